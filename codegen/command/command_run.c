@@ -59,7 +59,8 @@ static bool build(struct command *c, struct build_result *result)
     return build_any(c, &request, result);
 }
 
-/* Length of an interval of --report limits: python/heddle/fullness.py has the reason. */
+/* Length of an interval of --report limits: about a load's way, so that what moves with the loads
+ * is seen. */
 #define REPORT_CYCLES "200"
 
 int command_build(struct command *c)
@@ -128,7 +129,7 @@ static int run(struct command *c, const struct build_result *built, struct hande
         hand_over(handed, "stats", '>', file);
     }
     const char *series = NULL; /* that only the report reads */
-    bool limits = c->options->report && strcmp(c->options->report, "limits") == 0;
+    bool limits = run_reports_limits(c->options);
     if (limits && !c->options->series) {
         series = command_temporary(c);
         if (!series)
@@ -172,7 +173,7 @@ int command_run(struct command *c)
     if (status >= 0)
         return status;
     if (c->options->report && strcmp(c->options->report, "cpi") != 0
-        && strcmp(c->options->report, "limits") != 0) {
+        && !run_reports_limits(c->options)) {
         fprintf(stderr, "heddle run: '--report %s': there is cpi and limits\n", c->options->report);
         return EXIT_USAGE;
     }

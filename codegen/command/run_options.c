@@ -142,7 +142,12 @@ static bool parse_when(const struct options *o, struct handed *handed)
     return good;
 }
 
-/* ---- sampling and profiles ---- */
+/* ---- reports, sampling and profiles ---- */
+
+bool run_reports_limits(const struct options *o)
+{
+    return o->report && strcmp(o->report, "limits") == 0;
+}
 
 bool run_profiles_instructions(const struct options *o)
 {

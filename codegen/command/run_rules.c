@@ -129,8 +129,7 @@ static bool keeps_mode(const struct options *o)
         {.broken = !o->every && (o->series || o->series_counter.count),
          .text = "needs an interval of simulated time; give '--every 10us', too",
          .option = o->series ? "--series" : "--series-counter"},
-        {.broken = o->every && !o->series && !o->record_perfetto
-                   && !(o->report && strcmp(o->report, "limits") == 0),
+        {.broken = o->every && !o->series && !o->record_perfetto && !run_reports_limits(o),
          .text =
              "'--every' says how often '--series FILE' and '--record perfetto=FILE' tell counters; "
              "give either, too"},

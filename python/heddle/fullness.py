@@ -16,10 +16,9 @@ from typing import Any, Iterator
 
 from heddle.mistakes import Mistake
 from heddle.model import Model
-from heddle.statistics_file import Statistics, collapse, number
+from heddle.statistics_file import Identity, Statistics, collapse, identity, number
 
 FULL = 0.8
-CYCLES = 200  # of an interval: about a load's way, so that what moves with the loads is seen
 
 
 @dataclasses.dataclass
@@ -57,7 +56,7 @@ class Array:
 class Fullness:
     """Of all launches of a kernel."""
     intervals: int = 0
-    cycles: int = CYCLES
+    cycles: int = 0  # of an interval
     arrays: dict[str, Array] = dataclasses.field(default_factory=dict)
 
 
@@ -128,31 +127,31 @@ def _shares(uses: list[tuple[int, _Use]], row: list[int]) -> dict[str, float]:
     return shares
 
 
-def _launches(statistics: Statistics, start: int, end: int) -> Iterator[str]:
+def _launches(statistics: Statistics, start: int, end: int) -> Iterator[Identity]:
     """The kernels that ran for most of the interval."""
     for launch in statistics.get("kernels", []):
         ran = min(number(launch, "end_ps"), end) - max(number(launch, "start_ps"), start)
         if 2 * ran > end - start:
-            yield launch["name"]
+            yield identity(launch)
 
 
-def read(model: Model, statistics: Statistics, path: str) -> dict[str, Fullness]:
-    """By kernel."""
-    uses, found, by_column = _uses(model, statistics), dict[str, Fullness](), None
+def read(model: Model, statistics: Statistics, path: str) -> dict[Identity, Fullness]:
+    """By kernel and GPU. Elements of all GPUs count: kernels reach other GPUs' memory."""
+    uses, found, by_column = _uses(model, statistics), dict[Identity, Fullness](), None
     kinds = {collapse(place.path): place.kind for place in model.places[:model.instances]}
     counts = Counter(collapse(place.path) for place in model.places[:model.instances])
     for head, row in _rows(path):
         if by_column is None:
             by_column = [(i, use) for i, name in enumerate(head) for use in uses.get(name, ())]
-        names = set(_launches(statistics, row[0], row[1]))
-        if not names:
+        kernels = set(_launches(statistics, row[0], row[1]))
+        if not kernels:
             continue
         arrays: dict[str, dict[str, float]] = {}
         for element, share in _shares(by_column, row).items():
             arrays.setdefault(collapse(element), {})[element] = share
         most = max((max(shares.values()) for shares in arrays.values()), default=0.0)
-        for name in names:
-            one = found.setdefault(name, Fullness())
+        for kernel in kernels:
+            one = found.setdefault(kernel, Fullness())
             one.intervals += 1
             one.cycles = (row[1] - row[0]) * max(model.hz.values()) // 10**12
             for array, shares in arrays.items():

@@ -215,9 +215,10 @@ def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     settings = runs[0].get("stamp", {}).get("settings", {})
     lines = ["kernel,words"] if chosen.csv else []
     for kernel in found:
+        key = kernel.name, kernel.gpu
         told = [limit.words for limit in rules.of_memory(
-            kernel, measured.of_kernel(model, runs[0], (kernel.name, kernel.gpu), kernel.label),
-            run, levels, settings, full.get(kernel.name))]
+            kernel, measured.of_kernel(model, runs[0], key, kernel.label), run, levels, settings,
+            full.get(key))]
         if chosen.csv:
             name = kernel.label.replace('"', '""')
             lines += [f'"{name}","{words}"' for words in told]
