@@ -141,12 +141,13 @@ static const struct ast_item *walk_path(const struct scope_of_names *s, const st
         const struct type_info *of;
         const struct ast_item *left = walk_path(s, x->a, from, &of);
         *owner = left != NULL ? member_filler(program, left, x->name.text) : NULL;
-        if (*owner != NULL)
+        if (*owner != NULL) {
             found = member_setting(*owner, x->name.text);
-        if (found == NULL && *owner != NULL)
-            found = inserted_named(s, x->name.text);
-        else if (*owner == NULL && left != NULL)
+            if (found == NULL)
+                found = inserted_named(s, x->name.text);
+        } else if (left != NULL) {
             found = protocol_message(program, left, x->name.text);
+        }
     }
     if (found != NULL)
         refer(s, x->name.span, found, *owner);

@@ -133,7 +133,7 @@ struct sm_memory {
  * none before `oldest` is under way. */
 struct sm_groups {
     uint8_t oldest, open;
-    uint8_t phase[SM_GROUPS]; /* the barrier that waits for the group, TRACE_PHASES: none */
+    uint8_t phase[SM_GROUPS]; /* the barrier that waits for the group; above TRACE_PHASES: none */
     uint16_t left[SM_GROUPS];
 };
 
