@@ -271,11 +271,43 @@ static bool check_names(const struct options *o)
     return true;
 }
 
+/* A word as a shell reads it. */
+static const char *quoted(struct command *c, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "%+,-./:=@_[]*{}";
+    const char *text = "'";
+    if (*word && strspn(word, plain) == strlen(word))
+        return word;
+    for (const char *quote; (quote = strchr(word, '\'')); word = quote + 1)
+        text = arena_printf(c->arena, "%s%.*s'\\''", text, (int)(quote - word), word);
+    return arena_printf(c->arena, "%s%s'", text, word);
+}
+
+/* What ran, for the statistics: the description and the program's words as they were given, the
+ * whole command, and the folder from which its paths are seen. */
+static void hand_over_command(struct command *c, struct handed *handed)
+{
+    char folder[PATH_MAX];
+    const char *command = "heddle run", *arguments = NULL;
+    for (char **word = c->words; *word; word++)
+        command = arena_printf(c->arena, "%s %s", command, quoted(c, *word));
+    for (char **word = c->options->program; word && *word; word++)
+        arguments = arguments ? arena_printf(c->arena, "%s\n%s", arguments, *word) : *word;
+    hand_over(handed, "description", ':', c->options->arguments.items[0]);
+    hand_over(handed, "arguments", ':', arguments);
+    hand_over(handed, "command", ':', command);
+    hand_over(handed, "folder", ':',
+              getcwd(folder, sizeof folder) ? arena_strdup(c->arena, folder) : NULL);
+}
+
 int run_options(struct command *c, struct handed *handed)
 {
     const struct options *o = c->options;
     struct sampling sampling;
     hand_over_options(c, handed);
+    if (o->stats || o->report)
+        hand_over_command(c, handed);
     bool draws = (!o->progress || strcmp(o->progress, "auto") == 0) && isatty(STDERR_FILENO);
     hand_over(handed, "progress", ':', draws ? "line" : o->progress);
     if (o->progress && strcmp(o->progress, "auto") == 0 && !draws)

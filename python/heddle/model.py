@@ -100,8 +100,14 @@ def _instance(one: dict[str, Any], kind: dict[str, Any]) -> Place:
                  _resolved(one["measures"]), speaks=not kind["composite"])
 
 
-def _find(name: str, path: str, library: str) -> str:
-    """NAME.heddle where it may be."""
+def _find(statistics: Statistics, path: str, library: str) -> str:
+    """The description that ran, from the folder of the run or from here; for statistics that do
+    not name it NAME.heddle where it may be."""
+    name, ran = statistics.get("platform", ""), statistics.get("stamp", {}).get("description")
+    folder = statistics.get("host", {}).get("folder", ".")
+    for found in ([str(pathlib.Path(folder) / ran), ran] if ran else []):
+        if pathlib.Path(found).is_file():
+            return found
     for folder in (str(pathlib.Path(path).parent), ".", "platforms", f"{library}/../platforms"):
         file = f"{folder}/{name}.heddle"
         if pathlib.Path(file).is_file():
@@ -123,7 +129,7 @@ def described(tools: Any, statistics: Statistics, path: str, description: str | 
     """The platform that made the statistics in `path`, from its description (None: it is looked
     for), with the run's settings, or with `sets`. `tools` has the paths of the toolkit."""
     name, stamp = statistics.get("platform", ""), statistics.get("stamp", {})
-    file = description or _find(name, path, tools.library)
+    file = description or _find(statistics, path, tools.library)
     sets = sets or stamp.get("set", [])
     dump = dumped(tools.heddle, file, *(["--platform", name] if name else []),
                   *(word for one in sets for word in ("--set", one)),

@@ -12,7 +12,7 @@ from typing import Iterator
 
 from heddle import statistics_file
 from heddle.mistakes import Mistake
-from heddle.statistics_file import Identity
+from heddle.statistics_file import Identity, Statistics, identity, kernel_labels, number
 
 SYMBOLIZER = "llvm-symbolizer-19"
 CAUSES = 3  # named beside an instruction
@@ -42,6 +42,30 @@ def kernel(row: Row) -> Identity:
 
 def labels(rows: list[Row]) -> dict[Identity, str]:
     return statistics_file.labels([map(kernel, rows)])
+
+
+def check_is_of(rows: list[Row], path: str, statistics: Statistics, other: str) -> None:
+    """Each kernel has executed as many instructions, in as many slot-cycles, as the statistics of
+    the same run say."""
+    ran: dict[Identity, list[int]] = {}
+    for launch in statistics.get("kernels", []):
+        counts = ran.setdefault(identity(launch), [0, 0])
+        counts[0] += number(launch, "wavefront_instructions")
+        counts[1] += number(launch, "occupancy", "achieved", "wavefront_cycles")
+    told: dict[Identity, list[int]] = {}
+    for row in rows:
+        counts = told.setdefault(kernel(row), [0, 0])
+        counts[0] += int(row["executions"])
+        counts[1] += cycles(row)
+    names = labels(rows) | kernel_labels(statistics)
+    for key, counts in told.items():
+        if ran.get(key) != counts:
+            had = "has {} instructions in {} slot-cycles".format(*ran[key]) if key in ran else \
+                "has no such kernel"
+            raise Mistake(f"the profile '{path}' is of another run than '{other}': it has "
+                          f"{names[key]} with {counts[0]} instructions in {counts[1]} slot-cycles, "
+                          f"and the other {had}; make both with one `heddle run --stats FILE "
+                          "--profile instructions=FILE`")
 
 
 def cycles(row: Row) -> int:

@@ -24,7 +24,7 @@ def _mistake(file: pathlib.Path) -> str:
 
 
 # What is no number.
-WORDS = {"name", "symbol", "limited_by", "simulated", "to"}
+WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder"}
 FLAGS = {"overlaps", "partial"}
 
 
@@ -80,6 +80,14 @@ def read(path: str) -> Statistics:
     if wrong:
         raise Mistake(f"'{path}' is damaged: {wrong}")
     return dict(root)
+
+
+def title(root: Statistics) -> str:
+    """What ran on which platform: "matmul_tiled 256 on r9nano, gpu.l2=1MiB"."""
+    stamp = root.get("stamp", {})
+    words = stamp.get("arguments") or ["a run"]
+    told = " ".join([words[0].rpartition("/")[2], *words[1:]])
+    return ", ".join([f"{told} on {root.get('platform', 'a platform')}", *stamp.get("set", [])])
 
 
 def number(of: Any, *keys: str) -> int:

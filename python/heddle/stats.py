@@ -1,6 +1,5 @@
-"""The command `heddle stats`: what a run's JSON says as a table, and what differs between runs, the
-settings first; the same as tidy CSV, with a row for each kernel and component of each run; and the
-reports of --report.
+"""The command `heddle stats`: what a run's JSON says as a table, what differs between runs; the same
+as tidy CSV, with a row for each kernel and component of each run; and the reports of --report.
 
 Every number has a path: components.PATH.STAT, kernels[0].cycles, ... A structured statistic gives
 its members; buckets are left to the JSON. Rows are in the order of the first file, then those that
@@ -12,7 +11,7 @@ import dataclasses
 import sys
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
-from heddle import words as command_line
+from heddle import differences, words as command_line
 from heddle.files import csv_text, write_or_print
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, kernel_labels, read
@@ -87,58 +86,21 @@ def _text(value: Number | None) -> str:
     return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
-def _differences(a: Number | None, b: Number | None) -> tuple[str, str]:
-    """Second minus first, and in per cent of the first."""
-    if a is None or b is None:
-        return "", ""
-    both = isinstance(a, int) and isinstance(b, int)
-    return (f"{b - a:+d}" if both else f"{b - a:+.3f}",  # type: ignore[str-format]
-            f"{(b - a) / a * 100:+.2f}%" if a else "")
-
-
-def _is_shown(values: list[Number | None]) -> bool:
-    """Zeros say nothing in the table of one run; equal values nothing in that of several."""
-    if len(values) == 1:
-        return values[0] != 0
-    return any(v is None or type(v) is not type(values[0]) or v != values[0] for v in values)
-
-
-def _widest(least: int, texts: Iterable[str]) -> int:
-    return max([least, *map(len, texts)])
-
-
-def _settings_lines(table: Table) -> Iterator[str]:
-    """A column a run, under the names of the files."""
-    shown = {name: [value or "-" for value in values] for name, values in table.settings.items()}
-    name = _widest(8, shown)
-    width = _widest(0, [*table.names, *(text for texts in shown.values() for text in texts)])
-    for head, texts in ((f"{'settings':<{name}}", table.names),
-                        *((f"  {key:<{name - 2}}", texts) for key, texts in shown.items())):
-        yield head + "".join(f"  {text:>{width}}" for text in texts)
-    yield "" if shown else "  none differs\n"
-
-
 def _lines(table: Table) -> Iterator[str]:
-    runs, before = len(table.names), ""
-    where = _widest(5, (key[1] for key in table.rows))
-    what = _widest(9, (key[2] for key in table.rows))
-    width = _widest(5, (_text(v) for values in table.rows.values() for v in values))
-    change = _widest(4, (_differences(*values)[0] for values in table.rows.values())
-                     if runs == 2 else ())
+    """Of one run; zeros say nothing."""
+    before = ""
+    where = max([5, *(len(key[1]) for key in table.rows)])
+    what = max([9, *(len(key[2]) for key in table.rows)])
+    width = max([5, *(len(_text(values[0])) for values in table.rows.values())])
     for key, values in table.rows.items():
-        if not _is_shown(values):
+        if not values[0]:
             continue
         if key[0] != before:
             yield f"\n{key[0]}" if before else key[0]
         before = key[0]
-        line = f"  {key[1]:<{where}}  {key[2]:<{what}}" + "".join(
-            f"  {_text(value):>{width}}" for value in values)
-        if runs == 2:
-            absolute, relative = _differences(*values)
-            line += f"  {absolute:>{change}}  {relative}"
-        yield line
+        yield f"  {key[1]:<{where}}  {key[2]:<{what}}  {_text(values[0]):>{width}}"
     if not before:
-        yield "no difference" if runs > 1 else "all statistics are zero"
+        yield "all statistics are zero"
 
 
 def _tidy(table: Table) -> str:
@@ -159,10 +121,14 @@ def _tidy(table: Table) -> str:
 
 
 def statistics(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
-    table = _table(chosen.files, runs, chosen.csv or len(runs) > 1)
     if chosen.csv:
-        return _tidy(table)
-    lines = [*(_settings_lines(table) if len(runs) > 1 else ()), *_lines(table)]
+        return _tidy(_table(chosen.files, runs, True))
+    if len(runs) > 1:
+        differences.check(runs, chosen.files)
+        lines = differences.lines(runs, chosen.files, chosen.only, chosen.all, chosen.threshold)
+    else:
+        table = _table(chosen.files, runs, False)
+        lines = _lines(table)
     return "\n".join(lines) + "\n"
 
 
@@ -173,6 +139,7 @@ def cpi(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     from heddle import kernels, limits
     if len(runs) > 2:
         raise Mistake("'--report' compares two runs at most", usage=True)
+    differences.check(runs, chosen.files)
     found = [limits.told(kernels.read(run, name)) for run, name in zip(runs, chosen.files)]
     return kernels.rows_csv(found) if chosen.csv else kernels.table(found)
 
@@ -264,9 +231,11 @@ def _warn(name: str, run: Statistics) -> None:
 def main(words: Sequence[str]) -> int:
     parser = command_line.parser("stats")
     parser.add_argument("files", nargs="+")
-    parser.add_argument("--csv", action="store_true")
-    for name in ("--report", "--description", "--series"):
+    for name in ("--csv", "--all"):
+        parser.add_argument(name, action="store_true")
+    for name in ("--report", "--description", "--series", "--only"):
         parser.add_argument(name)
+    parser.add_argument("--threshold", default="0")
     parser.add_argument("--series-counter", action="append", default=[])
     chosen = command_line.parse(parser, words)
     if chosen.report not in REPORTS:
@@ -274,6 +243,10 @@ def main(words: Sequence[str]) -> int:
                       usage=True)
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:
         raise Mistake(f"'--report {chosen.report}' is of one run", usage=True)
+    chosen.threshold = command_line.share(chosen.threshold, "--threshold")
+    if len(chosen.files) < 2 and (chosen.only or chosen.all or chosen.threshold):
+        raise Mistake("'--only', '--all' and '--threshold' compare runs; name a second file",
+                      usage=True)
     runs = []
     for name in chosen.files:
         runs.append(read(name))

@@ -6,6 +6,8 @@ import argparse
 import subprocess
 from typing import Sequence
 
+from heddle.mistakes import Mistake
+
 
 def parser(command: str) -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog=f"heddle {command}", allow_abbrev=False)
@@ -28,3 +30,14 @@ def asked(*words: str) -> str | None:
     """What a command prints; None: it has said on standard error why there is nothing."""
     done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
     return done.stdout.decode() if done.returncode == 0 else None
+
+
+def share(text: str, option: str) -> float:
+    """What "2.5" per cent are."""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 100:
+        raise Mistake(f"'{option} {text}' is no number of per cent from 0 to 100", usage=True)
+    return value / 100

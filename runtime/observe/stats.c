@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 #include "runtime/engine/options.h"
@@ -57,18 +58,24 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
     out.flat = false;
 }
 
-/* Writes the settings as they were given, a line each. */
-static void write_set(const char *set)
+/* Writes what was given several times, a line each, as a list. */
+static void write_lines(const char *name, const char *lines)
 {
     char text[1024];
-    json_open(&out, "set", '[');
-    for (const char *line = set; line && *line;) {
+    json_open(&out, name, '[');
+    for (const char *line = lines; line && *line;) {
         size_t size = strcspn(line, "\n");
         snprintf(text, sizeof text, "%.*s", (int)size, line);
         json_text(&out, NULL, text);
         line += size + (line[size] == '\n');
     }
     json_close(&out, ']');
+}
+
+static void write_given(const char *name, const char *key)
+{
+    if (option_text(key))
+        json_text(&out, name, option_text(key));
 }
 
 /* A run that went on from a state of other parameters. */
@@ -80,7 +87,7 @@ static void write_origin(void)
     json_open(&out, "restored", '{');
     json_uint(&out, "time_ps", origin.time_ps);
     json_text(&out, "model", origin.model);
-    write_set(origin.set);
+    write_lines("set", origin.set);
     json_close(&out, '}');
 }
 
@@ -90,7 +97,9 @@ static void write_stamp(void)
     json_text(&out, "version", HEDDLE_VERSION);
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", option_text("program"));
-    write_set(option_text("set"));
+    write_given("description", "description");
+    write_lines("arguments", option_text("arguments"));
+    write_lines("set", option_text("set"));
     if (table->settings && *table->settings) {
         json_key(&out, "settings");
         json_raw(&out, table->settings, strlen(table->settings));
@@ -207,12 +216,28 @@ static double seconds(clockid_t clock)
     return (double)host_time_read(clock) * 1e-9;
 }
 
+/* Where, when and by which words the run was started. */
+static void write_start(void)
+{
+    struct utsname machine;
+    struct tm date;
+    char text[32];
+    time_t now = time(NULL);
+    if (uname(&machine) == 0)
+        json_text(&out, "name", machine.nodename);
+    if (gmtime_r(&now, &date) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &date))
+        json_text(&out, "date", text);
+    write_given("command", "command");
+    write_given("folder", "folder");
+}
+
 static void write_host(void)
 {
     struct rusage usage;
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     getrusage(RUSAGE_SELF, &usage);
     json_open(&out, "host", '{');
+    write_start();
     json_seconds(&out, "wall_seconds", seconds(CLOCK_MONOTONIC) - started);
     json_seconds(&out, "cpu_seconds", cpu);
     json_seconds(&out, "simulation_cpu_seconds", (double)host_time_simulation_ns() * 1e-9);

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from heddle import draw
 from heddle.draw import count, escape, percent
@@ -11,7 +12,7 @@ from heddle.report import series as over_time
 from heddle.kernels import Kernel
 from heddle.measures import RUN
 from heddle.report.runs import MEASURES, Run
-from heddle.statistics_file import kernel_labels, number
+from heddle.statistics_file import kernel_labels, number, title
 
 HERE = Path(__file__).parent
 FINDINGS = 12  # kernels about which something is said
@@ -67,8 +68,11 @@ def head(run: Run) -> str:
             "of it in kernels",
             f"{counted(len(launches), 'launch', 'launches')} of "
             f"{counted(len(kernel_labels(run.root)), 'kernel', 'kernels')}"]
-    if stamp.get("set"):
-        told.append("set: " + ", ".join(stamp["set"]))
+    host = run.root.get("host", {})
+    if host.get("command"):
+        told.append(host["command"])
+    if host.get("date"):
+        told.append(f"{host['date']}, on {host.get('name', '?')}, in {host.get('folder', '?')}")
     told.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "
                 f"program {str(stamp.get('program', ''))[:12]}")
     lines = "".join(f'<p class="soft">{escape(line)}</p>' for line in told)
@@ -82,7 +86,7 @@ def head(run: Run) -> str:
     if run.missing:
         lines += (f'<p class="notice">No topology and no measures of components: '
                   f'{escape(run.missing)}</p>')
-    return f"<div><h1>{escape(run.name)}</h1>{lines}</div>"
+    return f"<div><h1>{escape(title(run.root))}</h1><p>{escape(run.name)}</p>{lines}</div>"
 
 
 def _finding(kernel: Kernel, whole: int) -> str:
@@ -189,17 +193,17 @@ def heat_maps(runs: list[Run]) -> str:
         or "<p>No array has that measure.</p>"))
 
 
-def comparison(a: Run, b: Run) -> str:
-    same = "<p>No setting differs.</p>"
-    changed = tables.settings(a, b)
-    names = [a.name, b.name]
-    measured = tables.measured(a, b)
+def comparison(runs: list[Run], chosen: Any) -> str:
+    changed = tables.settings(*runs)
+    names = [run.name for run in runs]
+    rows, more = tables.changed(runs, chosen)
     return section(
         "differences", "What differs",
-        tables.table("settings", ["setting", *names], changed) if changed else same,
-        tables.table("results", ["result", *names, "change"], tables.results(a, b)),
-        tables.table("changes", ["component", "measure", *names, "change"], measured)
-        if measured else "")
+        tables.table("results", ["result", *names, "change"], tables.results(*runs)),
+        tables.table("changes", ["component", "counter", *names, "change", "elements"], rows)
+        if rows else "", f'<p class="soft">{escape(more)}</p>',
+        tables.table("settings", ["setting", *names], changed) if changed
+        else "<p>No setting differs.</p>")
 
 
 def data(runs: list[Run]) -> str:
@@ -224,11 +228,11 @@ def over(series: over_time.Series) -> str:
         "Rest the pointer on an interval for its numbers.</p>")
 
 
-def _sections(runs: list[Run], profile: str | None,
-              series: over_time.Series | None) -> list[str]:
+def _sections(runs: list[Run], profile: str | None, series: over_time.Series | None,
+              chosen: Any) -> list[str]:
     parts = [section("findings", "What limits it", sides(runs, findings))]
     if len(runs) == 2:
-        parts.append(comparison(*runs))
+        parts.append(comparison(runs, chosen))
     timed, measured = any(run.timed() for run in runs), any(not run.missing for run in runs)
     if timed:
         parts.append(section("kernels", "Kernels", *(
@@ -240,7 +244,7 @@ def _sections(runs: list[Run], profile: str | None,
         parts.append(over(series))
     if profile:
         parts.append(section("instructions", "Hottest instructions", tables.instructions(
-            profile, "instructions-0")))
+            runs[0], profile, "instructions-0")))
     left, right = [], []
     if timed:
         left.append(section("cycles", "Where the wavefronts' cycles went", sides(
@@ -280,7 +284,7 @@ def whole(title: str, heads: str, sections: list[str], more: str = "") -> str:
 
 
 def page(runs: list[Run], profile: str | None = None,
-         series: over_time.Series | None = None) -> str:
-    return whole(" and ".join(run.name for run in runs), "".join(head(run) for run in runs),
-                 _sections(runs, profile, series),
+         series: over_time.Series | None = None, chosen: Any = None) -> str:
+    return whole(" and ".join(title(run.root) for run in runs), "".join(head(run) for run in runs),
+                 _sections(runs, profile, series, chosen),
                  f'<script type="application/json" id="data">{data(runs)}</script>')

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Callable, Sequence
 
-from heddle import words as command_line
+from heddle import differences, words as command_line
 from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
@@ -25,8 +25,10 @@ PLOTS: dict[str, Callable[[Run], str | None]] = {
 def options(words: Sequence[str]) -> argparse.Namespace:
     parser = command_line.parser("report")
     parser.add_argument("--plot", action="append", default=[])
-    for name in ("--description", "--profile", "--series"):
+    for name in ("--description", "--profile", "--series", "--only"):
         parser.add_argument(name)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--threshold", default="0")
     parser.add_argument("files", nargs="+")
     return command_line.parse(parser, words)
 
@@ -82,7 +84,9 @@ def main(words: Sequence[str]) -> int:
     chosen = options(words)
     if Path(chosen.files[0]).is_dir():
         return report_sweep(chosen)
+    chosen.threshold = command_line.share(chosen.threshold, "--threshold")
     runs = read_runs(chosen, chosen.files, chosen.description)
+    differences.check([run.root for run in runs], chosen.files)
     for run in runs:
         if run.missing:
             print(f"heddle report: {run.missing}", file=sys.stderr)
@@ -93,6 +97,6 @@ def main(words: Sequence[str]) -> int:
         plots(runs[0], series, chosen.plot, chosen.output)
         return 0
     path = Path(chosen.output or Path(chosen.files[0]).stem + ".html")
-    write(path, page.page(runs, chosen.profile, series))
+    write(path, page.page(runs, chosen.profile, series, chosen))
     print(path)
     return 0

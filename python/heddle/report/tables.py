@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Iterable
 
-from heddle import profile
+from heddle import differences, profile
 from heddle.report import figures
 from heddle.draw import count, escape, percent, rate
 from heddle.kernels import Kernel
@@ -144,14 +144,8 @@ def hottest(run: Run, scope: str, name: str) -> str:
 
 def settings(a: Run, b: Run) -> list[list[str]]:
     """What was set differently, the platform and the program included."""
-    def of(run: Run) -> dict[str, Any]:
-        stamp = run.root.get("stamp", {})
-        return {"platform": run.root.get("platform", ""), "mode": run.root.get("mode", ""),
-                "program": str(stamp.get("program", ""))[:12], **stamp.get("settings", {})}
-    first, second = of(a), of(b)
-    names = [*first, *(n for n in second if n not in first)]
-    return [[cell(name), cell(str(first.get(name, "–"))), cell(str(second.get(name, "–")))]
-            for name in names if first.get(name) != second.get(name)]
+    return [[cell(name), *map(cell, values)]
+            for name, values in differences.settings([a.root, b.root]).items()]
 
 
 def _change(first: float, second: float) -> list[str]:
@@ -175,22 +169,17 @@ def results(a: Run, b: Run) -> list[list[str]]:
     return rows
 
 
-def measured(a: Run, b: Run) -> list[list[str]]:
-    """Measures that differ by more than a point, the largest difference first."""
-    rows = []
-    for measure in ("utilisation", "hit_rate", "bandwidth", "stall"):
-        second = {g.path: g for g in b.of(RUN, measure)}
-        for group in a.of(RUN, measure):
-            other = second.get(group.path)
-            if other and abs(other.share - group.share) >= 0.01:
-                rows.append((abs(other.share - group.share),
-                             [cell(group.path), cell(measure.replace("_", " ")),
-                              cell(group.share, percent(group.share)),
-                              cell(other.share, percent(other.share)),
-                              cell(other.share - group.share,
-                                   f"{(other.share - group.share) * 100:+.1f} points")]))
-    rows.sort(key=lambda row: -row[0])
-    return [row for _, row in rows[:30]]
+def changed(runs: list[Run], chosen: Any) -> tuple[list[list[str]], str]:
+    """The largest changes of counters, and what is not listed."""
+    found, below = differences.changes([run.root for run in runs], chosen.only, chosen.threshold)
+    shown = found if chosen.all else found[:differences.SHOWN]
+    rows = [[cell(one.path), cell(one.name), *_change(*(side.sum for side in one.sides)),
+             cell(", then ".join(side.spread() or "none" for side in one.sides)
+                  if any(side.elements > 1 for side in one.sides) else "")] for one in shown]
+    told = f"The {len(shown)} largest of {len(found)} changes of counters" + (
+        f"; {below} are below {chosen.threshold * 100:g} %" if below else "") + (
+        "; --all shows all." if len(shown) < len(found) else ".")
+    return rows, told
 
 
 def _hits(row: profile.Row, level: str) -> dict[str, object]:
@@ -204,10 +193,11 @@ def _hits(row: profile.Row, level: str) -> dict[str, object]:
                       f"pending miss, {count(misses)} missed")
 
 
-def instructions(path: str, name: str) -> str:
+def instructions(run: Run, path: str, name: str) -> str:
     """The instructions that most slot-cycles of wavefronts went to."""
     read = profile.read(path)
     labels = profile.labels(read)
+    profile.check_is_of(read, path, run.root, run.path)
     found = [(profile.cycles(row), row) for row in read]
     whole = sum(cycles for cycles, _ in found) or 1
     rows = []
