@@ -119,7 +119,7 @@ def settings(runs: Sequence[Statistics]) -> dict[str, list[str]]:
         stamp = run.get("stamp", {})
         told = {"platform": run.get("platform"), "mode": run.get("mode"),
                 "program": str(stamp.get("program") or "")[:12],
-                "arguments": " ".join(stamp.get("arguments", [])),
+                "arguments": " ".join(run.get("host", {}).get("arguments", [])),
                 "partial": run.get("partial"), **stamp.get("settings", {})}
         for name, value in told.items():
             if value:

@@ -24,7 +24,7 @@ def _mistake(file: pathlib.Path) -> str:
 
 
 # What is no number.
-WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder"}
+WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder", "arguments"}
 FLAGS = {"overlaps", "partial"}
 
 
@@ -85,7 +85,7 @@ def read(path: str) -> Statistics:
 def title(root: Statistics) -> str:
     """What ran on which platform: "matmul_tiled 256 on r9nano, gpu.l2=1MiB"."""
     stamp = root.get("stamp", {})
-    words = stamp.get("arguments") or ["a run"]
+    words = root.get("host", {}).get("arguments") or ["a run"]
     told = " ".join([words[0].rpartition("/")[2], *words[1:]])
     return ", ".join([f"{told} on {root.get('platform', 'a platform')}", *stamp.get("set", [])])
 

@@ -98,7 +98,6 @@ static void write_stamp(void)
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", option_text("program"));
     write_given("description", "description");
-    write_lines("arguments", option_text("arguments"));
     write_lines("set", option_text("set"));
     if (table->settings && *table->settings) {
         json_key(&out, "settings");
@@ -228,6 +227,7 @@ static void write_start(void)
     if (gmtime_r(&now, &date) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &date))
         json_text(&out, "date", text);
     write_given("command", "command");
+    write_lines("arguments", option_text("arguments"));
     write_given("folder", "folder");
 }
 

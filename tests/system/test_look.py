@@ -94,7 +94,7 @@ def test_other_descriptions_are_refused(measure, tmp_path):
     heddle("dot", "of which description", status=2)
     heddle(f"dot {TINY} --measure stall", "--stats FILE", status=2)
     (tmp_path / "odd.json").write_text(stats.read_text().replace('"tiny"', '"odd"', 1))
-    heddle(f"stats --report limits {tmp_path}/odd.json", "no odd.heddle", status=1)
+    heddle(f"stats --report limits {tmp_path}/odd.json", "no platform is called 'odd'", status=1)
 
 
 @pytest.mark.parametrize("program", PLANTED)
@@ -171,14 +171,14 @@ def test_page_of_two_runs_says_what_differs(measure, tmp_path):
     a = measure(f"{MACHINE} -- planted_pages")
     b = measure(f"{MACHINE} --set gpu.l2tlb.sets=256 -- planted_pages")
     page = tmp_path / "page.html"
-    heddle(f"report {a.stats_file} {b.stats_file} -o {page}")
+    heddle(f"report {a.stats_file} {b.stats_file} --all -o {page}")
     seen = dom(tmp_path, page)
     assert seen.rows("settings") == [["gpu.l2tlb.sets", "4", "256"]]
     visits = [next(k["cycles"] for k in run.stats["kernels"] if k["name"].startswith("visit"))
               for run in (a, b)]
     row = next(row for row in seen.rows("results") if row[0].startswith("visit"))
     assert row[1:3] == visits and row[3] == pytest.approx(visits[1] / visits[0])
-    assert any(row[0] == "gpu.l2tlb" and row[1] == "hit rate" for row in seen.rows("changes"))
+    assert any(row[0] == "gpu.l2tlb" and row[1] == "hits" for row in seen.rows("changes"))
 
 
 def test_page_has_the_hottest_instructions(measure, tmp_path):
@@ -192,6 +192,8 @@ def test_page_has_the_hottest_instructions(measure, tmp_path):
     assert [row[4] for row in shown] == cycles[:16]
     assert shown[0][2].startswith("s_waitcnt vmcnt") and "waiting.vmcnt" in shown[0][-1]
     heddle(f"report {done.stats_file} --profile {page} -o {page}", "is not what", status=1)
+    other = measure(f"{TINY} -- matmul_tiled 32").stats_file
+    heddle(f"report {other} --profile {table} -o {page}", "is of another run", status=1)
 
 
 def test_plots_are_files_of_their_own(measure, tmp_path):

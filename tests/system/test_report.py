@@ -38,9 +38,39 @@ def test_report_needs_no_file(run):
 
 
 def test_two_runs_are_compared(measure, heddle):
+    a, b = (measure(f"{TINY} --generic --set gpu.l2={size} -- matmul_tiled").stats_file
+            for size in ("8KiB", "256KiB"))
+    heddle(f"stats {a} {b} --report cpi", "difference", "^  issued ")
+    lines = heddle(f"stats {a} {b}").stdout.splitlines()
+    heads = [line.split("  ")[0] for line in lines if line and line[0] != " "]
+    assert heads[2:] == ["cycles by kernel", heads[3], "settings"] and len(lines) < 40
+    assert re.match(r"the 10 largest of \d+ changes; --all shows all$", heads[3])
+    whole = heddle(f"stats {a} {b} --all").stdout.splitlines()
+    assert len(whole) > len(lines)
+    only = heddle(f"stats {a} {b} --only gpu.l2 --all").stdout.split("\n\n")[1].splitlines()[2:]
+    assert only and all(line.startswith("  gpu.l2[*]") for line in only)
+    heddle(f"stats {a} {b} --threshold 100", "below 100 % are left out")
+    heddle(f"stats {a} {b} --threshold much", "no number of per cent", status=2)
+    heddle(f"stats {a} --all", "name a second file", status=2)
+
+
+@pytest.mark.parametrize("command", ["stats", "stats --report cpi", "report"])
+def test_runs_without_a_common_kernel_are_not_compared(measure, heddle, command):
     nbody, histogram = (measure(f"{TINY} -- {p}").stats_file for p in ("nbody", "histogram"))
-    heddle(f"stats {nbody} {histogram} --report cpi", "difference", "^  issued ")
-    heddle(f"stats {nbody} {histogram}", "slot_cycles.waiting.vmcnt")
+    heddle(f"{command} {nbody} {histogram}", "no kernel in common", status=1)
+
+
+def test_statistics_say_what_ran(run, tmp_path):
+    """With the host, the command and its date; without, what the input is."""
+    text = f"{TINY} --set gpu.l2=64KiB --stats {tmp_path}/s.json {{}} -- vectoradd 64"
+    run(text.format(""), "^PASS")
+    told = json.loads((tmp_path / "s.json").read_text())
+    assert told["stamp"]["description"] == TINY
+    host = told["host"]
+    assert host["arguments"][1:] == ["64"] and host["arguments"][0].endswith("vectoradd")
+    assert "--set gpu.l2=64KiB" in host["command"] and host["command"].endswith("vectoradd 64")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", host["date"])
+    assert host["name"] and host["folder"].startswith("/")
 
 
 def test_reports_have_their_names(run, measure, heddle):
@@ -99,12 +129,12 @@ def test_several_runs_are_compared_by_what_was_set(measure, heddle):
     assert stamp["settings"]["driver.launch_by"] == "command"
     assert stamp["settings"]["driver.copy"] == "dma_copy"
     files = [str(done.stats_file) for done in runs]
-    shown = heddle(f"stats {' '.join(files)}").stdout.split("\n\n")[0]
-    assert re.search(r"^settings +" + " +".join(map(re.escape, files)), shown)
+    shown = heddle(f"stats {' '.join(files)}").stdout.split("\n\n")[-1]
+    assert shown.startswith("settings\n")
     assert re.search(r"^  gpu\.l2 +8KiB +16KiB +8KiB$", shown, re.M)
     assert re.search(r"^  link pcie\.bandwidth +32GB/s +32GB/s +16GB/s$", shown, re.M)
     assert "driver" not in shown
-    heddle(f"stats {files[0]} {files[0]}", "none differs", "no difference")
+    heddle(f"stats {files[0]} {files[0]}", "no counter differs", "no setting differs")
     heddle(f"stats {' '.join(files)} --report cpi", "two runs at most", status=2)
 
 

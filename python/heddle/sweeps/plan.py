@@ -88,12 +88,15 @@ class Plan:
     generic: bool | None = None
     results: Mapping[str, str] = dataclasses.field(default_factory=dict)
     place: str = "the command line"
+    listed: tuple[tuple[str, ...], ...] = ()  # settings of each point, in place of combinations
 
     def identity(self) -> dict[str, Any]:
         """What makes it this sweep and no other. Limits and ways to run it do not."""
         found = dataclasses.asdict(self)
         for name in ("limit", "generic", "place"):
             del found[name]
+        if not self.listed:
+            del found["listed"]
         return found
 
     def axes(self) -> list[str]:
@@ -110,6 +113,11 @@ class Plan:
     # ---- points
 
     def points(self) -> list[Point]:
+        if self.listed:
+            program = self.programs[0]
+            return [Point(i, self.platforms[0], program.name, {"settings": " ".join(settings)},
+                          (*self.set, *settings), program.command)
+                    for i, settings in enumerate(self.listed, 1)]
         constraints = [Constraint(text, self.axes(), self.place) for text in self.constraints]
         total = self.total()
         if self.sample is None and total > MOST_POINTS:

@@ -51,12 +51,12 @@ def _range(text: str, found: re.Match[str], place: str) -> list[str]:
     while at <= end:
         if len(values) == MOST:
             raise Mistake(f"{place}: '{text}' has more than {MOST} values", usage=True)
-        values.append(_spelled(at * factor, family, high_unit if len(units) == 1 else None))
+        values.append(spelled(at * factor, family, high_unit if len(units) == 1 else None))
         at = at * by if how == "*" else at + by
     return values
 
 
-def _spelled(number: int, family: dict[str, int], unit: str | None) -> str:
+def spelled(number: int, family: dict[str, int], unit: str | None) -> str:
     """In `unit`, if there is one; otherwise in the largest that leaves no fraction."""
     if unit is None or number % family[unit]:
         unit = max((u for u in family if number % family[u] == 0), key=lambda u: family[u])
