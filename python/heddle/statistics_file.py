@@ -24,7 +24,8 @@ def _mistake(file: pathlib.Path) -> str:
 
 
 # What is no number.
-WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder", "arguments"}
+WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder",
+         "arguments"}
 FLAGS = {"overlaps", "partial"}
 
 

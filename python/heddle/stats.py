@@ -1,5 +1,5 @@
-"""The command `heddle stats`: what a run's JSON says as a table, what differs between runs; the same
-as tidy CSV, with a row for each kernel and component of each run; and the reports of --report.
+"""The command `heddle stats`: what a run's JSON says as a table, what differs between runs; all of
+it as tidy CSV, with a row for each kernel and component of each run; and the reports of --report.
 
 Every number has a path: components.PATH.STAT, kernels[0].cycles, ... A structured statistic gives
 its members; buckets are left to the JSON. Rows are in the order of the first file, then those that

@@ -270,7 +270,8 @@ def tornado(found: Sequence[Parameter], base: int, floor: float, name: str) -> s
 
 
 def rows_csv(found: Sequence[Parameter], base: int, floor: float) -> str:
-    return csv_text(["parameter", "value", "setting", "result", "change", "outside_floor", "message"],
+    return csv_text(["parameter", "value", "setting", "result", "change", "outside_floor",
+                     "message"],
                     ([one.name, one.value, point.settings[0], point.result or "",
                       f"{point.result / base - 1:.6f}" if point.result else "",
                       int(abs(point.result / base - 1) > floor) if point.result else "",

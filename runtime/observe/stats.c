@@ -72,10 +72,10 @@ static void write_lines(const char *name, const char *lines)
     json_close(&out, ']');
 }
 
-static void write_given(const char *name, const char *key)
+static void write_given(const char *name, const char *value)
 {
-    if (option_text(key))
-        json_text(&out, name, option_text(key));
+    if (value)
+        json_text(&out, name, value);
 }
 
 /* A run that went on from a state of other parameters. */
@@ -97,7 +97,7 @@ static void write_stamp(void)
     json_text(&out, "version", HEDDLE_VERSION);
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", option_text("program"));
-    write_given("description", "description");
+    write_given("description", option_text("description"));
     write_lines("set", option_text("set"));
     if (table->settings && *table->settings) {
         json_key(&out, "settings");
@@ -226,9 +226,9 @@ static void write_start(void)
         json_text(&out, "name", machine.nodename);
     if (gmtime_r(&now, &date) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &date))
         json_text(&out, "date", text);
-    write_given("command", "command");
+    write_given("command", option_text("command"));
     write_lines("arguments", option_text("arguments"));
-    write_given("folder", "folder");
+    write_given("folder", option_text("folder"));
 }
 
 static void write_host(void)
