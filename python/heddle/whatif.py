@@ -244,7 +244,8 @@ def tornado(found: Sequence[Parameter], base: int, floor: float, name: str) -> s
              draw.text(8, 36, f"change of {base} cycles, per cent; grey: within the noise floor of "
                        f"±{floor * 100:.2f} %", size=11),
              draw.box(8, 44, 10, 10, draw.BLUE, "halved"), draw.text(22, 53, "halved", size=11),
-             draw.box(70, 44, 10, 10, draw.ORANGE, "doubled"), draw.text(84, 53, "doubled", size=11),
+             draw.box(70, 44, 10, 10, draw.ORANGE, "doubled"),
+             draw.text(84, 53, "doubled", size=11),
              draw.box(middle - floor * scale, top, 2 * floor * scale, bottom - top, "#eeeeee",
                       "noise floor")]
     for i, one in enumerate(found):
