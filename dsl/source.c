@@ -18,7 +18,7 @@ const char *source_base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-const char *source_folder_of(struct arena *arena, const char *path)
+static const char *source_folder_of(struct arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (slash == NULL)

@@ -72,8 +72,7 @@ bool source_is_no_file(const char *name);
 bool source_exists(const struct source_set *set, const char *name);
 /* A path without its folders. */
 const char *source_base_name(const char *path);
-/* Folder part of a path, "" when it has none; and folder/name. */
-const char *source_folder_of(struct arena *arena, const char *path);
+/* folder/name; the name alone where the folder is "". */
 const char *source_join(struct arena *arena, const char *folder, const char *name);
 
 static inline struct span span_join(struct span a, struct span b)

@@ -53,7 +53,7 @@ uint32_t position_units_of(const char *text, size_t size, uint32_t characters)
     return units;
 }
 
-uint32_t position_units(const char *text, size_t size)
+static uint32_t position_units(const char *text, size_t size)
 {
     return position_units_of(text, size, UINT32_MAX);
 }

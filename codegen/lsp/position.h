@@ -26,8 +26,7 @@ void position_lines_make(struct position_lines *lines, const char *text, size_t 
 void position_lines_release(struct position_lines *lines);
 struct position position_of(struct position_lines *lines, size_t offset);
 size_t position_offset(const struct position_lines *lines, struct position position);
-/* Units of a piece of a line, and of its first `characters` characters. */
-uint32_t position_units(const char *text, size_t size);
+/* Units of the first `characters` characters of a piece of a line. */
 uint32_t position_units_of(const char *text, size_t size, uint32_t characters);
 
 #endif

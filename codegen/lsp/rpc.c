@@ -106,7 +106,7 @@ enum rpc_result rpc_next(struct rpc_reader *reader, const char **body, size_t *s
     return RPC_MESSAGE;
 }
 
-bool rpc_send(FILE *out, json_t *message)
+static bool rpc_send(FILE *out, json_t *message)
 {
     char *text = message != NULL ? json_dumps(message, JSON_COMPACT) : NULL;
     json_decref(message);

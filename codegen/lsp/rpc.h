@@ -41,7 +41,6 @@ enum rpc_result rpc_next(struct rpc_reader *reader, const char **body, size_t *s
 void rpc_release(struct rpc_reader *reader);
 
 /* These take the reference of what they send. false: the stream is broken. */
-bool rpc_send(FILE *out, json_t *message);
 bool rpc_send_result(FILE *out, const json_t *id, json_t *result);
 bool rpc_send_error(FILE *out, const json_t *id, enum rpc_error code, const char *text);
 bool rpc_send_notification(FILE *out, const char *method, json_t *params);

@@ -234,8 +234,6 @@ void route_reach_from(struct coherence *c, struct node *node, uint32_t port, uin
                       void *data);
 void route_reach(struct coherence *c, struct node *node, uint32_t port,
                  void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
-/* Does a leaf take part in accesses of the protocol of its port `in`, without a word about it? */
-uint32_t route_silent_exit(const struct node *node, uint32_t in);
 
 bool node_is_inside(const struct node *node, const struct node *owner);
 

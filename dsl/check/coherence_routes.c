@@ -77,7 +77,8 @@ static const char *protocol_of(const struct node *node, uint32_t port)
     return node->object.type->ports.v.items[port]->target.text;
 }
 
-uint32_t route_silent_exit(const struct node *node, uint32_t in)
+/* Does a leaf take part in accesses of the protocol of its port `in`, without a word about it? */
+static uint32_t route_silent_exit(const struct node *node, uint32_t in)
 {
     const struct item_list *ports = &node->object.type->ports;
     for (uint32_t i = 0; i < ports->v.count && facts_of(node) == NULL; i++)

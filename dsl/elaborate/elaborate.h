@@ -402,8 +402,6 @@ struct link_use *via_link(struct elaboration *e, struct node *node, struct ast_n
 /* elaborate_clock.c */
 /* Sets the domain and the clocks of a new node; `on` may be absent. */
 void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on);
-/* Domain index of the clock called `name` in the body of `node`, NO_DOMAIN when there is none. */
-uint32_t clocks_find(const struct node *node, const char *name);
 
 /* elaborate_part.c */
 void parts_build(struct elaboration *e, struct object *object);
@@ -415,8 +413,6 @@ struct node_list {
 };
 bool path_nodes(struct elaboration *e, struct node *from, const struct ast_expr *path,
                 const struct scope *scope, struct node_list *out);
-bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr *path,
-                const struct scope *scope, struct port_ranges *out);
 bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr *path,
                  const struct scope *scope, struct node_list *nodes, struct ast_name *name);
 /* Elements first .. first + count - 1 that a subscript of `name` chooses; `size` < 0: not known
@@ -483,9 +479,6 @@ uint32_t path_width(struct elaboration *e, const struct route_path *path);
 uint32_t path_depth(struct elaboration *e, const struct route_path *path, uint64_t latency_cy);
 
 /* elaborate_protocol.c */
-/* The size of bits[], bytes[] or string[]: a count or a number of bytes. */
-bool field_size(struct elaboration *e, const struct ast_item *item, const struct scope *scope,
-                uint32_t *size);
 const struct model_protocol *protocol_of_port(struct elaboration *e, struct node *node,
                                               uint32_t port);
 const char *protocol_text(struct elaboration *e, const struct model_protocol *protocol);

@@ -4,7 +4,8 @@
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
 
-uint32_t clocks_find(const struct node *node, const char *name)
+/* Domain index of the clock called `name` in the body of `node`, NO_DOMAIN when there is none. */
+static uint32_t clocks_find(const struct node *node, const char *name)
 {
     int32_t clock = item_list_find(&node->object.type->clocks, name);
     return clock >= 0 ? node->clocks[clock] : NO_DOMAIN;

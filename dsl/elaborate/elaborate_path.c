@@ -288,8 +288,8 @@ static bool add_ports(struct elaboration *e, struct node *node, uint32_t port,
     return true;
 }
 
-bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr *path,
-                const struct scope *scope, struct port_ranges *out)
+static bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr *path,
+                       const struct scope *scope, struct port_ranges *out)
 {
     struct segments segments = {.count = 0};
     if (!collect(e, path, &segments))

@@ -34,8 +34,9 @@ static void unknown_field_type(struct elaboration *e, const struct ast_item *ite
     diagnostic_suggest(e->diagnostics, d, suggestion.best);
 }
 
-bool field_size(struct elaboration *e, const struct ast_item *item, const struct scope *scope,
-                uint32_t *size)
+/* The size of bits[], bytes[] or string[]: a count or a number of bytes. */
+static bool field_size(struct elaboration *e, const struct ast_item *item,
+                       const struct scope *scope, uint32_t *size)
 {
     struct value value = eval(e, item->size, scope, NULL);
     if (!value.ok)

@@ -251,9 +251,6 @@ static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t 
         engine_find_reason(c);
 }
 
-/* From the work of engine_at_window_end(): make component `id` tick at `cycle` of its clock. */
-void engine_wake_between(uint32_t id, uint64_t cycle);
-
 /* From outside of ticks (host calls): make the component tick at the next edge of its clock. */
 void engine_wake_from_host(uint32_t id);
 

@@ -75,7 +75,8 @@ static int by_leaf(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void engine_wake_between(uint32_t id, uint64_t cycle)
+/* From the work of engine_at_window_end(): make component `id` tick at `cycle` of its clock. */
+static void engine_wake_between(uint32_t id, uint64_t cycle)
 {
     const struct component *c = engine_base.components[id];
     uint64_t least = component_now(c) + 1;

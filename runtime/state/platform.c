@@ -104,11 +104,6 @@ uint64_t platform_map_size(uint32_t number)
     return table->spaces[table->maps[number].space].size;
 }
 
-int32_t platform_route(int32_t space, uint64_t address)
-{
-    return platform_target(&interleavings[space], address);
-}
-
 struct platform_interleaving platform_interleaving(int32_t space)
 {
     return interleavings[space];

@@ -38,8 +38,6 @@ uint64_t platform_map_size(uint32_t number);
  * arena offset. From init functions only, always for the same size. For what can be made again at
  * any time (decoded instructions): nothing that is found there may change a result. */
 uint32_t platform_shared(const struct component *c, size_t bytes);
-/* Output for `address` by space `number`: 0 .. target_count - 1, or -1 outside. */
-int32_t platform_route(int32_t space, uint64_t address);
 
 /* How a space is spread over its targets, for components that route often: to be kept from init
  * on. `space` must be a space, not -1. */

@@ -48,6 +48,51 @@ def test_header_has_no_body_of_a_plain_function():
     house.check(found, "put the body into a .c file, or make it `static inline`")
 
 
+@functools.cache
+def files_by_word():
+    """{word: files in which it stands} of sources, descriptions and scripts."""
+    found = {}
+    for file in files("*.[chyl]", "*.def", "*.heddle", "*.cpp", "*.py",
+                      folders=(*CODE, "docs", "tests")):
+        for word in set(re.findall(r"\w+", text_of(file))):
+            found.setdefault(word, set()).add(file)
+    return found
+
+
+def declared():
+    """{function: headers that declare it, not as a static one}, by ctags."""
+    command = ["ctags", "--output-format=json", "--languages=C", "--map-C=+.h", "--kinds-C=p",
+               "--fields=+n", "-f", "-", *files("*.h", folders=CODE)]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    found = {}
+    for tag in map(json.loads, told.splitlines()):
+        if "static" not in tag["pattern"]:
+            found.setdefault(tag["name"], set()).add(tag["path"])
+    return found
+
+
+def is_asked_for(file, name, headers, where, read=text_of):
+    """Is a function that headers declare called from one of them or from another file?"""
+    return set(where) - {file, *headers} or any(
+        len(re.findall(rf"\b{name}\b", read(header))) > 1 for header in headers)
+
+
+def test_header_declares_what_others_call():
+    headers = declared()
+    found = {f"{file} {name}": f"{file}:{first}: {name}" for file, name, first, last in functions()
+             if file.endswith(".c") and name in headers
+             and not is_asked_for(file, name, headers[name], files_by_word()[name])}
+    house.check(found, "make it static, or delete it where nothing calls it")
+
+
+def test_function_that_nobody_asks_for_is_found():
+    def asked(text, *others):
+        return bool(is_asked_for("a.c", "f", {"a.h"}, {"a.c", "a.h", *others}, lambda file: text))
+    assert not asked("void f(void);")
+    assert asked("void f(void);", "b.c")
+    assert asked("void f(void);\nstatic inline void g(void) { f(); }")
+
+
 GUARD = re.compile(r"^#ifndef (\w+_H)\n#define (\w+_H)$", re.MULTILINE)
 
 

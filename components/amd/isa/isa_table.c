@@ -298,11 +298,6 @@ static void inherit(unsigned target)
             opcodes[target][overrides[i].row] = overrides[i].opcode;
 }
 
-int isa_table_opcode(enum isa_target target, unsigned op)
-{
-    return opcodes[target][op];
-}
-
 static void index_row(unsigned target, const struct isa_table_row *row, int16_t value)
 {
     int opcode = opcodes[target][row - isa_table];

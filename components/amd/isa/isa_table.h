@@ -229,9 +229,6 @@ unsigned isa_mai_dwords(unsigned op, unsigned operand);
 /* The kind whose operands and text a kind has: MAC of PKMAC, itself of most. */
 unsigned isa_kind_shape(unsigned kind);
 
-/* Opcode of a row on a target, or -1. */
-int isa_table_opcode(enum isa_target target, unsigned op);
-
 /* Row of an encoding, or -1. VOP3 opcodes include those of the VOP3 forms of VOPC, VOP2 and VOP1.
  */
 int isa_table_find(enum isa_target target, enum isa_format format, unsigned opcode);

@@ -140,8 +140,9 @@ static bool map_run(struct memory_ref r, const struct memory_request *q, uint32_
     return true;
 }
 
-uint64_t memory_run_of(const struct memory_request *q, uint64_t first, uint64_t pages,
-                       uint32_t *place)
+/* A run of the pages of a request, cut off at their end. */
+static uint64_t memory_run_of(const struct memory_request *q, uint64_t first, uint64_t pages,
+                              uint32_t *place)
 {
     uint64_t length = q->run ? q->run(q->of, first, pages, q->device_count, place)
                              : memory_share_at(first, pages, q->device_count, place);

@@ -144,9 +144,6 @@ static inline uint64_t memory_share_at(uint64_t first, uint64_t count, uint32_t 
     return end - first;
 }
 
-/* A run of the pages of a request, cut off at their end. */
-uint64_t memory_run_of(const struct memory_request *q, uint64_t first, uint64_t pages,
-                       uint32_t *place);
 /* How many of so many pages the device at a place gets. */
 uint64_t memory_count_of(const struct memory_request *q, uint64_t pages, uint32_t place);
 

@@ -5,7 +5,7 @@
 
 #include "components/traces/api_trace/api_trace_internal.h"
 
-struct api_trace_object *api_trace_find(const struct api_trace_set *set, uint32_t number)
+static struct api_trace_object *api_trace_find(const struct api_trace_set *set, uint32_t number)
 {
     uint32_t low = 0, high = set->count;
     while (low < high) {

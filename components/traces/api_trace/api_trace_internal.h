@@ -86,8 +86,6 @@ struct api_trace_reader {
 bool api_trace_fail(struct api_trace_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-struct api_trace_object *api_trace_find(const struct api_trace_set *set, uint32_t number);
-
 /* A value into its member. false after a message. */
 bool api_trace_read_value(struct api_trace_reader *r, const struct api_trace_key *key,
                           const char *text, struct api_trace_call *call);

@@ -85,7 +85,6 @@ struct replay_kernel {
 struct replay_complaint {
     char text[REPLAY_TEXT];
 };
-void replay_note(void *context, bool is_error, const char *path, uint64_t line, const char *text);
 __attribute__((format(printf, 3, 4))) void replay_say(char text[REPLAY_TEXT], const char *path,
                                                       const char *format, ...);
 

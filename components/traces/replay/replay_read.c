@@ -20,7 +20,8 @@ void replay_say(char text[REPLAY_TEXT], const char *path, const char *format, ..
     va_end(args);
 }
 
-void replay_note(void *context, bool is_error, const char *path, uint64_t line, const char *text)
+static void replay_note(void *context, bool is_error, const char *path, uint64_t line,
+                        const char *text)
 {
     struct replay_complaint *complaint = context;
     if (!is_error || !complaint || *complaint->text)

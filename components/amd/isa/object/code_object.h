@@ -70,9 +70,6 @@ enum code_object_value_kind {
         CODE_OBJECT_VALUE_UNKNOWN
 };
 
-/* Hidden arguments are filled by the runtime, the others by the program. */
-bool code_object_value_is_hidden(enum code_object_value_kind kind);
-
 enum code_object_feature {
     CODE_OBJECT_FEATURE_UNSUPPORTED,
     CODE_OBJECT_FEATURE_ANY,

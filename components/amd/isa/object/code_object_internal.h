@@ -39,9 +39,6 @@ bool code_object_read_target(struct code_object *object, uint32_t flags);
  */
 uint64_t code_object_relocation_width(uint32_t type);
 
-/* Checks arguments of a kernel against its size, sorts them, counts the explicit ones. */
-bool code_object_check_arguments(struct code_object *object, struct code_object_kernel *kernel);
-
 /* The kind of that spelling (version 3 when `v3`, else version 2), CODE_OBJECT_VALUE_UNKNOWN for
  * others. */
 enum code_object_value_kind code_object_value_kind_of(const char *text, size_t length, bool v3);

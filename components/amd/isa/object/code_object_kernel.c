@@ -58,7 +58,8 @@ const struct code_object_fact code_object_facts[CODE_OBJECT_FACTS] = {
     {".vgpr_count", "NumVGPRs", offsetof(struct code_object_kernel, vgpr_count), true},
 };
 
-bool code_object_value_is_hidden(enum code_object_value_kind kind)
+/* Hidden arguments are filled by the runtime, the others by the program. */
+static bool code_object_value_is_hidden(enum code_object_value_kind kind)
 {
     return kind >= CODE_OBJECT_VALUE_HIDDEN_NONE && kind < CODE_OBJECT_VALUE_UNKNOWN;
 }
@@ -118,7 +119,9 @@ static int compare_arguments(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-bool code_object_check_arguments(struct code_object *object, struct code_object_kernel *kernel)
+/* Checks arguments of a kernel against its size, sorts them, counts the explicit ones. */
+static bool code_object_check_arguments(struct code_object *object,
+                                        struct code_object_kernel *kernel)
 {
     if (kernel->kernarg_size > CODE_OBJECT_KERNARG_MAX) {
         return code_object_fail(object, "kernel '%.120s' asks for %u bytes of arguments",

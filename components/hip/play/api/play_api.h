@@ -43,9 +43,8 @@ struct play_object {
     void *handle;   /* the address, stream, event or module */
 };
 
-/* Threads may look up and add at the same time only in turn, which the order of lines gives. */
-struct play_object *play_find(enum play_kind kind, uint32_t number);
-/* What the trace names; play_fail() when it does not exist. */
+/* What the trace names; play_fail() when it does not exist. Threads may look up and add at the same
+ * time only in turn, which the order of lines gives. */
 struct play_object *play_get(const struct api_trace_call *call, enum play_kind kind,
                              uint32_t number);
 struct play_object *play_add(enum play_kind kind, uint32_t number, void *handle);

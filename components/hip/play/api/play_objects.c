@@ -34,7 +34,7 @@ static void enlarge(void)
     free(old);
 }
 
-struct play_object *play_find(enum play_kind kind, uint32_t number)
+static struct play_object *play_find(enum play_kind kind, uint32_t number)
 {
     struct play_object *object = table.room ? table.slots[slot_of(kind, number)] : NULL;
     return object && object->is_used ? object : NULL;

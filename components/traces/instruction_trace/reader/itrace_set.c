@@ -40,7 +40,7 @@ uint64_t *itrace_set_add(struct itrace_set *set, uint64_t key)
     return &set->bits[at];
 }
 
-bool itrace_set_has(const struct itrace_set *set, uint64_t key)
+static bool itrace_set_has(const struct itrace_set *set, uint64_t key)
 {
     return set->count > 0 && set->keys[place(set, key)] != 0;
 }

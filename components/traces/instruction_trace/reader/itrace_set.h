@@ -17,7 +17,6 @@ struct itrace_set {
 uint64_t *itrace_set_add(struct itrace_set *set, uint64_t key);
 /* The bits of `key`; 0 where it is not there. */
 uint64_t itrace_set_get(const struct itrace_set *set, uint64_t key);
-bool itrace_set_has(const struct itrace_set *set, uint64_t key);
 /* How many keys both have. */
 uint64_t itrace_set_common(const struct itrace_set *a, const struct itrace_set *b);
 /* How many bits are set beside all keys. */
