@@ -284,18 +284,15 @@ static const char *quoted(struct command *c, const char *word)
     return arena_printf(c->arena, "%s%s'", text, word);
 }
 
-/* What ran, for the statistics: the description and the program's words as they were given, the
- * whole command, and the folder from which its paths are seen. */
+/* What ran, for the statistics: the description as it was given, the whole command, and the folder
+ * from which its paths are seen. */
 static void hand_over_command(struct command *c, struct handed *handed)
 {
     char folder[PATH_MAX];
-    const char *command = "heddle run", *arguments = NULL;
+    const char *command = "heddle run";
     for (char **word = c->words; *word; word++)
         command = arena_printf(c->arena, "%s %s", command, quoted(c, *word));
-    for (char **word = c->options->program; word && *word; word++)
-        arguments = arguments ? arena_printf(c->arena, "%s\n%s", arguments, *word) : *word;
     hand_over(handed, "description", ':', c->options->arguments.items[0]);
-    hand_over(handed, "arguments", ':', arguments);
     hand_over(handed, "command", ':', command);
     hand_over(handed, "folder", ':',
               getcwd(folder, sizeof folder) ? arena_strdup(c->arena, folder) : NULL);

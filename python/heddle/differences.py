@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import shlex
 from typing import Any, Iterator, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.statistics_file import (Statistics, collapse, identity, labels, number,
+from heddle.statistics_file import (Statistics, collapse, identity, labels, number, program,
                                     title)
 
 SHOWN = 10  # changes, unless all are asked for
@@ -119,7 +120,7 @@ def settings(runs: Sequence[Statistics]) -> dict[str, list[str]]:
         stamp = run.get("stamp", {})
         told = {"platform": run.get("platform"), "mode": run.get("mode"),
                 "program": str(stamp.get("program") or "")[:12],
-                "arguments": " ".join(run.get("host", {}).get("arguments", [])),
+                "arguments": shlex.join(program(run)),
                 "partial": run.get("partial"), **stamp.get("settings", {})}
         for name, value in told.items():
             if value:

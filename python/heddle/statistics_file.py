@@ -5,6 +5,7 @@ import json
 import math
 import pathlib
 import re
+import shlex
 from typing import Any, Iterable
 
 from heddle.mistakes import Mistake
@@ -24,8 +25,7 @@ def _mistake(file: pathlib.Path) -> str:
 
 
 # What is no number.
-WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder",
-         "arguments"}
+WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder"}
 FLAGS = {"overlaps", "partial"}
 
 
@@ -83,10 +83,19 @@ def read(path: str) -> Statistics:
     return dict(root)
 
 
+def program(root: Statistics) -> list[str]:
+    """The program that ran, and its arguments; nothing where the statistics do not say so."""
+    try:
+        words = shlex.split(root.get("host", {}).get("command", ""))
+    except ValueError:
+        return []
+    return words[words.index("--") + 1:] if "--" in words else []
+
+
 def title(root: Statistics) -> str:
     """What ran on which platform: "matmul_tiled 256 on r9nano, gpu.l2=1MiB"."""
     stamp = root.get("stamp", {})
-    words = root.get("host", {}).get("arguments") or ["a run"]
+    words = program(root) or ["a run"]
     told = " ".join([words[0].rpartition("/")[2], *words[1:]])
     return ", ".join([f"{told} on {root.get('platform', 'a platform')}", *stamp.get("set", [])])
 

@@ -58,12 +58,12 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
     out.flat = false;
 }
 
-/* Writes what was given several times, a line each, as a list. */
-static void write_lines(const char *name, const char *lines)
+/* Writes the settings as they were given, a line each. */
+static void write_set(const char *set)
 {
     char text[1024];
-    json_open(&out, name, '[');
-    for (const char *line = lines; line && *line;) {
+    json_open(&out, "set", '[');
+    for (const char *line = set; line && *line;) {
         size_t size = strcspn(line, "\n");
         snprintf(text, sizeof text, "%.*s", (int)size, line);
         json_text(&out, NULL, text);
@@ -87,7 +87,7 @@ static void write_origin(void)
     json_open(&out, "restored", '{');
     json_uint(&out, "time_ps", origin.time_ps);
     json_text(&out, "model", origin.model);
-    write_lines("set", origin.set);
+    write_set(origin.set);
     json_close(&out, '}');
 }
 
@@ -98,7 +98,7 @@ static void write_stamp(void)
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", option_text("program"));
     write_given("description", option_text("description"));
-    write_lines("set", option_text("set"));
+    write_set(option_text("set"));
     if (table->settings && *table->settings) {
         json_key(&out, "settings");
         json_raw(&out, table->settings, strlen(table->settings));
@@ -227,7 +227,6 @@ static void write_start(void)
     if (gmtime_r(&now, &date) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &date))
         json_text(&out, "date", text);
     write_given("command", option_text("command"));
-    write_lines("arguments", option_text("arguments"));
     write_given("folder", option_text("folder"));
 }
 

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import resource
+import shlex
 
 import pytest
 
@@ -67,7 +68,8 @@ def test_statistics_say_what_ran(run, tmp_path):
     told = json.loads((tmp_path / "s.json").read_text())
     assert told["stamp"]["description"] == TINY
     host = told["host"]
-    assert host["arguments"][1:] == ["64"] and host["arguments"][0].endswith("vectoradd")
+    program = shlex.split(host["command"].partition(" -- ")[2])
+    assert program[1:] == ["64"] and program[0].endswith("vectoradd")
     assert "--set gpu.l2=64KiB" in host["command"] and host["command"].endswith("vectoradd 64")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", host["date"])
     assert host["name"] and host["folder"].startswith("/")
