@@ -31,9 +31,9 @@ static bool body_uses(const struct ast_items *body, const char *name);
 static bool item_uses(const struct ast_item *item, const char *name)
 {
     const struct ast_expr *const exprs[] = {
-        item->size,       item->value,   item->low,   item->high,      item->depth,
-        item->width,      item->latency, item->by,    item->otherwise, item->each,
-        item->interleave, item->at,      item->which, item->path};
+        item->size,       item->value,   item->low, item->high,      item->depth,
+        item->width,      item->latency, item->by,  item->otherwise, item->each,
+        item->interleave, item->hashed,  item->at,  item->which,     item->path};
     for (size_t i = 0; i < sizeof exprs / sizeof exprs[0]; i++)
         if (expr_uses(exprs[i], name))
             return true;

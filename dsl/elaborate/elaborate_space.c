@@ -49,6 +49,25 @@ static bool is_power(int64_t n)
     return n > 0 && (n & (n - 1)) == 0;
 }
 
+static bool set_hashed(struct elaboration *e, const struct space_entry *entry,
+                       struct model_space *space)
+{
+    const struct ast_item *item = entry->item;
+    if (item->hashed == NULL)
+        return true;
+    struct value value =
+        eval_as(e, item->hashed, &entry->scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
+    space->hashed = value.integer != 0;
+    if (value.ok && space->hashed && !is_power(space->target_count)) {
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0303, item->span,
+                           "%u targets are hashed, which is no power of two", space->target_count);
+        diagnostic_help(e->diagnostics, d, "leave out 'hashed', or have a power of two of them");
+        return false;
+    }
+    return value.ok;
+}
+
 static struct model_space *make_space(struct elaboration *e, struct node *node,
                                       const struct space_entry *entry)
 {
@@ -82,20 +101,14 @@ static struct model_space *make_space(struct elaboration *e, struct node *node,
                        quantity_format(e->arena, interleave, MODEL_DIM_BYTES));
         return NULL;
     }
-    if (item->hashed && !is_power(space->target_count)) {
-        struct diagnostic *d =
-            diagnostic_add(e->diagnostics, E0303, item->span,
-                           "%u targets are hashed, which is no power of two", space->target_count);
-        diagnostic_help(e->diagnostics, d, "leave out 'hashed', or have a power of two of them");
+    if (!set_hashed(e, entry, space))
         return NULL;
-    }
     space->id = e->spaces.count;
     const char *dot = node->object.path[0] != '\0' ? "." : "";
     space->path = arena_printf(e->arena, "%s%s%s", node->object.path, dot, item->name.text);
     space->place = program_place(e->program, item->name.span);
     space->each_bytes = (uint64_t)each;
     space->interleave_bytes = (uint64_t)interleave;
-    space->hashed = item->hashed;
     vector_push(e->arena, &e->spaces, space);
     return space;
 }

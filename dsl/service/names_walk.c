@@ -421,6 +421,7 @@ static void walk_member(const struct scope_of_names *s, const struct ast_item *i
         walk_paths(s, item->left);
         walk_expr(s, item->each, NULL);
         walk_expr(s, item->interleave, NULL);
+        walk_expr(s, item->hashed, NULL);
         walk_expr(s, item->at, NULL);
     }
 }

@@ -135,8 +135,7 @@ struct ast_item {
     struct ast_expr *which; /* elements of `via`: AST_ALL, AST_INDEX, AST_SLICE, without `a` */
     struct ast_exprs *left, *right;
     struct ast_exprs *at_what, *said;
-    struct ast_expr *by, *otherwise, *each, *interleave, *at;
-    bool hashed; /* of a space */
+    struct ast_expr *by, *otherwise, *each, *interleave, *hashed, *at;
     struct ast_name via, over, on;
     struct ast_items *body, *fill_body, *otherwise_body;
     bool is_in, is_reply, unsized, optional, half_open, pow2;

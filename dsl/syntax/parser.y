@@ -137,7 +137,7 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %type <name> name type_name on_clock
 %type <names> names literals
 %type <type> type
-%type <expr> expr postfix primary which setting_path
+%type <expr> expr postfix primary which setting_path hashed
 %type <exprs> paths args arg_list
 %type <flag> to
 
@@ -259,6 +259,12 @@ setting_items: %empty       { $$ = ast_items_append(p, NULL, NULL); }
              ;
 
 /* A parameter or slot, of the instance or further down: "size", "sa[*].l1v.size". */
+hashed: %empty              { $$ = NULL; }
+      | ',' HASHED          { $$ = ast_expr_new(p, AST_NAME, @2);
+                              $$->name = (struct ast_name){"true", @2}; }
+      | ',' HASHED expr     { $$ = $3; }
+      ;
+
 setting_path: name          { $$ = ast_expr_new(p, AST_NAME, @$);
                               $$->name = $1; }
             | setting_path '.' name
@@ -548,18 +554,12 @@ member: PARAM name ':' type param_options semi
                               item->left = $4;
                               item->each = $7;
                               $$ = one(p, item); }
-      | SPACE name ':' paths ',' EACH expr ',' INTERLEAVE expr semi
+      | SPACE name ':' paths ',' EACH expr ',' INTERLEAVE expr hashed semi
                             { struct ast_item *item = ast_item_new(p, AST_SPACE, @$, $2);
                               item->left = $4;
                               item->each = $7;
                               item->interleave = $10;
-                              $$ = one(p, item); }
-      | SPACE name ':' paths ',' EACH expr ',' INTERLEAVE expr ',' HASHED semi
-                            { struct ast_item *item = ast_item_new(p, AST_SPACE, @$, $2);
-                              item->left = $4;
-                              item->each = $7;
-                              item->interleave = $10;
-                              item->hashed = true;
+                              item->hashed = $11;
                               $$ = one(p, item); }
       | MAP paths semi      { struct ast_item *item = ast_item_new(p, AST_MAP, @$, no_name);
                               item->left = $2;

@@ -166,7 +166,8 @@ static int classify_operand(const struct filter *f, int before, uint32_t i)
         return EACH;
     if (before == ',' && raw_is_word(f, i, "interleave") && operand_follows(f, i))
         return INTERLEAVE;
-    if (before == ',' && raw_is_word(f, i, "hashed") && raw_kind(f, i + 1) == ';')
+    if (before == ',' && raw_is_word(f, i, "hashed")
+        && (raw_kind(f, i + 1) == ';' || operand_follows(f, i)))
         return HASHED;
     if (before == BY && raw_is_word(f, i, "space"))
         return SPACE;
