@@ -301,12 +301,28 @@ uint32_t harness_requester(void)
     return add_end(&requester_type, "requester");
 }
 
-uint32_t harness_server(uint64_t latency, harness_answer *answer)
+static uint32_t add_server(const struct build_type *type, uint64_t latency, harness_answer *answer)
 {
-    uint32_t leaf = add_end(&server_type, "server");
+    uint32_t leaf = add_end(type, "server");
     ends[end_of_leaf[leaf]]->latency = latency;
     ends[end_of_leaf[leaf]]->answer = answer;
     return leaf;
+}
+
+uint32_t harness_server(uint64_t latency, harness_answer *answer)
+{
+    return add_server(&server_type, latency, answer);
+}
+
+uint32_t harness_dma_engine(uint64_t latency, harness_answer *answer)
+{
+    static struct unit_type unit;
+    static struct build_type type;
+    unit = server_unit;
+    unit.name = "dma_engine";
+    type = server_type;
+    type.unit = &unit;
+    return add_server(&type, latency, answer);
 }
 
 static uint32_t wire(enum harness_protocol protocol, struct build_end from, struct build_end to,

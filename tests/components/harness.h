@@ -49,6 +49,8 @@ void harness_start(void);
 uint32_t harness_requester(void);
 /* `answer` NULL: requests are logged and never answered. */
 uint32_t harness_server(uint64_t latency, harness_answer *answer);
+/* A server whose type is dma_engine, by which the driver knows memory of the host. */
+uint32_t harness_dma_engine(uint64_t latency, harness_answer *answer);
 /* Connects two leaves; ports as in their build_type, port 0 for requesters and servers. */
 void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
                   uint32_t depth, uint32_t width, uint32_t latency);

@@ -67,9 +67,13 @@ def test_every_launch_goes_through_a_user_queue(measure, program):
     # Copies, peers, unified devices (each GPU runs a part of the work-groups), pages that move.
     f"{RING} {LAUNCH} -- peer_ring", f"{RING} {LAUNCH} -- halo",
     f"{RING} {LAUNCH} --unified 0,1,2,3 -- vectoradd 2000",
-    f"platforms/managed4.heddle --generic {LAUNCH} -- managed_pingpong"],
+    f"platforms/managed4.heddle --generic {LAUNCH} -- managed_pingpong",
+    # Memory of the host, which has no queues.
+    f"platforms/managed4.heddle --generic {LAUNCH} --set gpus=2 --set gpu.banks=1"
+    " --set gpu.vram=1MiB --set host_memory=8MiB --set gpu.policy=demand"
+    " -- oversubscribe stencil 1536 2"],
     ids=["small-ring", "separate", "busy-link", "magic", "functional",
-         "peer_ring", "halo", "unified", "managed"])
+         "peer_ring", "halo", "unified", "managed", "host-memory"])
 def test_launches_through_user_queues_pass(run, text):
     run(text)
 

@@ -60,8 +60,9 @@ static void driver_init(struct driver *d)
     for (uint32_t i = 0; i < d->device_count; i++) {
         device_init(d, i);
         pages += d->device[i].size / driver_page_bytes(d);
-        queue_new(d, i, i); /* queue number = device number */
     }
+    for (uint32_t i = 0; i < d->gpu_count; i++)
+        queue_new(d, i, i); /* queue number = device number */
     handles_init(d);
     dirty_init(d);
     bounce_init(d);

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 12
+#define DRIVER_API_VERSION 13
 
 enum driver_status {
     DRIVER_OK,
@@ -80,7 +80,6 @@ struct driver_launch {
 struct driver_allocation {
     uint64_t address;
     uint64_t size;
-    uint32_t device;
 };
 
 /* A kernel is executed without timing, and its wavefronts wait: for each other, or for the host.

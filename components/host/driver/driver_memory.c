@@ -158,13 +158,12 @@ static bool memory_find_hole(const struct driver *d, const struct program_alloca
 }
 
 static enum driver_status memory_check(const struct driver *d, uint64_t address, uint64_t size,
-                                       const char *what, uint32_t *device)
+                                       const char *what)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     uint64_t hole;
     char where[160];
     if (a && size <= a->end - address) {
-        *device = a->device;
         if (!memory_find_hole(d, a, address, size, &hole))
             return DRIVER_OK;
         return driver_fail(DRIVER_INVALID_ADDRESS,

@@ -30,7 +30,7 @@ static void memory_release(struct driver *d, uint64_t address);
 /* Is [address, address + size) inside one allocation of the program, and mapped? `what` for the
  * message. */
 static enum driver_status memory_check(const struct driver *d, uint64_t address, uint64_t size,
-                                       const char *what, uint32_t *device);
+                                       const char *what);
 
 /* The physical address of `address`. *rest: how many bytes follow on the same page. */
 static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64_t *rest);

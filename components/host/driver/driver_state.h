@@ -55,7 +55,7 @@ struct driver_queue {
     uint32_t user; /* user queue for launches; DRIVER_NONE: not made */
 };
 
-/* A device as the program sees it: number 0 .. device_count - 1 are the GPUs, in process
+/* A device as the program sees it: number 0 .. gpu_count - 1 are the GPUs, in process
  * DRIVER_PID; others are made by the program: a GPU in another process (a context), or several GPUs
  * as one (unified). */
 struct driver_handle {

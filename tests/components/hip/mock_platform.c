@@ -230,7 +230,7 @@ static bool find(uint64_t address, struct driver_allocation *allocation)
     pthread_mutex_lock(&lock);
     const struct allocation *found = find_locked(address);
     if (found)
-        *allocation = (struct driver_allocation){found->address, found->size, found->device};
+        *allocation = (struct driver_allocation){found->address, found->size};
     pthread_mutex_unlock(&lock);
     return found != NULL;
 }

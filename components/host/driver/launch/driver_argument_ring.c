@@ -24,7 +24,7 @@ static struct driver_piece *argument_ring_piece(const struct driver_device *devi
 /* All processes that use the device see its ring at the same address. */
 static enum driver_status argument_ring_share(struct driver *d, uint32_t number)
 {
-    for (uint32_t i = d->device_count; i < d->handle_count; i++) {
+    for (uint32_t i = d->gpu_count; i < d->handle_count; i++) {
         const struct driver_handle *h = driver_handle_at(d, i);
         if (h->used && h->pid != DRIVER_PID && handle_has(h, number)
             && !memory_share(memory_view(d), d->device[number].ring_address, h->pid))

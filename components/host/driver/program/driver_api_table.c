@@ -222,7 +222,7 @@ static uint64_t api_name(uint32_t device, uint64_t address)
 API_CALL(device_at, (physical, device), uint64_t physical, uint32_t *device)
 {
     *device = memory_device_of(&d->memory, physical);
-    return *device < d->device_count
+    return *device < d->gpu_count
                ? DRIVER_OK
                : driver_fail(DRIVER_INVALID_ADDRESS,
                              "no GPU has memory at physical address 0x%" PRIx64, physical);
@@ -234,7 +234,7 @@ static bool api_find(uint64_t address, struct driver_allocation *allocation)
     const struct program_allocation *a = program_find(driver_program(the_driver()), address);
     bool found = a && a->use <= PROGRAM_CODE;
     if (found)
-        *allocation = (struct driver_allocation){a->start, a->end - a->start, a->device};
+        *allocation = (struct driver_allocation){a->start, a->end - a->start};
     api_leave(DRIVER_OK);
     return found;
 }

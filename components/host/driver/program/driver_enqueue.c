@@ -175,12 +175,11 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
                                        bool shared, char *host, uint64_t address, uint64_t size,
                                        uint64_t *ticket)
 {
-    uint32_t device;
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK)
         address = queue_name(d, queue, address);
     if (status == DRIVER_OK)
-        status = memory_check(d, address, size, command_kinds[kind].name, &device);
+        status = memory_check(d, address, size, command_kinds[kind].name);
     if (status != DRIVER_OK)
         return status;
     shared &= driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
@@ -199,7 +198,6 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
 static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
                                        uint64_t size, uint64_t *ticket)
 {
-    uint32_t device;
     enum driver_status status = queue_check(d, queue);
     if (status != DRIVER_OK)
         return status;
@@ -207,9 +205,9 @@ static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_
         .kind = DRIVER_COPY,
         .size = size,
         .move = {.address = queue_name(d, queue, to), .source = queue_name(d, queue, from)}};
-    status = memory_check(d, k.move.address, size, "copy to", &device);
+    status = memory_check(d, k.move.address, size, "copy to");
     if (status == DRIVER_OK)
-        status = memory_check(d, k.move.source, size, "copy from", &device);
+        status = memory_check(d, k.move.source, size, "copy from");
     return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
 }
 
@@ -217,7 +215,6 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
                                        const uint8_t *pattern, uint32_t bytes, uint64_t count,
                                        uint64_t *ticket)
 {
-    uint32_t device;
     uint8_t word[4];
     if (bytes != 1 && bytes != 2 && bytes != 4)
         return driver_fail(DRIVER_INVALID_VALUE, "a pattern has 1, 2 or 4 bytes, not %u", bytes);
@@ -227,7 +224,7 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
     if (status == DRIVER_OK)
         address = queue_name(d, queue, address);
     if (status == DRIVER_OK)
-        status = memory_check(d, address, count * bytes, "fill", &device);
+        status = memory_check(d, address, count * bytes, "fill");
     if (status != DRIVER_OK)
         return status;
     for (uint32_t i = 0; i < 4; i++)

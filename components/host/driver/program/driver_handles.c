@@ -39,7 +39,7 @@ static bool handle_has(const struct driver_handle *h, uint32_t gpu)
 
 static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count)
 {
-    uint32_t number = d->device_count;
+    uint32_t number = d->gpu_count;
     while (number < d->handle_count && driver_handle_at(d, number)->used)
         number++;
     if (number >= DRIVER_HANDLES)
@@ -66,13 +66,13 @@ static uint32_t handle_count_pid(const struct driver *d, uint32_t pid)
 static void handles_init(struct driver *d)
 {
     d->handles = arena_allocate(DRIVER_HANDLES * sizeof(struct driver_handle));
-    for (uint32_t i = 0; i < d->device_count; i++) {
+    for (uint32_t i = 0; i < d->gpu_count; i++) {
         *driver_handle_at(d, i) =
             (struct driver_handle){.used = true, .pid = DRIVER_PID, .count = 1};
         driver_handle_at(d, i)->member[0] = i;
         driver_handle_at(d, i)->part_queue[0] = DRIVER_NONE;
     }
-    d->handle_count = d->device_count;
+    d->handle_count = d->gpu_count;
 }
 
 /* "0, 1, 2 and 3" */

@@ -13,7 +13,7 @@ static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *membe
 /* The number of handles of a process. */
 static uint32_t handle_count_pid(const struct driver *d, uint32_t pid);
 
-/* Makes the GPUs known as handles 0 .. device_count - 1. */
+/* Makes the GPUs known as handles 0 .. gpu_count - 1. */
 static void handles_init(struct driver *d);
 
 static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, uint32_t count,

@@ -332,7 +332,7 @@ static enum driver_status queue_create(struct driver *d, uint32_t device, uint32
 static enum driver_status queue_destroy(struct driver *d, uint32_t queue)
 {
     enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK && queue < d->device_count)
+    if (status == DRIVER_OK && queue < d->gpu_count)
         status =
             driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
     if (status == DRIVER_OK)
@@ -466,7 +466,7 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
 static enum driver_status context_destroy(struct driver *d, uint32_t number)
 {
     enum driver_status status = handle_check(d, number);
-    if (status == DRIVER_OK && number < d->device_count)
+    if (status == DRIVER_OK && number < d->gpu_count)
         status = driver_fail(DRIVER_INVALID_VALUE, "device %u is a GPU of the platform and stays",
                              number);
     if (status == DRIVER_OK)

@@ -303,7 +303,11 @@ static enum driver_status user_destroy(struct driver *d, uint32_t queue)
 static void user_init(struct driver *d)
 {
     d->user = arena_allocate(sizeof(struct driver_user));
-    if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_sampling()->kernels)
+    if (driver_params(d)->launch_by != DRIVER_LAUNCH_BY_QUEUE)
+        return;
+    if (!user_connected(d))
+        engine_die(&d->io.base, "launch_by = queue, but " USER_NOT_CONNECTED);
+    if (platform_sampling()->kernels)
         engine_die(&d->io.base,
                    "launch_by = queue, but only some kernels are to be timed; take launch_by = "
                    "command for that");
@@ -320,7 +324,7 @@ static enum driver_status user_leave(struct driver *d, uint32_t device)
 {
     struct driver_user *u = user_of(d);
     enum driver_status status = handle_check(d, device);
-    for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK && device >= d->device_count; i++) {
+    for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK && device >= d->gpu_count; i++) {
         if (!u->queue[i].used || u->queue[i].device != device)
             continue;
         uint32_t owner = u->queue[i].owner;
@@ -329,7 +333,7 @@ static enum driver_status user_leave(struct driver *d, uint32_t device)
         else if (owner == DRIVER_NONE)
             status = user_destroy(d, i);
     }
-    for (uint32_t i = 0; i < USER_PAGES && status == DRIVER_OK && device >= d->device_count; i++)
+    for (uint32_t i = 0; i < USER_PAGES && status == DRIVER_OK && device >= d->gpu_count; i++)
         u->page[i].used &= u->page[i].device != device;
     return status;
 }
@@ -360,7 +364,7 @@ static enum driver_status user_offset(const struct driver *d, uint64_t offset, u
 {
     *gpu = (uint32_t)(offset >> QUEUE_OFFSET_GPU_SHIFT) & QUEUE_OFFSET_GPU_MASK;
     uint64_t within = offset & (((uint64_t)1 << QUEUE_OFFSET_GPU_SHIFT) - 1);
-    if (offset >> QUEUE_OFFSET_TYPE_SHIFT == QUEUE_OFFSET_TYPE && *gpu < d->device_count
+    if (offset >> QUEUE_OFFSET_TYPE_SHIFT == QUEUE_OFFSET_TYPE && *gpu < d->gpu_count
         && within < QUEUE_PAGE_BYTES)
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_ADDRESS,

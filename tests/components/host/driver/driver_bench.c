@@ -13,7 +13,7 @@ extern const struct unit_type driver__generic;
 const void *platform_driver(void);
 
 static const uint64_t window = (uint64_t)0x7e00 << 24;
-uint8_t bench_memory[BENCH_GPUS * BENCH_MEMORY];
+uint8_t bench_memory[(BENCH_GPUS + 1) * BENCH_MEMORY];
 
 /* ---- a compute unit, so that the driver finds one in the tables ---- */
 
@@ -167,7 +167,8 @@ struct driver_params bench_params(void)
                                   .copy_interval = 10000};
 }
 
-struct bench bench_start(struct driver_params params, const char *copy, const char *streams)
+static struct bench start(struct driver_params params, const char *copy, const char *streams,
+                          const char *eviction)
 {
     enum { GPU, TOUCH, MOVE, QUEUES, DOORBELL, INTERRUPT, CALLS, HOST, PORTS };
     static const struct build_port ports[PORTS] = {
@@ -176,9 +177,9 @@ struct bench bench_start(struct driver_params params, const char *copy, const ch
         [DOORBELL] = {"doorbell", BUILD_OUT, true}, [INTERRUPT] = {"interrupt", BUILD_IN, true},
         [CALLS] = {"calls", BUILD_IN, true},        [HOST] = {"host", BUILD_OUT, false}};
     enum { OWN = sizeof params / sizeof(int64_t), MESSAGE_BYTES = 256 };
-    static const uint32_t places[] = {OWN, 0, 0, 0, 0, 0};
-    /* No eviction, prefetch and call path. */
-    const char *const parts[] = {copy, streams, NULL, NULL, "consecutive", NULL};
+    static const uint32_t places[] = {OWN, 0, OWN + 1, 0, 0, 0};
+    /* No prefetch and call path. */
+    const char *const parts[] = {copy, streams, eviction, NULL, "consecutive", NULL};
     const struct build_type type = {.unit = &driver__generic,
                                     .ports = ports,
                                     .port_count = PORTS,
@@ -186,26 +187,40 @@ struct bench bench_start(struct driver_params params, const char *copy, const ch
                                     .part_count = 6,
                                     .part_params = places,
                                     .store_count = 2};
-    int64_t values[OWN + 1];
-    struct bench b;
+    int64_t values[OWN + 2];
+    uint32_t memories = eviction ? BENCH_GPUS + 1 : BENCH_GPUS;
+    struct bench b = {0};
     memcpy(values, &params, sizeof params);
-    values[OWN] = MESSAGE_BYTES; /* of dma_copy */
+    values[OWN] = MESSAGE_BYTES;  /* of dma_copy */
+    values[OWN + 1] = BENCH_PAGE; /* blocks that are evicted */
     memset(bench_memory, 0, sizeof bench_memory);
     harness_start();
-    b.driver = build_instance(&type, 0, "driver", values, NULL, OWN + 1);
+    b.driver = build_instance(&type, 0, "driver", values, NULL, OWN + 2);
     build_instance(&compute_unit_type, 0, "compute_unit", NULL, NULL, 0);
-    for (uint32_t i = 0; i < BENCH_GPUS; i++) {
-        b.gpu[i] = harness_server(BENCH_LATENCY, answer);
-        build_map(build_space("memory", (uint64_t)i * BENCH_MEMORY, BENCH_MEMORY, BENCH_PAGE, 1));
-    }
     for (uint32_t i = 0; i < BENCH_GPUS; i++)
+        b.gpu[i] = harness_server(BENCH_LATENCY, answer);
+    if (eviction)
+        b.host = harness_dma_engine(BENCH_LATENCY, answer);
+    for (uint32_t i = 0; i < memories; i++) {
+        build_map(build_space("memory", (uint64_t)i * BENCH_MEMORY, BENCH_MEMORY, BENCH_PAGE, 1));
         harness_wire(HARNESS_COMMAND, (struct build_end){b.driver, GPU, i},
-                     (struct build_end){b.gpu[i], 0, 0}, 16, 1, 1);
+                     (struct build_end){i < BENCH_GPUS ? b.gpu[i] : b.host, 0, 0}, 16, 1, 1);
+    }
     harness_build();
     b.api = platform_driver();
     cr_assert_not_null(b.api);
     cr_assert_eq(b.api->set_window(window, (uint64_t)1 << 30), DRIVER_OK);
     return b;
+}
+
+struct bench bench_start(struct driver_params params, const char *copy, const char *streams)
+{
+    return start(params, copy, streams, NULL);
+}
+
+struct bench bench_start_with_host(void)
+{
+    return start(bench_params(), "dma_copy", "hip", "lru_eviction");
 }
 
 const struct driver_stats *bench_stats(struct bench b)

@@ -18,16 +18,19 @@ enum {
 struct bench {
     uint32_t driver;
     uint32_t gpu[BENCH_GPUS];
+    uint32_t host; /* memory of the host: bench_start_with_host() */
     const struct driver_api *api;
 };
 
-/* The memories of the GPUs one after the other: indexed by physical address. */
-extern uint8_t bench_memory[BENCH_GPUS * BENCH_MEMORY];
+/* The memories of the GPUs and of the host one after the other: indexed by physical address. */
+extern uint8_t bench_memory[(BENCH_GPUS + 1) * BENCH_MEMORY];
 
 /* As driver.heddle says. */
 struct driver_params bench_params(void);
 /* `copy` and `streams`: the parts in the driver's slots. */
 struct bench bench_start(struct driver_params params, const char *copy, const char *streams);
+/* With memory of the host behind the GPUs. */
+struct bench bench_start_with_host(void);
 const struct driver_stats *bench_stats(struct bench b);
 
 /* A command as a GPU has seen it. */

@@ -188,3 +188,51 @@ Test(driver_queues, balar_keeps_the_default_stream_until_nothing_is_pending)
     bench_wait(b, ticket);
     cr_expect_eq(b.api->call_begin(0, DRIVER_STREAM_COPY, true, &blocker), DRIVER_OK);
 }
+
+/* ---- memory of the host ---- */
+
+static void start_with_host(void)
+{
+    b = bench_start_with_host();
+}
+
+Test(driver_queues, a_program_cannot_name_memory_of_the_host, .init = start_with_host)
+{
+    const uint32_t host = BENCH_GPUS;
+    struct driver_device_info info;
+    uint32_t made = 0;
+    uint64_t ticket, value, at = 0;
+    cr_expect_eq(b.api->device_count(), BENCH_GPUS);
+    cr_expect_eq(b.api->device_info(host, &info), DRIVER_INVALID_DEVICE);
+    cr_expect_str_eq(b.api->error_text(), "there is no device 2; the platform has 2");
+    cr_expect_eq(b.api->memory_info(host, &value, &value), DRIVER_INVALID_DEVICE);
+    cr_expect_eq(b.api->allocate(host, 64, 0, &at), DRIVER_INVALID_DEVICE);
+    cr_expect_eq(b.api->allocate_unified(host, 64, 0, &at), DRIVER_INVALID_DEVICE);
+    cr_expect_eq(b.api->register_code(host, "code", 0, bytes, 64), DRIVER_INVALID_DEVICE);
+    cr_expect_eq(b.api->context_create(host, 0, &made), DRIVER_INVALID_DEVICE);
+    cr_expect_eq(b.api->context_create(0, host, &made), DRIVER_INVALID_DEVICE);
+    cr_expect_eq(b.api->queue_create(host, &made), DRIVER_INVALID_DEVICE);
+    cr_expect_eq(b.api->queue_destroy(host), DRIVER_INVALID_VALUE);
+    cr_expect_str_eq(b.api->error_text(), "there is no queue 2");
+    cr_expect_eq(b.api->mark(host, &ticket), DRIVER_INVALID_VALUE);
+}
+
+Test(driver_queues, what_a_program_makes_follows_the_gpus, .init = start_with_host)
+{
+    static const uint32_t gpus[] = {0, 1};
+    struct driver_page page;
+    uint32_t unified = 0, context = 0, queue = new_queue(1);
+    uint64_t at = 0;
+    cr_assert_eq(b.api->unify(gpus, 2, &unified), DRIVER_OK);
+    cr_assert_eq(b.api->context_create(0, 0, &context), DRIVER_OK);
+    cr_expect_eq(unified, BENCH_GPUS);
+    cr_expect_eq(context, BENCH_GPUS + 1);
+    cr_expect_eq(queue, BENCH_GPUS);
+    cr_expect_eq(b.api->queue_destroy(queue), DRIVER_OK, "%s", b.api->error_text());
+    cr_expect_eq(b.api->context_destroy(context), DRIVER_OK, "%s", b.api->error_text());
+    cr_expect_eq(b.api->context_destroy(unified), DRIVER_OK, "%s", b.api->error_text());
+    cr_expect_eq(b.api->context_destroy(1), DRIVER_INVALID_VALUE);
+    cr_assert_eq(b.api->allocate_unified(0, BENCH_PAGE, 0, &at), DRIVER_OK);
+    cr_assert_eq(b.api->page_info(at, &page), DRIVER_OK);
+    cr_expect_eq(page.device, DRIVER_HOST_DEVICE, "managed memory begins there");
+}
