@@ -2,6 +2,11 @@
  * that is in one, is the sum asked for. */
 #include "host_time.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/splitmix64.h"
+
+#include <string.h>
+
+enum { CALLS_MEASURED = 128, CALLS_MEAN = 64 /* between two that are measured behind those */ };
 
 static struct {
     bool wanted;
@@ -12,6 +17,20 @@ static struct {
     uint32_t worker_count;
     uint64_t workers_ns; /* before host_time_open() */
 } host;
+
+static struct {
+    uint64_t count; /* of calls that have ended */
+    uint64_t next;  /* that is measured */
+    struct {
+        uint64_t count, ns;
+    } first, sampled; /* those measured */
+} calls;
+
+static _Thread_local struct {
+    bool measured;
+    uint64_t begun_ns;
+    uint64_t simulated_ns; /* by this thread, since the beginning */
+} call;
 
 uint64_t host_time_read(clockid_t clock)
 {
@@ -35,6 +54,8 @@ void host_time_open(bool wanted)
     host.running = false;
     host.ended_ns = 0;
     host.workers_ns = wanted ? read_workers() : 0;
+    memset(&calls, 0, sizeof calls);
+    call.measured = false;
 }
 
 void host_time_begin(void)
@@ -49,7 +70,9 @@ void host_time_end(void)
 {
     if (!host.running)
         return;
-    host.ended_ns += host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns;
+    uint64_t ran_ns = host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns;
+    host.ended_ns += ran_ns;
+    call.simulated_ns += ran_ns;
     host.running = false;
 }
 
@@ -64,4 +87,42 @@ uint64_t host_time_simulation_ns(void)
 {
     uint64_t open_ns = host.running ? host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns : 0;
     return host.ended_ns + open_ns + read_workers() - host.workers_ns;
+}
+
+void host_time_enter_call(void)
+{
+    if (!host.wanted || calls.count < calls.next)
+        return;
+    call.measured = true;
+    call.begun_ns = host_time_read(CLOCK_THREAD_CPUTIME_ID) - call.simulated_ns;
+}
+
+void host_time_leave_call(void)
+{
+    if (!host.wanted)
+        return;
+    if (call.measured) {
+        bool first = calls.first.count < CALLS_MEASURED;
+        uint64_t state = calls.count;
+        call.measured = false;
+        calls.next = calls.count + 1 + (first ? 0 : splitmix64(&state) % (2 * CALLS_MEAN - 1));
+        *(first ? &calls.first.count : &calls.sampled.count) += 1;
+        *(first ? &calls.first.ns : &calls.sampled.ns) +=
+            host_time_read(CLOCK_THREAD_CPUTIME_ID) - call.simulated_ns - call.begun_ns;
+    }
+    calls.count++;
+}
+
+uint64_t host_time_calls(void)
+{
+    return calls.count;
+}
+
+uint64_t host_time_calls_ns(void)
+{
+    double others = (double)(calls.count - calls.first.count);
+    return calls.first.ns
+           + (calls.sampled.count
+                  ? (uint64_t)((double)calls.sampled.ns * others / (double)calls.sampled.count)
+                  : 0);
 }

@@ -129,6 +129,13 @@ echo "## The same in functional mode"
 echo
 programs_table --mode functional <"$list"
 
+if [ -x "$build/tests/programs/call_costs" ]; then
+    echo
+    echo "## Calls of HIP, us of CPU time (least of $runs)"
+    echo
+    HEDDLE_BUILD=$build tests/bench/calls.py "$runs"
+fi
+
 if [ -x "$build/tests/programs/micro/latency" ]; then
     echo
     echo "## Micro-benchmarks on r9nano against their closed forms (docs/evidence/accuracy.md)"

@@ -39,6 +39,24 @@ def test_simulation_is_not_the_programs(tmp_path, options, way):
     assert share * host["cpu_seconds"] < host["simulation_cpu_seconds"] < host["cpu_seconds"]
 
 
+@pytest.mark.parametrize("way, seconds", [("between", SECONDS), ("callback", SECONDS),
+                                          ("device", 0)])
+def test_calls_take_neither_the_programs_time_nor_the_simulations(tmp_path, way, seconds):
+    host, _ = measure(tmp_path, "", way, seconds)
+    spent = max(seconds, host["simulation_cpu_seconds"])
+    assert host["calls"] > 0 and 0 < host["call_cpu_seconds"] < spent * REST
+
+
+def test_what_a_loop_of_calls_takes_is_told(tmp_path):
+    """The program does nothing else, so calls take most of what is left beside the simulation."""
+    rounds = 5000
+    run(f"{TINY} --mode functional --stats {tmp_path}/s.json -- {PROGRAMS}/call_costs {rounds}")
+    host = json.loads((tmp_path / "s.json").read_text())["host"]
+    rest = host["cpu_seconds"] - host["simulation_cpu_seconds"]
+    assert host["calls"] > 6 * rounds
+    assert 0.3 * rest < host["call_cpu_seconds"] < rest
+
+
 def test_platforms_that_drive_themselves_simulate(tmp_path):
     stats = tmp_path / "s.json"
     run(f"tests/system/memtest.heddle --stats {stats}")

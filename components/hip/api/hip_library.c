@@ -154,6 +154,8 @@ void hip_lock(void)
     hip_turns_inside(1);
     pthread_mutex_lock(&hip.lock);
     has_lock = true;
+    if (hip.state == HIP_OPEN)
+        hip.api->enter_call();
 }
 
 static void hide_state(void)
@@ -165,6 +167,8 @@ static void hide_state(void)
 void hip_unlock(void)
 {
     has_lock = false;
+    if (hip.state == HIP_OPEN)
+        hip.api->leave_call();
     hide_state();
     pthread_mutex_unlock(&hip.lock);
     hip_turns_inside(-1);

@@ -286,6 +286,10 @@ struct driver_api {
     /* What the program says of such pages, until it says otherwise. Waits for queued work first. */
     enum driver_status (*advise)(uint64_t address, uint64_t size, enum driver_advice advice,
                                  bool on);
+    /* Around a call of the front end's own interface, by its thread, under a lock of the front end:
+     * what it takes is `host.call_cpu_seconds` of the statistics. */
+    void (*enter_call)(void);
+    void (*leave_call)(void);
 };
 
 #endif

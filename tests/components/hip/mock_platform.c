@@ -477,6 +477,10 @@ static enum driver_status advise(uint64_t address, uint64_t size, enum driver_ad
     return DRIVER_OK;
 }
 
+static void enter_or_leave_call(void)
+{
+}
+
 static const struct driver_api api = {
     .name = name,
     .prefetch = prefetch,
@@ -526,6 +530,8 @@ static const struct driver_api api = {
     .hide = hide,
     .is_hidden = is_hidden,
     .meets = meets,
+    .enter_call = enter_or_leave_call,
+    .leave_call = enter_or_leave_call,
 };
 
 static bool start(const char *options)

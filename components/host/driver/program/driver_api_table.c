@@ -22,6 +22,7 @@
 #include "driver_mapping.h"
 #include "driver_record.h"
 #include "driver_wait.h"
+#include "runtime/observe/host_time.h"
 #include "runtime/session/exit_status.h"
 
 static struct driver *the_driver(void)
@@ -652,6 +653,8 @@ static const struct driver_api api_table = {
     .hide = api_hide,
     .is_hidden = api_is_hidden,
     .meets = api_meets,
+    .enter_call = host_time_enter_call,
+    .leave_call = host_time_leave_call,
 };
 
 static const struct driver_api *driver_api_table(void)
