@@ -347,11 +347,11 @@ void measures_make(struct elaboration *e, struct object *object);
 
 /* elaborate_setting.c */
 void settings_init(struct elaboration *e, struct object *object);
-/* What sets `name` of an object; false: nothing does. */
 /* Whether a path that is written in the braces of `anchor` leads to `object`, which is compared
  * from its end on. */
 bool setting_leads_to(struct elaboration *e, const struct object *anchor,
                       const struct ast_expr *path, const struct object *object);
+/* What sets `name` of an object; false: nothing does. */
 bool setting_find(struct elaboration *e, const struct object *object, const char *name,
                   struct setting *setting);
 /* The setting of `name` in the object's own braces, or NULL. */

@@ -103,7 +103,7 @@ struct engine {
     uint32_t domain_count; /* shard_count * clock_count */
     uint32_t clock_count;
     uint32_t shard_count;
-    uint32_t tracing;    /* 0: off; the only thing hot paths look at; else */
+    uint32_t tracing;    /* 0: off; the only thing hot paths look at */
     uint32_t word_count; /* of a bitmap */
     uint64_t time_ps;    /* between runs and in reports; in a tick ask the clock domain */
 };

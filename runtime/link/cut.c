@@ -221,7 +221,7 @@ static bool check_links(const struct platform_table *table)
                 continue;
             if (ranks.number == 0)
                 fprintf(stderr,
-                        "heddle: several ranks cannot be used with the shared wire %s yet, over "
+                        "heddle: several ranks cannot be used with the shared wire %s, over "
                         "which %s and %s send from different ranks\n",
                         table->strings + table->links[r->link - 1].name,
                         table->strings + table->rings[k].name, table->strings + r->name);

@@ -21,9 +21,8 @@
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 
-#define FRAME_BYTES                                                                                \
-    8 /* of wire_bytes, beside fields and payload: codegen/emit/message_layout.h                   \
-       */
+/* Of wire_bytes, beside fields and payload (dsl/message_layout.h). */
+#define FRAME_BYTES 8
 
 struct awaited {
     uint32_t ring; /* of the reply */

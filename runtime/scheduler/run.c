@@ -247,7 +247,7 @@ static enum engine_result begin_and_loop(void)
     return !rank_is_alone() || !engine_is_interrupted() ? loop() : ENGINE_INTERRUPTED;
 }
 
-/* A rank that waits for one that has died goes on behind setjmp(), at any exchange of the run. */
+/* A rank that waits for one that has died continues after setjmp(), at any exchange of the run. */
 enum engine_result engine_run(void)
 {
     static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,

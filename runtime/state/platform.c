@@ -490,7 +490,7 @@ static bool check_stores(void)
             if (ranks.number == 0)
                 fprintf(
                     stderr,
-                    "heddle: several ranks cannot be used with this platform yet: %s reads what "
+                    "heddle: several ranks cannot be used with this platform: %s reads what "
                     "%s writes, from another rank\n",
                     platform_string(p->path), platform_string(table->instances[writer].path));
             return false;

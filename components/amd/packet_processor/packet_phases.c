@@ -10,7 +10,7 @@ static void packet_enter(struct packet *p, enum packet_phase phase)
     p->under_way = 0;
 }
 
-/* The packet is no more in front: the next one of its queue may be fetched. */
+/* The packet is no longer in front: the next one of its queue may be fetched. */
 static void packet_leave_front(struct packet_processor *c, struct packet *p)
 {
     queue_at(c, p->queue)->front = PACKET_NONE;

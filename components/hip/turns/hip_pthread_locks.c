@@ -22,7 +22,7 @@
 #include <errno.h>
 
 /* Tries until it succeeds, fails for good, or the deadline has passed (ETIMEDOUT). `attempt`
- * answers EBUSY when it is worth to wait. */
+ * answers EBUSY when it is worth waiting. */
 static int acquire(void *object, int (*attempt)(void *object), const struct timespec *deadline)
 {
     hip_turns_count_operation();

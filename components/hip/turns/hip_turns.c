@@ -168,8 +168,8 @@ static void look_around(void)
     if (hip_turns.holder) {
         if (hip_turns_watch(hip_turns.holder, hip_turns.turn))
             drop_holder();
-    } else if (hip_turns_self->state == HIP_TURNS_PARKED && hip_turns_self->kind == HIP_TURNS_LOCK
-               && stalled()) {
+    } else if (hip_turns_self->state == HIP_TURNS_PARKED
+               && hip_turns_self->kind == HIP_TURNS_LOCK) {
         hip_turns_unpark(hip_turns_self);
         hip_turns_make_ready(hip_turns_self);
     } else {
