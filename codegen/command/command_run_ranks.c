@@ -12,7 +12,7 @@
 #include "codegen/command/command_run.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_transport.h"
-#include "runtime/link/placement.h"
+#include "runtime/link/rank_placement.h"
 #include "runtime/session/exit_status.h"
 
 #define PATIENCE_S 10

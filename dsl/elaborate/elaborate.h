@@ -14,7 +14,7 @@
 #ifndef HEDDLE_DSL_ELABORATE_H
 #define HEDDLE_DSL_ELABORATE_H
 
-#include "dsl/elaborate/resolve.h"
+#include "dsl/elaborate/imports.h"
 
 struct value {
     bool ok;

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_DSL_CURSOR_H
 #define HEDDLE_DSL_CURSOR_H
 
-#include "dsl/elaborate/resolve.h"
+#include "dsl/elaborate/imports.h"
 
 enum cursor_place {
     CURSOR_TOP,

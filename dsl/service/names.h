@@ -7,7 +7,7 @@
 #ifndef HEDDLE_DSL_NAMES_H
 #define HEDDLE_DSL_NAMES_H
 
-#include "dsl/elaborate/resolve.h"
+#include "dsl/elaborate/imports.h"
 #include "dsl/language_service.h"
 
 struct name_symbol {

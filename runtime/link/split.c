@@ -18,7 +18,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/util.h"
-#include "placement.h"
+#include "rank_placement.h"
 #include "split.h"
 #include "runtime/link/ring.h"
 

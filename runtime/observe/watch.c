@@ -21,7 +21,7 @@
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 
-/* Of wire_bytes, beside fields and payload (dsl/message_layout.h). */
+/* Wire bytes of a message beside its fields and payload (dsl/message_layout.h). */
 #define FRAME_BYTES 8
 
 struct awaited {

@@ -15,7 +15,7 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/sha256.h"
 #include "runtime/engine/version.h"
-#include "runtime/link/placement.h"
+#include "runtime/link/rank_placement.h"
 #include "runtime/scheduler/rank_barrier.h"
 
 /* A hash of the shared object that this is part of. */

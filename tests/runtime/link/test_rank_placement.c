@@ -7,7 +7,7 @@
 
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
-#include "runtime/link/placement.h"
+#include "runtime/link/rank_placement.h"
 #include "tests/runtime/probe.h"
 
 #define PARTITIONS 4

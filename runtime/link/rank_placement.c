@@ -1,6 +1,6 @@
-/* See placement.h. The list is made by codegen/place, which sees the description; here it is only
- * compared with the platform. */
-#include "placement.h"
+/* See rank_placement.h. The list is made by codegen/place, which sees the description; here it is
+ * only compared with the platform. */
+#include "rank_placement.h"
 #include "runtime/engine/util.h"
 
 #include <stdio.h>

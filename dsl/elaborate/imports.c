@@ -1,7 +1,7 @@
 /* Imports and the tables of names. A file is found in the importing file's folder, then on the -I
  * paths, then, for "std/NAME", as ROOM/NAME/NAME.heddle under the library root; reading it twice is
  * harmless, and so are cycles. */
-#include "dsl/elaborate/resolve.h"
+#include "dsl/elaborate/imports.h"
 
 #include <dirent.h>
 #include <stdlib.h>
