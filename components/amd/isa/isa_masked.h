@@ -1,8 +1,8 @@
 /*
  * isa_masked.h - kernels of the integer rows that gather or read a mask, because programs execute
- * them for each address that they make and each loop that they end. Those of isa_kernels.h, which are
- * put together from a row's semantics, take each lane's bit apart; these do a vector of lanes at a
- * time, and the compiler drops the others. Included by isa_valu.c, before its table of kernels.
+ * them for each address that they make and each loop that they end. Those of isa_kernels.h, which
+ * are put together from a row's semantics, take each lane's bit apart; these do a vector of lanes
+ * at a time, and the compiler drops the others. Included by isa_valu.c before its table of kernels.
  */
 #ifndef HEDDLE_ISA_MASKED_H
 #define HEDDLE_ISA_MASKED_H
