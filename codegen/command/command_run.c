@@ -7,6 +7,7 @@
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_ranks.h"
 #include "codegen/command/command_run_record.h"
+#include "codegen/command/command_run_rocm.h"
 #include "codegen/command/command_run_view.h"
 #include "codegen/command/hand_over.h"
 #include "codegen/command/python.h"
@@ -146,11 +147,16 @@ static int run(struct command *c, const struct build_result *built, struct hande
         hand_over(handed, "profile instructions", '>',
                   named ? run_absolute(c, named + 1) : profile);
     }
-    if (!run_view_start(c, handed))
+    if (program && !run_rocm_begin(c))
+        return EXIT_NOT_STARTED;
+    if (!run_view_start(c, handed)) {
+        run_rocm_end();
         return EXIT_ERRORS;
+    }
     int status = program ? run_program(c, built, handed, program, arguments, outcome)
                          : run_platform(c, built, handed);
     run_view_end();
+    run_rocm_end();
     if (c->options->report)
         status = print_each(c, c->options->report, handed_value(handed, "stats"),
                             limits ? handed_value(handed, "series") : NULL, outcome, status);

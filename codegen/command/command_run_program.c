@@ -1,6 +1,7 @@
-/* A program under `heddle run`: found, started with our HIP library in front and the platform named
- * in the environment, supervised. Three outcomes are combined: what the program returned, how
- * simulations ended, and whether their files are there (runtime/session/run_ledger.h). */
+/* A program under `heddle run`: found, started with our HIP library or our kernel driver in front
+ * and the platform named in the environment, supervised. Three outcomes are combined: what the
+ * program returned, how simulations ended, and whether their files are there
+ * (runtime/session/run_ledger.h). */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
+#include "codegen/command/command_run_rocm.h"
 #include "codegen/command/hand_over.h"
 #include "codegen/command/options_table.h"
 #include "codegen/command/supervise.h"
@@ -50,6 +52,10 @@ static void set_environment(struct command *c, const struct build_result *built,
 {
     setenv(OPTIONS_ENV_PLATFORM, run_absolute(c, built->platform_so), 1);
     setenv(OPTIONS_ENV_OPTIONS, handed_text(handed), 1);
+    if (run_uses_rocm(c->options)) {
+        run_rocm_set_environment(c);
+        return;
+    }
     const char *old = getenv("LD_LIBRARY_PATH");
     setenv("LD_LIBRARY_PATH",
            old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old)
@@ -158,7 +164,7 @@ static void report_processes(struct command *c, const struct run_outcome *outcom
 int run_program(struct command *c, const struct build_result *built, const struct handed *handed,
                 const char *program, char **arguments, struct run_outcome *outcome)
 {
-    if (!c->toolkit.hip_folder) {
+    if (!c->toolkit.hip_folder && !run_uses_rocm(c->options)) {
         fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5\n");
         return EXIT_ERRORS;
     }

@@ -6,7 +6,8 @@
 
 #define ON(command) (1u << COMMAND_##command)
 #define MODEL_COMMANDS                                                                             \
-    (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(BUILD) | ON(RUN))
+    (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(TOPOLOGY) | ON(DOC) | ON(BUILD)    \
+     | ON(RUN))
 #define TRIAL_COMMANDS    (ON(EXPERIMENT) | ON(SAMPLE))
 #define POINT_COMMANDS    (ON(CALIBRATE) | ON(SWEEP) | ON(WHATIF))
 #define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS | POINT_COMMANDS)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codegen/command/command_run.h"
+#include "codegen/command/command_run_rocm.h"
 #include "components/sampling/sampling_options.h"
 
 struct rule {
@@ -153,6 +154,24 @@ static bool keeps_mode(const struct options *o)
     return KEEPS(rules) && keeps_sampled(o);
 }
 
+static bool keeps_stack(const struct options *o)
+{
+    const char *library = o->record_api            ? "--record api"
+                          : o->record_instructions ? "--record instructions"
+                          : o->unified             ? "--unified"
+                          : o->host_clock          ? "--host-clock"
+                                                   : NULL;
+    const struct rule rules[] = {
+        {.broken = run_uses_rocm(o) && !o->program,
+         .text = "is for programs; name one: heddle run PLATFORM --stack rocm -- PROGRAM ARGS...",
+         .option = "--stack rocm"},
+        {.broken = run_uses_rocm(o) && library,
+         .text = "is an option of heddle's HIP library; leave out '--stack rocm'",
+         .option = library},
+    };
+    return KEEPS(rules);
+}
+
 static bool keeps_sampling(const struct options *o, const struct sampling *sampling)
 {
     bool functional = run_is_functional(o), instructions = run_profiles_instructions(o);
@@ -221,5 +240,6 @@ static bool keeps_state(const struct options *o)
 
 bool run_keeps_rules(const struct options *o, const struct sampling *sampling)
 {
-    return keeps_traces(o) && keeps_mode(o) && keeps_sampling(o, sampling) && keeps_state(o);
+    return keeps_traces(o) && keeps_stack(o) && keeps_mode(o) && keeps_sampling(o, sampling)
+           && keeps_state(o);
 }

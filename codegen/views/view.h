@@ -99,6 +99,21 @@ bool view_params(const struct model *model, FILE *out, struct view_error *error)
  * has members, "gpu.cus=" for a parameter; behind a '=' its choices. */
 void view_param_paths(const struct model *model, const char *prefix, FILE *out);
 
+/* Takes one file of several; false ends the rest. */
+struct view_files {
+    bool (*put)(void *context, const char *path, const char *text);
+    void *context;
+};
+
+/* What the kernel driver of a machine with the platform's GPUs shows below
+ * VIEW_TOPOLOGY_FOLDER, and with `whole` the other files that AMD's runtime reads, by their paths.
+ * A platform without GPUs of AMD is an error; that `put` failed is not said. */
+#define VIEW_TOPOLOGY_FOLDER "/sys/devices/virtual/kfd/kfd/topology/"
+bool view_topology(const struct model *model, const struct view_files *files, bool whole,
+                   struct view_error *error);
+/* Where each property comes from, a line each: kind of file, name, source. */
+void view_topology_sources(FILE *out);
+
 /* `heddle new KIND NAME [-o DIR]` in DIR (NULL: the current folder). A component or a part (a
  * replacement policy to start from): NAME.heddle, NAME.c and NAME_test.heddle, a platform that
  * drives itself and fails when they do not work. A platform: NAME.heddle. Nothing is overwritten: a

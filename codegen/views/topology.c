@@ -1,0 +1,166 @@
+/* `heddle topology`: the files that the kernel driver of a machine with the platform's GPUs shows,
+ * and the few others that AMD's runtime reads beside them. topology.h has what they say,
+ * topology.def every property. */
+#include "codegen/views/topology.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen/emit/emit.h"
+
+#define FOLDER        VIEW_TOPOLOGY_FOLDER
+#define FIRST_GPU_ID  4096 /* components/kfd/kfd.h */
+#define RENDER_MINOR  128
+#define SIBLINGS_MOST 256u /* ROCt, HSA_CPU_SIBLINGS */
+#define SIBLINGS_STEP 32u  /* kernel: four bytes for each array */
+
+struct writer {
+    struct topology t;
+    const struct view_files *files;
+    bool ok;
+};
+
+/* Writes and empties the text. */
+static void put(struct writer *w, struct emit *e, const char *path)
+{
+    if (w->ok)
+        w->ok = w->files->put(w->files->context, path, e->size ? e->text : "");
+    emit_init(e, w->t.arena);
+}
+
+static const char *path_of(struct writer *w, const struct topology_node *n, const char *kind,
+                           uint32_t number)
+{
+    return arena_printf(w->t.arena, FOLDER "nodes/%u/%s/%u/properties", n->number, kind, number);
+}
+
+/* ---- properties ---- */
+
+enum kind { SYSTEM, NODE, GPU, BANK, CACHE, LINK };
+
+/* What a file is about; of a node, with its cache or link. */
+struct subject {
+    const struct topology_node *n;
+    const struct topology_cache *cache;
+    const struct topology_link *link;
+};
+
+static bool belongs(enum kind row, enum kind file, const struct subject *about)
+{
+    return row == file || (row == GPU && file == NODE && about->n->compute_units);
+}
+
+static void put_properties(struct emit *e, enum kind file, const struct subject *about)
+{
+    const struct topology_node *n = about->n;
+    const struct topology_bank *bank = n ? &n->bank : NULL;
+    const struct topology_cache *cache = about->cache;
+    const struct topology_link *link = about->link;
+#define PROPERTY(kind, name, value, source)                                                        \
+    if (belongs(kind, file, about))                                                                \
+        emit(e, #name " %" PRIu64 "\n", (uint64_t)(value));
+#include "codegen/views/topology.def"
+#undef PROPERTY
+}
+
+static void put_siblings(struct emit *e, uint32_t units)
+{
+    uint32_t places = (units + SIBLINGS_STEP - 1) / SIBLINGS_STEP * SIBLINGS_STEP;
+    emit(e, "sibling_map ");
+    for (uint32_t i = 0; i < places && i < SIBLINGS_MOST; i++)
+        emit(e, "%s%d", i ? "," : "", i < units);
+    emit(e, "\n");
+}
+
+/* ---- files ---- */
+
+static void write_node(struct writer *w, const struct topology_node *n)
+{
+    struct emit e;
+    const char *folder = arena_printf(w->t.arena, FOLDER "nodes/%u", n->number);
+    emit_init(&e, w->t.arena);
+    emit(&e, "%u\n", n->number ? FIRST_GPU_ID + n->number - 1 : 0);
+    put(w, &e, arena_printf(w->t.arena, "%s/gpu_id", folder));
+    emit(&e, "%s\n", n->chip ? n->chip->name : "");
+    put(w, &e, arena_printf(w->t.arena, "%s/name", folder));
+    put_properties(&e, NODE, &(struct subject){.n = n});
+    put(w, &e, arena_printf(w->t.arena, "%s/properties", folder));
+    put_properties(&e, BANK, &(struct subject){.n = n});
+    put(w, &e, path_of(w, n, "mem_banks", 0));
+    for (uint32_t i = 0; i < n->caches.count; i++) {
+        put_properties(&e, CACHE, &(struct subject){.n = n, .cache = &n->caches.items[i]});
+        put_siblings(&e, n->caches.items[i].units);
+        put(w, &e, path_of(w, n, "caches", i));
+    }
+    for (uint32_t i = 0; i < n->links.count; i++) {
+        put_properties(&e, LINK, &(struct subject){.n = n, .link = &n->links.items[i]});
+        put(w, &e, path_of(w, n, "io_links", i));
+    }
+}
+
+static void write_topology(struct writer *w)
+{
+    struct emit e;
+    emit_init(&e, w->t.arena);
+    emit(&e, "1\n");
+    put(w, &e, FOLDER "generation_id");
+    put_properties(&e, SYSTEM, &(struct subject){0});
+    put(w, &e, FOLDER "system_properties");
+    for (uint32_t i = 0; i < w->t.count; i++)
+        write_node(w, &w->t.nodes[i]);
+}
+
+/* What libdrm reads of a render node, its list of names, and the list of modules. GPUs of one chip
+ * have names of their own by their revision, which the interposer tells. */
+static void write_surroundings(struct writer *w)
+{
+    struct emit e;
+    struct arena *arena = w->t.arena;
+    emit_init(&e, arena);
+    emit(&e, "amdgpu 1 0 - Live 0x0000000000000000\n");
+    put(w, &e, "/proc/modules");
+    put(w, &e, "/sys/module/amdgpu/holders/");
+    emit(&e, "1.0.0\n");
+    for (uint32_t i = 1; i < w->t.count; i++)
+        emit(&e, "%04X,\t%02X,\t%s %s\n", w->t.nodes[i].chip->device_id, (i - 1) & 0xff,
+             w->t.model->name, w->t.nodes[i].root->path);
+    put(w, &e, "/usr/share/libdrm/amdgpu.ids");
+    put(w, &e, "/dev/kfd");
+    for (uint32_t i = 0; i + 1 < w->t.count; i++) {
+        put(w, &e, arena_printf(arena, "/dev/dri/renderD%u", RENDER_MINOR + i));
+        emit(&e, "226:%u\n", RENDER_MINOR + i);
+        put(w, &e,
+            arena_printf(arena, "/sys/dev/char/226:%u/device/drm/renderD%u/dev", RENDER_MINOR + i,
+                         RENDER_MINOR + i));
+        emit(&e, "226:%u\n", i);
+        put(w, &e,
+            arena_printf(arena, "/sys/dev/char/226:%u/device/drm/card%u/dev", RENDER_MINOR + i, i));
+    }
+}
+
+bool view_topology(const struct model *model, const struct view_files *files, bool whole,
+                   struct view_error *error)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct writer w = {.t = {.arena = &arena, .model = model}, .files = files, .ok = true};
+    bool found = topology_collect(&w.t, error);
+    if (found)
+        write_topology(&w);
+    if (found && whole)
+        write_surroundings(&w);
+    arena_release(&arena);
+    return found && w.ok;
+}
+
+void view_topology_sources(FILE *out)
+{
+    static const struct {
+        const char *kind, *name, *source;
+    } rows[] = {
+#define PROPERTY(kind, name, value, source) {#kind, #name, source},
+#include "codegen/views/topology.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        fprintf(out, "%-7s %-27s %s\n", rows[i].kind, rows[i].name, rows[i].source);
+}
