@@ -4,9 +4,8 @@
 #include "codegen/views/topology.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
-
-#include "codegen/emit/emit.h"
 
 #define FOLDER        VIEW_TOPOLOGY_FOLDER
 #define FIRST_GPU_ID  4096 /* components/kfd/kfd.h */
@@ -17,15 +16,27 @@
 struct writer {
     struct topology t;
     const struct view_files *files;
+    VECTOR(char) text; /* of the file under way */
     bool ok;
 };
 
-/* Writes and empties the text. */
-static void put(struct writer *w, struct emit *e, const char *path)
+__attribute__((format(printf, 2, 3))) static void add(struct writer *w, const char *format, ...)
 {
+    va_list arguments;
+    va_start(arguments, format);
+    const char *piece = arena_vprintf(w->t.arena, format, arguments);
+    va_end(arguments);
+    for (; *piece; piece++)
+        vector_push(w->t.arena, &w->text, *piece);
+}
+
+/* Writes and empties the text. */
+static void put(struct writer *w, const char *path)
+{
+    vector_push(w->t.arena, &w->text, '\0');
     if (w->ok)
-        w->ok = w->files->put(w->files->context, path, e->size ? e->text : "");
-    emit_init(e, w->t.arena);
+        w->ok = w->files->put(w->files->context, path, w->text.items);
+    w->text.count = 0;
 }
 
 static const char *path_of(struct writer *w, const struct topology_node *n, const char *kind,
@@ -50,7 +61,7 @@ static bool belongs(enum kind row, enum kind file, const struct subject *about)
     return row == file || (row == GPU && file == NODE && about->n->compute_units);
 }
 
-static void put_properties(struct emit *e, enum kind file, const struct subject *about)
+static void put_properties(struct writer *w, enum kind file, const struct subject *about)
 {
     const struct topology_node *n = about->n;
     const struct topology_bank *bank = n ? &n->bank : NULL;
@@ -58,54 +69,50 @@ static void put_properties(struct emit *e, enum kind file, const struct subject 
     const struct topology_link *link = about->link;
 #define PROPERTY(kind, name, value, source)                                                        \
     if (belongs(kind, file, about))                                                                \
-        emit(e, #name " %" PRIu64 "\n", (uint64_t)(value));
+        add(w, #name " %" PRIu64 "\n", (uint64_t)(value));
 #include "codegen/views/topology.def"
 #undef PROPERTY
 }
 
-static void put_siblings(struct emit *e, uint32_t units)
+static void put_siblings(struct writer *w, uint32_t units)
 {
     uint32_t places = (units + SIBLINGS_STEP - 1) / SIBLINGS_STEP * SIBLINGS_STEP;
-    emit(e, "sibling_map ");
+    add(w, "sibling_map ");
     for (uint32_t i = 0; i < places && i < SIBLINGS_MOST; i++)
-        emit(e, "%s%d", i ? "," : "", i < units);
-    emit(e, "\n");
+        add(w, "%s%d", i ? "," : "", i < units);
+    add(w, "\n");
 }
 
 /* ---- files ---- */
 
 static void write_node(struct writer *w, const struct topology_node *n)
 {
-    struct emit e;
     const char *folder = arena_printf(w->t.arena, FOLDER "nodes/%u", n->number);
-    emit_init(&e, w->t.arena);
-    emit(&e, "%u\n", n->number ? FIRST_GPU_ID + n->number - 1 : 0);
-    put(w, &e, arena_printf(w->t.arena, "%s/gpu_id", folder));
-    emit(&e, "%s\n", n->chip ? n->chip->name : "");
-    put(w, &e, arena_printf(w->t.arena, "%s/name", folder));
-    put_properties(&e, NODE, &(struct subject){.n = n});
-    put(w, &e, arena_printf(w->t.arena, "%s/properties", folder));
-    put_properties(&e, BANK, &(struct subject){.n = n});
-    put(w, &e, path_of(w, n, "mem_banks", 0));
+    add(w, "%u\n", n->number ? FIRST_GPU_ID + n->number - 1 : 0);
+    put(w, arena_printf(w->t.arena, "%s/gpu_id", folder));
+    add(w, "%s\n", n->chip ? n->chip->name : "");
+    put(w, arena_printf(w->t.arena, "%s/name", folder));
+    put_properties(w, NODE, &(struct subject){.n = n});
+    put(w, arena_printf(w->t.arena, "%s/properties", folder));
+    put_properties(w, BANK, &(struct subject){.n = n});
+    put(w, path_of(w, n, "mem_banks", 0));
     for (uint32_t i = 0; i < n->caches.count; i++) {
-        put_properties(&e, CACHE, &(struct subject){.n = n, .cache = &n->caches.items[i]});
-        put_siblings(&e, n->caches.items[i].units);
-        put(w, &e, path_of(w, n, "caches", i));
+        put_properties(w, CACHE, &(struct subject){.n = n, .cache = &n->caches.items[i]});
+        put_siblings(w, n->caches.items[i].units);
+        put(w, path_of(w, n, "caches", i));
     }
     for (uint32_t i = 0; i < n->links.count; i++) {
-        put_properties(&e, LINK, &(struct subject){.n = n, .link = &n->links.items[i]});
-        put(w, &e, path_of(w, n, "io_links", i));
+        put_properties(w, LINK, &(struct subject){.n = n, .link = &n->links.items[i]});
+        put(w, path_of(w, n, "io_links", i));
     }
 }
 
 static void write_topology(struct writer *w)
 {
-    struct emit e;
-    emit_init(&e, w->t.arena);
-    emit(&e, "1\n");
-    put(w, &e, FOLDER "generation_id");
-    put_properties(&e, SYSTEM, &(struct subject){0});
-    put(w, &e, FOLDER "system_properties");
+    add(w, "1\n");
+    put(w, FOLDER "generation_id");
+    put_properties(w, SYSTEM, &(struct subject){0});
+    put(w, FOLDER "system_properties");
     for (uint32_t i = 0; i < w->t.count; i++)
         write_node(w, &w->t.nodes[i]);
 }
@@ -114,26 +121,23 @@ static void write_topology(struct writer *w)
  * have names of their own by their revision, which the interposer tells. */
 static void write_surroundings(struct writer *w)
 {
-    struct emit e;
     struct arena *arena = w->t.arena;
-    emit_init(&e, arena);
-    emit(&e, "amdgpu 1 0 - Live 0x0000000000000000\n");
-    put(w, &e, "/proc/modules");
-    put(w, &e, "/sys/module/amdgpu/holders/");
-    emit(&e, "1.0.0\n");
+    add(w, "amdgpu 1 0 - Live 0x0000000000000000\n");
+    put(w, "/proc/modules");
+    put(w, "/sys/module/amdgpu/holders/");
+    add(w, "1.0.0\n");
     for (uint32_t i = 1; i < w->t.count; i++)
-        emit(&e, "%04X,\t%02X,\t%s %s\n", w->t.nodes[i].chip->device_id, (i - 1) & 0xff,
-             w->t.model->name, w->t.nodes[i].root->path);
-    put(w, &e, "/usr/share/libdrm/amdgpu.ids");
-    put(w, &e, "/dev/kfd");
+        add(w, "%04X,\t%02X,\t%s %s\n", w->t.nodes[i].chip->device_id, (i - 1) & 0xff,
+            w->t.model->name, w->t.nodes[i].root->path);
+    put(w, "/usr/share/libdrm/amdgpu.ids");
+    put(w, "/dev/kfd");
     for (uint32_t i = 0; i + 1 < w->t.count; i++) {
-        put(w, &e, arena_printf(arena, "/dev/dri/renderD%u", RENDER_MINOR + i));
-        emit(&e, "226:%u\n", RENDER_MINOR + i);
-        put(w, &e,
-            arena_printf(arena, "/sys/dev/char/226:%u/device/drm/renderD%u/dev", RENDER_MINOR + i,
-                         RENDER_MINOR + i));
-        emit(&e, "226:%u\n", i);
-        put(w, &e,
+        put(w, arena_printf(arena, "/dev/dri/renderD%u", RENDER_MINOR + i));
+        add(w, "226:%u\n", RENDER_MINOR + i);
+        put(w, arena_printf(arena, "/sys/dev/char/226:%u/device/drm/renderD%u/dev",
+                            RENDER_MINOR + i, RENDER_MINOR + i));
+        add(w, "226:%u\n", i);
+        put(w,
             arena_printf(arena, "/sys/dev/char/226:%u/device/drm/card%u/dev", RENDER_MINOR + i, i));
     }
 }

@@ -20,12 +20,10 @@ enum {
     CAPABILITY_COHERENT_HOST = 0x10000000
 };
 
-/* Device numbers: the PCI ID Repository, and ROCt's table of them. Firmware: ROCr asks gfx8 for 26
- * and later ones for what the greatest version covers. */
 static const struct topology_chip chips[] = {
-    {"gfx803", "fiji", 0x7300, 730, false},    {"gfx900", "vega10", 0x6860, 460, false},
-    {"gfx906", "vega20", 0x66a1, 460, true},   {"gfx908", "arcturus", 0x738c, 60, true},
-    {"gfx90a", "aldebaran", 0x740f, 70, true}, {"gfx942", "gfx942", 0x74a1, 170, true},
+#define CHIP(isa, name, device, firmware, ecc) {isa, name, device, firmware, ecc},
+#include "codegen/views/topology_chips.def"
+#undef CHIP
 };
 
 bool topology_owns(const struct model_instance *root, const struct model_instance *instance)

@@ -191,6 +191,8 @@ void interpose_copied(int fd, int copy)
 
 int interpose_open_device(const struct interpose_path *path, int flags)
 {
+    if (INTERPOSE_NEXT(access, "access")(path->real, F_OK) != 0)
+        return -1;
     int device = kfd_open(path->kind == INTERPOSE_RENDER, path->minor);
     if (device < 0)
         return -1;

@@ -23,7 +23,7 @@
         extra_first;                                                                               \
     })
 
-/* Of a descriptor that belongs to the parent process, the kernel says the same. */
+/* The kernel, too, refuses descriptors that belong to the parent process. */
 static int foreign(void)
 {
     errno = EBADF;

@@ -17,12 +17,13 @@
 /* Linux, Documentation/admin-guide/devices.txt; /dev/kfd has a number of its own, from 234 down. */
 enum { DRM_MAJOR = 226, KFD_MAJOR = 234, DEVICE_MODE = S_IFCHR | 0666 };
 
-/* As of files of sysfs: they can be read only. */
-static bool may_open(int flags)
+/* As files of sysfs: they can be read only. */
+static bool may_open(const char *real, int flags)
 {
     if ((flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC)))
         return true;
-    errno = EACCES;
+    if ((flags & O_CREAT) || INTERPOSE_NEXT(access, "access")(real, F_OK) == 0)
+        errno = EACCES;
     return false;
 }
 
@@ -40,7 +41,7 @@ static int open_at(int folder, const char *path, int flags, mode_t mode)
     case INTERPOSE_OTHER:
         return next_open(folder, path, flags, mode);
     case INTERPOSE_FILE:
-        return may_open(flags) ? next_open(AT_FDCWD, found.real, flags, mode) : -1;
+        return may_open(found.real, flags) ? next_open(AT_FDCWD, found.real, flags, mode) : -1;
     default:
         if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
             errno = EEXIST;
@@ -145,7 +146,7 @@ static dev_t number_of(enum interpose_kind kind, int minor)
     return kind == INTERPOSE_RENDER ? makedev(DRM_MAJOR, (unsigned)minor) : makedev(KFD_MAJOR, 0);
 }
 
-/* Of a device, the empty file that stands for it has the rest. */
+/* The empty file that stands for a device has the rest. */
 static int as_device(int result, enum interpose_kind kind, int minor, struct stat *status)
 {
     if (result != 0 || (kind != INTERPOSE_KFD && kind != INTERPOSE_RENDER))

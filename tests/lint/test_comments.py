@@ -41,7 +41,9 @@ def test_comment_has_a_subject_and_components_are_things():
 
 NAMED = re.compile(r"(?<![\w.*<{>/-])(?:[\w.-]+/)*([a-z]\w+\.(?:c|h|py|heddle))(?![\w(])")
 SYSTEM = re.compile(r"^\s*# *include <(.*)>", re.MULTILINE)
-FOREIGN = {"kfd_flat_memory.c", "kfd_priv.h", "pthread_cond_init.c"}  # sources of Linux and glibc
+FOREIGN = {  # sources of Linux, glibc and libdrm
+    "amdgpu_drm.h", "drm.h", "kfd_crat.c", "kfd_crat.h", "kfd_flat_memory.c", "kfd_priv.h",
+    "kfd_sysfs.h", "kfd_topology.c", "pthread_cond_init.c"}
 
 
 def files_to_name():
