@@ -1,13 +1,19 @@
 /* Simulated DRAM; see memory.h. The reservation belongs to the process: it is released only to make
  * another. */
+#define _GNU_SOURCE /* memfd_create, fallocate */
 #include "memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/engine/bug.h"
 #include "runtime/engine/arena.h"
 
 struct memory memory;
+static int shared = -1; /* the file; -1: none */
 
 void memory_outside(uint64_t physical, uint64_t bytes)
 {
@@ -26,6 +32,45 @@ void memory_write(uint64_t physical, const void *from, size_t bytes)
     memcpy(memory_span(physical, bytes), from, bytes);
 }
 
+bool memory_make_file(void)
+{
+    int fd = memfd_create("heddle memory", MFD_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (ftruncate(fd, (off_t)memory.size) != 0
+        || mmap(memory.bytes, memory.size, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0)
+               == MAP_FAILED) {
+        close(fd);
+        return false;
+    }
+    shared = fd;
+    return true;
+}
+
+bool memory_alias(uint64_t physical, uint64_t bytes, void *host)
+{
+    char *from = memory_span(physical, bytes);
+    if (shared < 0) {
+        errno = ENODEV;
+        return false;
+    }
+    return mmap(host, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, shared,
+                from - memory.bytes)
+           != MAP_FAILED;
+}
+
+bool memory_clear(uint64_t physical, uint64_t bytes)
+{
+    char *from = memory_span(physical, bytes);
+    if (shared >= 0)
+        return fallocate(shared, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from - memory.bytes,
+                         (off_t)bytes)
+               == 0;
+    memset(from, 0, bytes);
+    return true;
+}
+
 void memory_expect(uint64_t physical, uint64_t bytes)
 {
     if (bytes)
@@ -35,6 +80,9 @@ void memory_expect(uint64_t physical, uint64_t bytes)
 void memory_reserve(uint64_t first, uint64_t size)
 {
     arena_release(memory.bytes, memory.size);
+    if (shared >= 0)
+        close(shared);
+    shared = -1;
     memory.first = first;
     memory.size = size;
     memory.bytes = size ? arena_reserve(size) : NULL;

@@ -45,6 +45,14 @@ static inline void *memory_span(uint64_t physical, uint64_t bytes)
 void memory_read(uint64_t physical, void *to, size_t bytes);
 void memory_write(uint64_t physical, const void *from, size_t bytes);
 
+/* The bytes become those of a file without a name, so that parts of them can be seen elsewhere in
+ * the process, too. Before anything was written; false: errno says why. */
+bool memory_make_file(void);
+/* `host`, whole pages, shows the same bytes from now on. Behind memory_make_file(). */
+bool memory_alias(uint64_t physical, uint64_t bytes, void *host);
+/* Whole pages become zeros. */
+bool memory_clear(uint64_t physical, uint64_t bytes);
+
 /* All of it is going to be written, which costs less when it is known before. */
 void memory_expect(uint64_t physical, uint64_t bytes);
 

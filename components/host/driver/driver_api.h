@@ -57,6 +57,14 @@ struct driver_device_info {
     uint32_t reserved[8];
 };
 
+/* What a launch makes consistent with others' memory, before it and behind it. */
+enum driver_scope {
+    DRIVER_SCOPE_DEFAULT, /* as the driver's parameters say */
+    DRIVER_SCOPE_NONE,
+    DRIVER_SCOPE_AGENT,
+    DRIVER_SCOPE_SYSTEM
+};
+
 /* All of a kernel launch that the hardware needs. */
 struct driver_launch {
     const char *name;   /* for people, in statistics and reports; copied */
@@ -73,6 +81,8 @@ struct driver_launch {
     const void *kernarg;    /* copied at once */
     uint32_t kernarg_bytes;
     uint32_t kernarg_align;
+    uint64_t kernarg_address; /* in device memory, where they are; 0: `kernarg` is copied */
+    uint8_t acquire, release; /* enum driver_scope */
     const char *trace; /* path of a recorded trace, which is played in place of executing; NULL:
                           none. Copied */
 };
@@ -163,6 +173,14 @@ struct driver_api {
     enum driver_status (*remove_page)(uint64_t address);
     enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
     enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
+    /* For front ends whose programs see device memory themselves. share_memory(): before anything
+     * is allocated; the bytes of the GPUs' memory become a file. alias(): the pages of the host at
+     * `host`, all of [address, address + size), show these bytes from now on, with all rights.
+     * clear(): they become zeros. What kernels have written is there behind a launch that releases
+     * at system scope, or a fence. */
+    enum driver_status (*share_memory)(void);
+    enum driver_status (*alias)(uint64_t address, uint64_t size, void *host);
+    enum driver_status (*clear)(uint64_t address, uint64_t size);
     /* Calls without a device or queue take this for an address that several processes use: the one
      * of the device's process. The address itself where there is no doubt. */
     uint64_t (*name)(uint32_t device, uint64_t address);
@@ -202,6 +220,9 @@ struct driver_api {
                                uint64_t *ticket); /* pattern of 1, 2 or 4 bytes */
     enum driver_status (*launch)(uint32_t queue, const struct driver_launch *launch,
                                  uint64_t *ticket);
+    /* All caches in which kernels of the queue's process have left bytes are written back and hold
+     * nothing of them any more. */
+    enum driver_status (*fence)(uint32_t queue, uint64_t *ticket);
     /* Completes when everything before it in the queue has; records the simulated time. */
     enum driver_status (*mark)(uint32_t queue, uint64_t *ticket);
     /* Work enqueued on `queue` from now on starts after `ticket` of any queue. */
@@ -224,6 +245,10 @@ struct driver_api {
     /* Runs the simulation until any command is done, with `poll` at most for poll_cost; for front
      * ends that wait for several tickets. Without commands it returns at once. */
     enum driver_status (*advance)(bool poll);
+    /* Runs the simulation as long as it takes for any command to be done, at most for `most_ps`,
+     * and until nudge() is called, which any thread and handler of signals may do. */
+    enum driver_status (*step)(uint64_t most_ps);
+    void (*nudge)(void);
     /* Kernels on `gpu` may, or may not, access memory of `peer` from now on; both are GPUs of the
      * platform. At first they may not: an access ends the run with DRIVER_FAULT. Unified memory is
      * open to all GPUs anyway. Copies need no leave. */

@@ -22,6 +22,11 @@ static bool driver_is_paused(void)
     return __atomic_load_n(&the_process.paused, __ATOMIC_RELAXED);
 }
 
+static bool driver_is_nudged(void)
+{
+    return __atomic_load_n(&the_process.nudged, __ATOMIC_RELAXED);
+}
+
 static enum driver_status driver_fail(enum driver_status status, const char *format, ...)
 {
     va_list arguments;

@@ -21,6 +21,7 @@ struct driver_process {
     pthread_t runner;
     bool paused; /* atomic; no thread enters the engine */
     pthread_t pauser;
+    bool nudged; /* atomic; the engine is to come back */
     pthread_cond_t continued;
     bool page_bounds;      /* --bounds page: kernels may access whole pages of an allocation */
     bool no_cache;         /* --no-cache: binary copies of traces are left alone */
@@ -38,6 +39,7 @@ struct driver_process {
 
 static struct driver_process *driver_process(void);
 static bool driver_is_paused(void);
+static bool driver_is_nudged(void);
 
 /* Remembers, for this thread, why a call failed; returns the status. */
 __attribute__((format(printf, 2, 3))) static enum driver_status

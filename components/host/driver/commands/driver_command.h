@@ -20,7 +20,8 @@ enum driver_kind {
     DRIVER_MARK,
     DRIVER_BARRIER, /* waits for a command of another queue */
     DRIVER_SHOOTDOWN,
-    DRIVER_OPEN, /* makes a user queue known to its GPU */
+    DRIVER_OPEN,  /* makes a user queue known to its GPU */
+    DRIVER_FENCE, /* flushes what kernels of its process have left in caches */
     DRIVER_KINDS
 };
 
@@ -95,7 +96,7 @@ struct driver_command {
     uint32_t next;          /* in its queue, or in the list of free ones */
     uint32_t queue;
     uint32_t in_flight;   /* messages */
-    uint32_t pid;         /* of launches, shoot-downs and opened queues */
+    uint32_t pid;         /* of launches, shoot-downs, opened queues and fences */
     uint32_t ring_offset; /* launches and stages: in the device's ring of arguments */
     uint32_t piece;       /* of that ring; DRIVER_NONE: another command holds it */
     uint8_t kind;         /* enum driver_kind */

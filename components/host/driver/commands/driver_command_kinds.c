@@ -234,4 +234,5 @@ static const struct command_kind command_kinds[DRIVER_KINDS] = {
     [DRIVER_BARRIER] = {"wait", begin_plain, step_at_once, NULL, answer_done},
     [DRIVER_SHOOTDOWN] = {"shoot-down", begin_plain, step_messages, send_shootdowns, answer_done},
     [DRIVER_OPEN] = {"open user queue", begin_plain, step_open, NULL, answer_done},
+    [DRIVER_FENCE] = {"fence", begin_plain, step_at_once, NULL, answer_done},
 };

@@ -96,12 +96,24 @@ static uint32_t flush_owner(const struct driver *d, const struct driver_command 
     return DRIVER_NONE;
 }
 
+/* The first GPU whose L2 may be dirty, and that was not flushed for the fence, or DRIVER_NONE. */
+static uint32_t flush_left(const struct driver *d, const struct driver_command *k)
+{
+    for (uint32_t i = 0; i < d->gpu_count; i++) {
+        if (!gpu_set_has(&k->flushed, i) && dirty_is(d, i, k->pid))
+            return i;
+    }
+    return DRIVER_NONE;
+}
+
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k,
                                      uint32_t device)
 {
     if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
         return d->device[device].ring_wrapped || d->device[device].line_shared ? device
                                                                                : DRIVER_NONE;
+    if (k->kind == DRIVER_FENCE)
+        return flush_left(d, k);
     if (!command_touches(d, k))
         return DRIVER_NONE;
     uint32_t number = flush_owner(d, k, k->move.address);
@@ -112,7 +124,8 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
 
 static bool command_flush_awaited(const struct driver *d, const struct driver_command *k)
 {
-    struct gpu_set owners = flush_holders(d, command_owners(d, k));
+    struct gpu_set owners = k->kind == DRIVER_FENCE ? gpu_set_first(d->gpu_count)
+                                                    : flush_holders(d, command_owners(d, k));
     for (int i = GPU_SET_NONE; (i = gpu_set_next(&owners, i + 1)) != GPU_SET_NONE;) {
         if (d->device[i].flushing)
             return true;

@@ -41,6 +41,9 @@ static enum driver_status launch_check(const struct driver *d, uint32_t number,
         return driver_fail(DRIVER_FAULT, "%s", lack->text);
     if (!items || !l->grid[0] || !l->grid[1] || !l->grid[2])
         return driver_fail(DRIVER_INVALID_VALUE, "empty grid or work-group (kernel '%s')", l->name);
+    if (l->acquire > DRIVER_SCOPE_SYSTEM || l->release > DRIVER_SCOPE_SYSTEM)
+        return driver_fail(DRIVER_INVALID_VALUE, "scopes %u and %u (kernel '%s')", l->acquire,
+                           l->release, l->name);
     if (items > info->max_work_group)
         return driver_fail(DRIVER_TOO_LARGE,
                            "work-groups of %" PRIu64
@@ -108,7 +111,9 @@ static void launch_write_arguments(const struct driver_device *device,
 {
     const struct isa_traits *traits = isa_traits_of(device->info.isa);
     k->ring_offset = (uint32_t)(start % device->ring_bytes);
-    k->launch.packet.kernarg = device->ring_address + k->ring_offset + kernarg_offset;
+    k->launch.packet.kernarg = l->kernarg_address
+                                   ? l->kernarg_address
+                                   : device->ring_address + k->ring_offset + kernarg_offset;
     struct aql_packet seen = k->launch.packet;
     seen.gpu = 0;
     seen.setup &= (uint16_t)~AQL_MEETS;
@@ -290,8 +295,18 @@ static enum driver_status part_place_arguments(const struct driver *d, struct la
     return DRIVER_OK;
 }
 
+/* What the launch asks for, or else what the driver's parameters say. */
+static unsigned launch_scope(uint8_t asked, unsigned otherwise)
+{
+    static const unsigned scopes[] = {[DRIVER_SCOPE_NONE] = AQL_SCOPE_NONE,
+                                      [DRIVER_SCOPE_AGENT] = AQL_SCOPE_AGENT,
+                                      [DRIVER_SCOPE_SYSTEM] = AQL_SCOPE_SYSTEM};
+    return asked == DRIVER_SCOPE_DEFAULT ? otherwise : scopes[asked];
+}
+
 /* The fences of a launch on the device, as bits of its packet's header. */
-static uint16_t launch_scopes(const struct driver *d, const struct driver_device *device)
+static uint16_t launch_scopes(const struct driver *d, const struct driver_device *device,
+                              const struct driver_launch *l)
 {
     const unsigned needed = device->caches_all ? AQL_SCOPE_SYSTEM : AQL_SCOPE_AGENT;
     const unsigned acquires[] = {[DRIVER_ACQUIRE_NEEDED] = needed,
@@ -302,19 +317,21 @@ static uint16_t launch_scopes(const struct driver *d, const struct driver_device
                                  [DRIVER_RELEASE_NONE] = AQL_SCOPE_NONE,
                                  [DRIVER_RELEASE_AGENT] = AQL_SCOPE_AGENT,
                                  [DRIVER_RELEASE_SYSTEM] = AQL_SCOPE_SYSTEM};
-    return aql_scopes(acquires[driver_params(d)->acquire], releases[driver_params(d)->release]);
+    return aql_scopes(launch_scope(l->acquire, acquires[driver_params(d)->acquire]),
+                      launch_scope(l->release, releases[driver_params(d)->release]));
 }
 
 static void part_make_packet(struct driver *d, struct launch_part *p)
 {
     const struct driver_launch *l = p->asked;
     struct command_launch *k = &p->command.launch;
-    k->packet = (struct aql_packet){.header = AQL_DISPATCH | launch_scopes(d, &d->device[p->gpu]),
-                                    .setup = (uint16_t)launch_dimensions(l),
-                                    .gpu = (uint16_t)p->gpu,
-                                    .private_bytes = l->private_bytes,
-                                    .group_bytes = l->group_bytes,
-                                    .kernel_object = k->object};
+    k->packet =
+        (struct aql_packet){.header = AQL_DISPATCH | launch_scopes(d, &d->device[p->gpu], l),
+                            .setup = (uint16_t)launch_dimensions(l),
+                            .gpu = (uint16_t)p->gpu,
+                            .private_bytes = l->private_bytes,
+                            .group_bytes = l->group_bytes,
+                            .kernel_object = k->object};
     for (unsigned i = 0; i < 3; i++) {
         k->packet.work_group[i] = l->block[i];
         k->packet.grid[i] = l->grid[i];

@@ -2,8 +2,10 @@
  * to the files beside this one; see driver_api.h for what the calls mean. */
 #include "driver_api_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "components/host/driver/driver_memory.h"
@@ -24,6 +26,7 @@
 #include "driver_wait.h"
 #include "runtime/observe/host_time.h"
 #include "runtime/session/exit_status.h"
+#include "runtime/state/memory.h"
 
 static struct driver *the_driver(void)
 {
@@ -133,6 +136,27 @@ API_CALL(set_window, (base, size), uint64_t base, uint64_t size)
     memory_set_range(&d->memory, base, base + size);
     journal_begin();
     return DRIVER_OK;
+}
+
+static enum driver_status api_share_memory(void)
+{
+    api_enter();
+    return api_leave(memory_make_file()
+                         ? DRIVER_OK
+                         : driver_fail(DRIVER_OUT_OF_MEMORY,
+                                       "the memory of GPUs cannot become a file of the "
+                                       "system: %s",
+                                       strerror(errno)));
+}
+
+API_CALL(alias, (address, size, host), uint64_t address, uint64_t size, void *host)
+{
+    return host_alias(d, address, size, host);
+}
+
+API_CALL(clear, (address, size), uint64_t address, uint64_t size)
+{
+    return host_alias(d, address, size, NULL);
 }
 
 API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t size, uint64_t align,
@@ -334,6 +358,15 @@ API_CALL(launch, (queue, launch, ticket), uint32_t queue, const struct driver_la
     return enqueue_launch(d, queue, launch, ticket);
 }
 
+API_CALL(fence, (queue, ticket), uint32_t queue, uint64_t *ticket)
+{
+    enum driver_status status = queue_check(d, queue);
+    struct driver_command k = {.kind = DRIVER_FENCE};
+    if (status == DRIVER_OK)
+        k.pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid;
+    return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
+}
+
 API_CALL(mark, (queue, ticket), uint32_t queue, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
@@ -438,21 +471,39 @@ static enum driver_status api_resume(void)
     return api_leave(DRIVER_OK);
 }
 
-API_CALL(advance, (poll), bool poll)
+/* Until any command is done, or up to cycle `stop_at` where that is not 0. */
+static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
 {
     enum driver_status status = host_usable();
     if (status == DRIVER_OK)
         status = host_wait_continued();
     if (status != DRIVER_OK || !d->undone)
         return status;
-    d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
+    d->stop_at = stop_at;
     d->await_any = true;
-    if (poll)
-        amd_recording_line("Poll");
     status = host_run(d);
     d->await_any = false;
     d->stop_at = 0;
     return status;
+}
+
+API_CALL(advance, (poll), bool poll)
+{
+    if (poll && d->undone)
+        amd_recording_line("Poll");
+    return advance_to(d, poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0);
+}
+
+API_CALL(step, (most_ps), uint64_t most_ps)
+{
+    uint32_t domain = d->io.base.domain;
+    __atomic_store_n(&driver_process()->nudged, false, __ATOMIC_SEQ_CST);
+    return advance_to(d, engine_cycle_at(domain, engine.domains[domain].time_ps + most_ps));
+}
+
+static void api_nudge(void)
+{
+    __atomic_store_n(&driver_process()->nudged, true, __ATOMIC_SEQ_CST);
 }
 
 static uint64_t api_now(void)
@@ -606,6 +657,9 @@ static const struct driver_api api_table = {
     .remove_page = api_remove_page,
     .allocate_page_at = api_allocate_page_at,
     .page_info = api_page_info,
+    .share_memory = api_share_memory,
+    .alias = api_alias,
+    .clear = api_clear,
     .prefetch = api_prefetch,
     .advise = api_advise,
     .name = api_name,
@@ -625,6 +679,7 @@ static const struct driver_api api_table = {
     .copy = api_copy,
     .fill = api_fill,
     .launch = api_launch,
+    .fence = api_fence,
     .mark = api_mark,
     .wait_for = api_wait_for,
     .stream_flags = api_stream_flags,
@@ -634,6 +689,8 @@ static const struct driver_api api_table = {
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,
     .advance = api_advance,
+    .step = api_step,
+    .nudge = api_nudge,
     .set_peer = api_set_peer,
     .pause = api_pause,
     .resume = api_resume,

@@ -5,8 +5,10 @@
  * follows before anything else can be. */
 #include "driver_mapping.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/driver_memory.h"
@@ -21,6 +23,7 @@
 #include "driver_enqueue.h"
 #include "driver_handles.h"
 #include "driver_wait.h"
+#include "runtime/state/memory.h"
 
 static enum driver_status host_wait_everything(struct driver *d)
 {
@@ -193,6 +196,24 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
         status = host_shoot_down(d, pid, address, size);
     if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
         status = host_recycle(d);
+    return status;
+}
+
+static enum driver_status host_alias(struct driver *d, uint64_t address, uint64_t size, char *host)
+{
+    uint64_t rest, bytes, page = driver_page_bytes(d), whole = (size + page - 1) / page * page;
+    enum driver_status status = memory_check(d, address, size, "sharing with the host");
+    for (uint64_t at = 0; at < whole && status == DRIVER_OK; at += bytes) {
+        uint64_t physical = memory_physical(d, address + at, &rest);
+        for (bytes = page; at + bytes < whole; bytes += page) { /* pages side by side go together */
+            if (memory_physical(d, address + at + bytes, &rest) != physical + bytes)
+                break;
+        }
+        if (!(host ? memory_alias(physical, bytes, host + at) : memory_clear(physical, bytes)))
+            status = driver_fail(DRIVER_OUT_OF_MEMORY,
+                                 "sharing %" PRIu64 " bytes at 0x%" PRIx64 " with the host: %s",
+                                 bytes, address + at, strerror(errno));
+    }
     return status;
 }
 

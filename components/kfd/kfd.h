@@ -1,0 +1,52 @@
+/* The machine behind /dev/kfd, as the interposers of file calls see it.
+ *
+ * Interposers (interpose*.c) recognise files and descriptors; what a call on /dev/kfd or on a
+ * render node means is decided behind these functions. The platform is found as the HIP library
+ * finds it: HEDDLE_PLATFORM names its shared object, HEDDLE_OPTIONS has its options. It is opened
+ * by the first kfd_open(), so that a program that never uses a GPU starts no simulator.
+ *
+ * Numbers on which the folder of topology files and this machine agree: GPU i of the platform is
+ * node i + 1 (node 0 is the processor), its gpu_id is kfd_gpu_id(i), its render node is
+ * /dev/dri/renderD(128 + i), and its doorbells have kfd_doorbell_bytes(target) bytes each.
+ *
+ * Threads: any, also at the same time. None may be called by a signal handler. Calls of functions
+ * return 0 or -1 with errno, as those of the C library do. */
+#ifndef HEDDLE_KFD_H
+#define HEDDLE_KFD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    KFD_RENDER_MINOR = 128,  /* of the first GPU */
+    KFD_FIRST_GPU_ID = 4096, /* not 0, which means a processor */
+    KFD_MAJOR_VERSION = 1,
+    KFD_MINOR_VERSION = 6
+};
+
+static inline uint32_t kfd_gpu_id(uint32_t gpu)
+{
+    return KFD_FIRST_GPU_ID + gpu;
+}
+
+/* Opens /dev/kfd, or with `render` the render node of the minor number. A descriptor of the
+ * process, which stays open until kfd_close(); -1: there is no such device (ENODEV, ENOENT), or no
+ * platform (it was said on stderr why). Descriptors that dup() makes of it are the caller's to
+ * know. */
+int kfd_open(bool render, int minor);
+int kfd_close(int fd);
+/* Unknown requests: ENOTTY, and said once on stderr by number. */
+int kfd_ioctl(int fd, unsigned long request, void *argument);
+/* mmap() of a descriptor of kfd_open(): MAP_FAILED with errno. Memory that it made is unmapped and
+ * protected by the C library's calls. */
+void *kfd_map(int fd, void *address, size_t length, int protection, int flags, off_t offset);
+/* Passes on a signal handler that the program sets for SIGSEGV or SIGTRAP while doorbells are
+ * watched: the machine keeps its own and calls the program's for what is not its own. False: the
+ * signal is none of the machine's, and the C library's call is to be made. */
+struct sigaction;
+bool kfd_sigaction(int number, const struct sigaction *action, struct sigaction *before,
+                   int *result);
+
+#endif

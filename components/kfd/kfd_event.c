@@ -1,0 +1,322 @@
+/* Events as the Linux driver has them (kfd_events.c there): a thread waits for some of up to 4096,
+ * and is woken when one, or all, were signalled. An event that resets itself is taken by the
+ * threads that wait at that moment, or by the first to ask.
+ *
+ * Kernels signal by a word in the page of events, the mailbox of an event, which the machine looks
+ * through while kernels run. */
+#define _GNU_SOURCE /* memfd_create */
+#include <errno.h>
+#include <linux/kfd_ioctl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "kfd_machine.h"
+
+struct event {
+    bool used, signalled, resets;
+    uint32_t type, gpu;
+};
+
+/* A thread in a wait: the request that it made, and what it waits for. */
+struct waiter {
+    struct waiter *next;
+    struct kfd_request *request;
+    struct kfd_event_data *events; /* a copy */
+    bool *met;
+    uint32_t count;
+    bool all;
+};
+
+#define UNSIGNALLED UINT64_MAX /* in a mailbox */
+
+static struct {
+    struct event event[KFD_EVENTS_MAX]; /* 0 is none */
+    uint32_t end;                       /* numbers below it have been used */
+    struct waiter *waiters;
+    uint64_t page_handle; /* of the program's own page; 0: none */
+    uint64_t *page;       /* ours, or that of the allocation */
+    int file;             /* 1 + descriptor of ours */
+    struct kfd_hsa_memory_exception_data fault;
+    struct kfd_hsa_hw_exception_data hang;
+} own;
+
+static struct event *find(uint32_t id)
+{
+    return id && id < KFD_EVENTS_MAX && own.event[id].used ? &own.event[id] : NULL;
+}
+
+/* ---- the page ---- */
+
+static uint64_t *event_page(void)
+{
+    if (!own.page_handle)
+        return own.page;
+    const struct kfd_allocation *a = kfd_find_handle(own.page_handle);
+    return a && a->size >= KFD_EVENTS_MAX * sizeof(uint64_t) ? (uint64_t *)(void *)a->bytes : NULL;
+}
+
+static int open_page(uint64_t handle)
+{
+    if (own.page_handle || own.page)
+        return 0;
+    if (handle) {
+        own.page_handle = handle;
+        if (!event_page()) {
+            own.page_handle = 0;
+            return -EINVAL;
+        }
+    } else {
+        size_t bytes = KFD_EVENTS_MAX * sizeof(uint64_t);
+        int fd = memfd_create("heddle events", MFD_CLOEXEC);
+        if (fd < 0)
+            return -ENOMEM;
+        void *at = ftruncate(fd, (off_t)bytes) == 0
+                       ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                       : MAP_FAILED;
+        if (at == MAP_FAILED) {
+            close(fd);
+            return -ENOMEM;
+        }
+        own.page = at;
+        own.file = fd + 1;
+    }
+    memset(event_page(), 0xff, KFD_EVENTS_MAX * sizeof(uint64_t));
+    return 0;
+}
+
+int kfd_event_map(struct kfd_mapping *m)
+{
+    if (!own.page || m->length > KFD_EVENTS_MAX * sizeof(uint64_t))
+        return -EINVAL;
+    int flags = MAP_SHARED | (m->flags & (MAP_FIXED | MAP_FIXED_NOREPLACE));
+    m->address = mmap(m->address, m->length, m->protection, flags, own.file - 1, 0);
+    return m->address == MAP_FAILED ? -errno : 0;
+}
+
+/* ---- calls ---- */
+
+int kfd_event_create(struct kfd_request *request)
+{
+    struct kfd_ioctl_create_event_args *call = request->argument;
+    uint32_t id = 1;
+    if (call->event_type > KFD_IOC_EVENT_MEMORY)
+        return -EINVAL;
+    int result = open_page(call->event_page_offset);
+    if (result != 0)
+        return result;
+    while (id < KFD_EVENTS_MAX && own.event[id].used)
+        id++;
+    if (id == KFD_EVENTS_MAX)
+        return -ENOSPC;
+    own.event[id] =
+        (struct event){.used = true, .resets = call->auto_reset != 0, .type = call->event_type};
+    own.end = id < own.end ? own.end : id + 1;
+    call->event_id = id;
+    call->event_trigger_data = id;
+    call->event_slot_index = id;
+    call->event_page_offset = kfd_map_offset(KFD_MAP_EVENTS, 0);
+    return 0;
+}
+
+int kfd_event_reset(struct kfd_request *request)
+{
+    const struct kfd_ioctl_reset_event_args *call = request->argument;
+    struct event *e = find(call->event_id);
+    if (!e)
+        return -EINVAL;
+    e->signalled = false;
+    return 0;
+}
+
+/* ---- waiting ---- */
+
+static void write_program(uint64_t address, const void *bytes, size_t size)
+{
+    struct iovec from = {(void *)(uintptr_t)bytes, size}, to = {(void *)(uintptr_t)address, size};
+    ssize_t written = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
+    (void)written; /* the program has taken its own buffer away */
+}
+
+static bool is_done(const struct waiter *w)
+{
+    uint32_t met = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        met += w->met[i];
+    return met && (met == w->count || !w->all);
+}
+
+/* Tells what exceptions there were, in the program's list of events. */
+static void tell(const struct waiter *w, uint64_t list)
+{
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct event *e = find(w->events[i].event_id);
+        if (!w->met[i] || !e)
+            continue;
+        uint64_t at = list + i * sizeof(struct kfd_event_data);
+        if (e->type == KFD_IOC_EVENT_MEMORY)
+            write_program(at, &own.fault, sizeof own.fault);
+        else if (e->type == KFD_IOC_EVENT_HW_EXCEPTION)
+            write_program(at, &own.hang, sizeof own.hang);
+    }
+}
+
+static void end_wait(struct waiter **link, uint32_t outcome, int result)
+{
+    struct waiter *w = *link;
+    struct kfd_ioctl_wait_events_args *call = w->request->argument;
+    *link = w->next;
+    call->wait_result = outcome;
+    if (outcome == KFD_IOC_WAIT_RESULT_COMPLETE)
+        tell(w, call->events_ptr);
+    kfd_answer(w->request, result);
+    free(w->events);
+    free(w->met);
+    free(w);
+}
+
+static void wake(uint32_t id)
+{
+    for (struct waiter **link = &own.waiters; *link;) {
+        struct waiter *w = *link;
+        for (uint32_t i = 0; i < w->count; i++)
+            w->met[i] |= w->events[i].event_id == id;
+        if (is_done(w))
+            end_wait(link, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
+        else
+            link = &w->next;
+    }
+}
+
+static bool has_waiter(uint32_t id)
+{
+    for (const struct waiter *w = own.waiters; w; w = w->next) {
+        for (uint32_t i = 0; i < w->count; i++) {
+            if (w->events[i].event_id == id)
+                return true;
+        }
+    }
+    return false;
+}
+
+void kfd_event_signal(uint32_t id)
+{
+    struct event *e = find(id);
+    if (!e)
+        return;
+    e->signalled = !e->resets || !has_waiter(id);
+    wake(id);
+}
+
+int kfd_event_set(struct kfd_request *request)
+{
+    const struct kfd_ioctl_set_event_args *call = request->argument;
+    if (!find(call->event_id))
+        return -EINVAL;
+    kfd_event_signal(call->event_id);
+    return 0;
+}
+
+int kfd_event_destroy(struct kfd_request *request)
+{
+    const struct kfd_ioctl_destroy_event_args *call = request->argument;
+    struct event *e = find(call->event_id);
+    if (!e)
+        return -EINVAL;
+    for (struct waiter **link = &own.waiters; *link;) {
+        struct waiter *w = *link;
+        bool awaited = false;
+        for (uint32_t i = 0; i < w->count; i++)
+            awaited |= w->events[i].event_id == call->event_id;
+        if (awaited)
+            end_wait(link, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
+        else
+            link = &w->next;
+    }
+    e->used = false;
+    return 0;
+}
+
+/* Copies the list of events; false: it is not readable or names what is not there. */
+static bool read_list(struct waiter *w, const struct kfd_ioctl_wait_events_args *call)
+{
+    size_t bytes = call->num_events * sizeof(struct kfd_event_data);
+    struct iovec to = {w->events, bytes}, from = {(void *)(uintptr_t)call->events_ptr, bytes};
+    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)bytes)
+        return false;
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (!find(w->events[i].event_id))
+            return false;
+    }
+    return true;
+}
+
+int kfd_event_wait(struct kfd_request *request)
+{
+    const struct kfd_ioctl_wait_events_args *call = request->argument;
+    if (!call->num_events || call->num_events > KFD_EVENTS_MAX)
+        return -EINVAL;
+    struct waiter *w = kfd_new(sizeof *w);
+    *w = (struct waiter){.request = request,
+                         .events = kfd_new(call->num_events * sizeof *w->events),
+                         .met = kfd_new(call->num_events),
+                         .count = call->num_events,
+                         .all = call->wait_for_all != 0};
+    if (!read_list(w, call)) {
+        free(w->events);
+        free(w->met);
+        free(w);
+        return -EINVAL;
+    }
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct event *e = find(w->events[i].event_id);
+        w->met[i] = e->signalled;
+        e->signalled = e->signalled && !e->resets;
+    }
+    w->next = own.waiters;
+    own.waiters = w;
+    if (is_done(w))
+        end_wait(&own.waiters, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
+    return KFD_LATER;
+}
+
+int kfd_event_give_up(struct kfd_request *request)
+{
+    for (struct waiter **link = &own.waiters; *link; link = &(*link)->next) {
+        if ((*link)->request == request->argument) {
+            end_wait(link, KFD_IOC_WAIT_RESULT_TIMEOUT, 0);
+            break;
+        }
+    }
+    return 0;
+}
+
+/* ---- from the machine ---- */
+
+void kfd_events_look(void)
+{
+    uint64_t *page = own.end ? event_page() : NULL;
+    for (uint32_t id = 1; page && id < own.end; id++) {
+        if (__atomic_load_n(&page[id], __ATOMIC_ACQUIRE) == UNSIGNALLED)
+            continue;
+        __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
+        kfd_event_signal(id);
+    }
+}
+
+void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
+{
+    own.fault = (struct kfd_hsa_memory_exception_data){
+        .failure = {.NotPresent = 1}, .va = address, .gpu_id = kfd_gpu_id(gpu)};
+    own.hang = (struct kfd_hsa_hw_exception_data){.reset_type = KFD_HW_EXCEPTION_WHOLE_GPU_RESET,
+                                                  .reset_cause = KFD_HW_EXCEPTION_GPU_HANG,
+                                                  .memory_lost = 1,
+                                                  .gpu_id = kfd_gpu_id(gpu)};
+    uint32_t type = memory ? KFD_IOC_EVENT_MEMORY : KFD_IOC_EVENT_HW_EXCEPTION;
+    for (uint32_t id = 1; id < own.end; id++) {
+        if (own.event[id].used && own.event[id].type == type)
+            kfd_event_signal(id);
+    }
+}

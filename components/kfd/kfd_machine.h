@@ -1,0 +1,171 @@
+/* The machine behind /dev/kfd: what its files share.
+ *
+ * One thread, the machine's, owns all of it: the driver of the platform, memory, queues and events.
+ * Threads of the program hand it requests and wait for the answers (kfd_machine.c), so nothing here
+ * needs a lock, and nothing of the engine runs in a thread of the program or in its handlers of
+ * signals. Functions below are called in the machine's thread unless they say otherwise. Those of
+ * calls return 0 or a negative errno, as a kernel's do. */
+#ifndef HEDDLE_KFD_MACHINE_H
+#define HEDDLE_KFD_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "components/amd/isa/isa_target.h"
+#include "components/host/driver/driver_api.h"
+#include "kfd.h"
+
+enum {
+    KFD_GPUS_MAX = 64,
+    KFD_PAGE = 4096,
+    KFD_DOORBELLS = 1024, /* of a process on a GPU (kfd_priv.h: one page or two) */
+    KFD_QUEUES_MAX = 1024,
+    KFD_EVENTS_MAX = 4096 /* KFD_SIGNAL_EVENT_LIMIT */
+};
+
+/* Offsets for mmap() of /dev/kfd (kfd_priv.h): the type in bits 62..63, the GPU in 46..61. */
+enum { KFD_MAP_TYPE_SHIFT = 62, KFD_MAP_GPU_SHIFT = 46 };
+enum kfd_map_type { KFD_MAP_MMIO, KFD_MAP_RESERVED, KFD_MAP_EVENTS, KFD_MAP_DOORBELL };
+
+static inline uint64_t kfd_map_offset(enum kfd_map_type type, uint32_t gpu_id)
+{
+    return (uint64_t)type << KFD_MAP_TYPE_SHIFT | (uint64_t)gpu_id << KFD_MAP_GPU_SHIFT;
+}
+
+/* ---- kfd_machine.c: the thread, requests, the devices ---- */
+
+struct kfd_gpu {
+    struct driver_device_info info;
+    const struct isa_traits *traits;
+    uint32_t doorbell_bytes;
+};
+
+struct kfd_machine {
+    const struct driver_api *api; /* NULL: it could not be opened */
+    uint32_t gpu_count;
+    struct kfd_gpu gpu[KFD_GPUS_MAX];
+    bool lost;     /* a kernel broke the device */
+    bool finished; /* the program ends: statistics are written, nothing is simulated any more */
+};
+extern struct kfd_machine kfd;
+
+/* What a thread of the program asks for. It stays that thread's, which waits for the answer. */
+struct kfd_request {
+    int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
+    void *argument;
+    bool until_idle; /* the answer waits until the machine cannot go on by itself */
+    struct kfd_request *next;
+    int result;
+    uint32_t answered; /* futex */
+};
+#define KFD_LATER 1
+
+/* Any thread, and handlers of signals: hands over a request and waits for its answer. */
+int kfd_ask(struct kfd_request *request);
+/* With a time limit: 0 when it is over, and the request is still the machine's. */
+bool kfd_ask_for(struct kfd_request *request, uint64_t limit_ms);
+void kfd_answer(struct kfd_request *request, int result);
+/* Any thread: opens the platform, once. False: it was said on stderr why not. */
+bool kfd_machine_open(void);
+/* A message on stderr, "heddle: " in front. Any thread. */
+__attribute__((format(printf, 1, 2))) void kfd_say(const char *format, ...);
+/* Any thread: memory of the library, zeroed; the program ends when there is none. */
+void *kfd_new(size_t bytes);
+void *kfd_grow(void *old, size_t bytes);
+/* Translates an answer of the driver, and says what went wrong. The end of the simulation makes
+ * `kfd.lost` true, and events tell the program. */
+int kfd_status(enum driver_status status, const char *what);
+/* The number of the GPU with this gpu_id, or -ENODEV... */
+int kfd_find_gpu(uint32_t gpu_id);
+/* Nanoseconds of simulated time. Each reading is later than the one before. */
+uint64_t kfd_read_clock(void);
+uint64_t kfd_clock_at(uint64_t time_ps);
+
+/* ---- kfd_memory.c ---- */
+
+struct kfd_allocation {
+    uint64_t handle, offset; /* the latter is for mmap() of a render node */
+    uint64_t address, size;
+    uint64_t span; /* of addresses that are taken: the size, or twice that */
+    uint64_t host; /* where the program sees memory of its own that GPUs use; 0: none */
+    uint32_t gpu, flags;
+    bool in_device;  /* the driver has memory for it */
+    bool has_code;   /* it is registered as code */
+    char *bytes;     /* where the machine sees it */
+    uint64_t mapped; /* a bit for each GPU */
+};
+
+/* `size` bytes at a device address, where the machine sees them; NULL: not inside of an allocation
+ * that the GPU has mapped. */
+void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size);
+struct kfd_allocation *kfd_find_allocation(uint64_t address);
+struct kfd_allocation *kfd_find_handle(uint64_t handle);
+int kfd_memory_allocate(struct kfd_request *request);
+int kfd_memory_free(struct kfd_request *request);
+int kfd_memory_map(struct kfd_request *request);
+int kfd_memory_unmap(struct kfd_request *request);
+/* A call of mmap(), as a request's argument. */
+struct kfd_mapping {
+    bool render;
+    void *address; /* and the result */
+    size_t length;
+    int protection, flags;
+    uint64_t offset;
+};
+int kfd_memory_show(struct kfd_request *request);
+
+/* ---- kfd_doorbell.c ---- */
+
+/* Maps the doorbells of a GPU for the program, and watches them. */
+int kfd_doorbell_map(uint32_t gpu, struct kfd_mapping *mapping);
+/* What was written last to doorbell number `slot`. */
+uint64_t kfd_doorbell_value(uint32_t gpu, uint32_t slot);
+void kfd_doorbell_clear(uint32_t gpu, uint32_t slot);
+
+/* ---- kfd_queue.c ---- */
+
+int kfd_queue_create(struct kfd_request *request);
+int kfd_queue_destroy(struct kfd_request *request);
+int kfd_queue_update(struct kfd_request *request);
+/* Looks which doorbells of the GPU were rung. */
+void kfd_queues_rung(uint32_t gpu);
+/* Begins packets and ends those that are over, as far as that can be done now. */
+bool kfd_queues_step(void);
+/* Is anything with the driver? */
+bool kfd_queues_busy(void);
+/* Before the program goes on: what kernels have written must be in memory. False: that is under
+ * way. */
+bool kfd_queues_settle(void);
+
+/* ---- kfd_event.c ---- */
+
+int kfd_event_create(struct kfd_request *request);
+int kfd_event_destroy(struct kfd_request *request);
+int kfd_event_set(struct kfd_request *request);
+int kfd_event_reset(struct kfd_request *request);
+int kfd_event_wait(struct kfd_request *request);
+/* Gives up a wait, whose time is over. */
+int kfd_event_give_up(struct kfd_request *request);
+int kfd_event_map(struct kfd_mapping *mapping);
+void kfd_event_signal(uint32_t id);
+/* Events whose mailbox a kernel has written to. */
+void kfd_events_look(void);
+/* The simulation has ended: tells the program by its memory exception and hardware events. */
+void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
+
+/* ---- kfd_code.c ---- */
+
+/* What a kernel is called, by the code object and by people. Both stay until its memory is freed.
+ */
+struct kfd_kernel {
+    struct kfd_kernel *next;
+    uint64_t object; /* address of the descriptor */
+    char *symbol, *name;
+};
+/* The kernel with this descriptor. Registers its code with the driver the first time. */
+const struct kfd_kernel *kfd_code_find(uint32_t gpu, uint64_t object, uint64_t entry);
+/* The memory is given back. */
+void kfd_code_forget(const struct kfd_allocation *a);
+
+#endif

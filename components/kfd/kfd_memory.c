@@ -1,0 +1,370 @@
+/* Memory that the program and GPUs both see, at the same address.
+ *
+ * Each allocation has pages of simulated memory at the address that the runtime has chosen. The
+ * program's view of them is a second mapping of the same bytes, made when it calls mmap() of a
+ * render node; memory of its own that it gives to GPUs is replaced by such a view, with what it
+ * held, and is its own again when it is freed. The machine has a view of its own, so that no call
+ * of the program can take its bytes away. Host memory lies in the memory of the GPU that it was
+ * allocated for. */
+#define _GNU_SOURCE /* process_vm_readv, mremap */
+#include <errno.h>
+#include <linux/kfd_ioctl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "kfd_machine.h"
+
+static struct {
+    struct kfd_allocation **list; /* by address */
+    size_t count, room;
+    uint64_t serial;
+} own;
+
+enum {
+    IN_DEVICE = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_GTT
+                | KFD_IOC_ALLOC_MEM_FLAGS_USERPTR,
+    KINDS = IN_DEVICE | KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL | KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP
+};
+
+#define ADDRESSES_END ((uint64_t)1 << 47)
+
+/* ---- the list ---- */
+
+/* The number of allocations that begin at or below the address. */
+static size_t count_below(uint64_t address)
+{
+    size_t low = 0, high = own.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (own.list[middle]->address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct kfd_allocation *kfd_find_allocation(uint64_t address)
+{
+    size_t below = count_below(address);
+    struct kfd_allocation *a = below ? own.list[below - 1] : NULL;
+    return a && address - a->address < a->span ? a : NULL;
+}
+
+struct kfd_allocation *kfd_find_handle(uint64_t handle)
+{
+    for (size_t i = 0; i < own.count; i++) {
+        if (own.list[i]->handle == handle)
+            return own.list[i];
+    }
+    return NULL;
+}
+
+static struct kfd_allocation *find_offset(uint64_t offset)
+{
+    for (size_t i = 0; i < own.count; i++) {
+        struct kfd_allocation *a = own.list[i];
+        if (a->in_device && offset - a->offset < a->size)
+            return a;
+    }
+    return NULL;
+}
+
+void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size)
+{
+    const struct kfd_allocation *a = kfd_find_allocation(address);
+    if (!a || !a->bytes || !(a->mapped >> gpu & 1) || size > a->span - (address - a->address))
+        return NULL;
+    return a->bytes + (address - a->address);
+}
+
+static bool is_free(uint64_t address, uint64_t size)
+{
+    size_t below = count_below(address + size - 1);
+    const struct kfd_allocation *a = below ? own.list[below - 1] : NULL;
+    return !a || a->address + a->span <= address;
+}
+
+static void add(struct kfd_allocation *a)
+{
+    if (own.count == own.room) {
+        own.room = own.room ? 2 * own.room : 64;
+        own.list = kfd_grow(own.list, own.room * sizeof(struct kfd_allocation *));
+    }
+    size_t at = count_below(a->address);
+    memmove(own.list + at + 1, own.list + at, (own.count - at) * sizeof(struct kfd_allocation *));
+    own.list[at] = a;
+    own.count++;
+}
+
+static void drop(struct kfd_allocation *a)
+{
+    size_t at = 0;
+    while (own.list[at] != a)
+        at++;
+    own.count--;
+    memmove(own.list + at, own.list + at + 1, (own.count - at) * sizeof(struct kfd_allocation *));
+    free(a);
+}
+
+/* ---- views ---- */
+
+static void *reserve(size_t size)
+{
+    return mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+static int show(const struct kfd_allocation *a, void *at)
+{
+    return kfd_status(kfd.api->alias(a->address, a->size, at), "mapping memory");
+}
+
+static int open_view(struct kfd_allocation *a)
+{
+    char *at = reserve(a->span);
+    if (at == MAP_FAILED)
+        return -ENOMEM;
+    a->bytes = at;
+    int result = show(a, at);
+    return result == 0 && a->span > a->size ? show(a, at + a->size) : result;
+}
+
+/* The program's memory becomes a view of the allocation, which holds the same. The allocation is
+ * all zeros: pages that are, too, need not be made. */
+static int take_host(struct kfd_allocation *a)
+{
+    enum { PIECE = 64 * KFD_PAGE };
+    static char piece[PIECE]; /* of the machine's thread */
+    for (uint64_t at = 0, size; at < a->size; at += size) {
+        size = a->size - at < PIECE ? a->size - at : PIECE;
+        struct iovec to = {piece, size}, from = {(void *)(uintptr_t)(a->host + at), size};
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)size)
+            return -EFAULT;
+        for (uint64_t page = 0; page < size; page += KFD_PAGE) {
+            if (piece[page] || memcmp(piece + page, piece + page + 1, KFD_PAGE - 1) != 0)
+                memcpy(a->bytes + at + page, piece + page, KFD_PAGE);
+        }
+    }
+    return show(a, (void *)(uintptr_t)a->host);
+}
+
+/* What the view of the program's memory shows becomes its own memory again. */
+static void give_back_host(const struct kfd_allocation *a)
+{
+    void *copy = mmap(NULL, a->size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (copy == MAP_FAILED)
+        return; /* it goes on as a view, whose bytes may become others' */
+    memcpy(copy, a->bytes, a->size);
+    if (mremap(copy, a->size, a->size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)a->host)
+        == MAP_FAILED)
+        munmap(copy, a->size);
+}
+
+/* ---- calls ---- */
+
+static void release(struct kfd_allocation *a)
+{
+    if (a->has_code)
+        kfd_code_forget(a);
+    if (a->bytes)
+        munmap(a->bytes, a->span);
+    if (a->in_device && !kfd.lost && !kfd.finished)
+        kfd_status(kfd.api->release(a->address), "freeing memory");
+    drop(a);
+}
+
+/* Takes pages of the GPU at the allocation's address, all zeros. */
+static int take_pages(struct kfd_allocation *a)
+{
+    int result =
+        kfd_status(kfd.api->allocate_at(a->gpu, a->address, a->size, false), "allocating memory");
+    if (result != 0)
+        return result;
+    a->in_device = true;
+    result = kfd_status(kfd.api->clear(a->address, a->size), "allocating memory");
+    if (result == 0)
+        result = open_view(a);
+    if (result == 0 && a->host)
+        result = take_host(a);
+    return result;
+}
+
+static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
+{
+    uint32_t kind = call->flags & KINDS;
+    if (kfd_find_gpu(call->gpu_id) < 0)
+        return -ENODEV;
+    if (!call->size || call->size % KFD_PAGE || call->va_addr % KFD_PAGE || !call->va_addr
+        || call->va_addr >= ADDRESSES_END || call->size > ADDRESSES_END - call->va_addr)
+        return -EINVAL;
+    if (!kind || kind & (kind - 1)
+        || (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM && call->size % (2 * KFD_PAGE)))
+        return -EINVAL;
+    if (kind == KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
+        && (call->mmap_offset % KFD_PAGE || call->mmap_offset >= ADDRESSES_END
+            || call->size > ADDRESSES_END - call->mmap_offset))
+        return -EINVAL;
+    if (kind == KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP && call->size != KFD_PAGE)
+        return -EINVAL;
+    return is_free(call->va_addr, call->size) ? 0 : -EADDRINUSE;
+}
+
+/* The program's memory can be given once at a time, whatever its address is on the GPU. */
+static bool is_given(uint64_t host, uint64_t size)
+{
+    for (size_t i = 0; i < own.count; i++) {
+        const struct kfd_allocation *a = own.list[i];
+        if (a->host && a->host < host + size && host < a->host + a->size)
+            return true;
+    }
+    return false;
+}
+
+int kfd_memory_allocate(struct kfd_request *request)
+{
+    struct kfd_ioctl_alloc_memory_of_gpu_args *call = request->argument;
+    int result = check_request(call);
+    bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
+    if (result != 0)
+        return result;
+    if (user && is_given(call->mmap_offset, call->size)) {
+        kfd_say("memory of the program at 0x%llx is given to GPUs a second time, at another "
+                "address; that is not possible here",
+                (unsigned long long)call->mmap_offset);
+        return -EBUSY;
+    }
+    /* A ring of packets is mapped twice, one behind the other. Only the machine's view has both. */
+    bool twice = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM) != 0;
+    uint32_t gpu = (uint32_t)kfd_find_gpu(call->gpu_id);
+    struct kfd_allocation *a = kfd_new(sizeof *a);
+    *a = (struct kfd_allocation){.handle = (uint64_t)call->gpu_id << 32 | ++own.serial,
+                                 .address = call->va_addr,
+                                 .size = call->size >> twice,
+                                 .span = call->size,
+                                 .host = user ? call->mmap_offset : 0,
+                                 .gpu = gpu,
+                                 .flags = call->flags};
+    /* Behind all that was there, so that none of its pages is another's. */
+    static uint64_t next_offset = (uint64_t)1 << 32;
+    a->offset = next_offset;
+    next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
+    add(a);
+    if (call->flags & IN_DEVICE)
+        result = take_pages(a);
+    if (result != 0) {
+        release(a);
+        return result;
+    }
+    call->handle = a->handle;
+    if (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL)
+        call->mmap_offset = kfd_map_offset(KFD_MAP_DOORBELL, call->gpu_id);
+    else if (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP)
+        call->mmap_offset = kfd_map_offset(KFD_MAP_MMIO, call->gpu_id);
+    else if (!user)
+        call->mmap_offset = a->offset;
+    return 0;
+}
+
+int kfd_memory_free(struct kfd_request *request)
+{
+    const struct kfd_ioctl_free_memory_of_gpu_args *call = request->argument;
+    struct kfd_allocation *a = kfd_find_handle(call->handle);
+    if (!a)
+        return -EINVAL;
+    if (a->host)
+        give_back_host(a);
+    release(a);
+    return 0;
+}
+
+/* Sets or clears the bits of the GPUs that a call names. */
+static int change_mapped(const struct kfd_ioctl_map_memory_to_gpu_args *call, uint32_t *done,
+                         bool on)
+{
+    struct kfd_allocation *a = kfd_find_handle(call->handle);
+    uint32_t id;
+    if (!a || !call->n_devices || call->n_success > call->n_devices)
+        return -EINVAL;
+    for (*done = call->n_success; *done < call->n_devices; ++*done) {
+        struct iovec to = {&id, sizeof id},
+                     from = {(char *)(uintptr_t)call->device_ids_array_ptr + *done * sizeof id,
+                             sizeof id};
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)sizeof id)
+            return -EFAULT;
+        int gpu = kfd_find_gpu(id);
+        if (gpu < 0)
+            return -EINVAL;
+        a->mapped = on ? a->mapped | (uint64_t)1 << gpu : a->mapped & ~((uint64_t)1 << gpu);
+    }
+    return 0;
+}
+
+int kfd_memory_map(struct kfd_request *request)
+{
+    struct kfd_ioctl_map_memory_to_gpu_args *call = request->argument;
+    uint32_t done = call->n_success;
+    int result = change_mapped(call, &done, true);
+    call->n_success = done;
+    return result;
+}
+
+int kfd_memory_unmap(struct kfd_request *request)
+{
+    struct kfd_ioctl_map_memory_to_gpu_args *call = request->argument;
+    uint32_t done = call->n_success;
+    int result = change_mapped(call, &done, false);
+    call->n_success = done;
+    return result;
+}
+
+/* ---- mmap() ---- */
+
+/* Maps fresh memory of the process at the place that the program asks for. */
+static int map_plain(struct kfd_mapping *m, int protection)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (m->flags & (MAP_FIXED | MAP_FIXED_NOREPLACE));
+    void *at = mmap(m->address, m->length, protection, flags | MAP_NORESERVE, -1, 0);
+    m->address = at;
+    return at == MAP_FAILED ? -errno : 0;
+}
+
+static int map_memory(struct kfd_mapping *m)
+{
+    struct kfd_allocation *a = find_offset(m->offset);
+    if (!a || m->offset != a->offset || m->length > a->size)
+        return -EINVAL;
+    int result = map_plain(m, PROT_NONE);
+    if (result != 0)
+        return result;
+    result = kfd_status(kfd.api->alias(a->address, m->length, m->address), "mapping memory");
+    if (result == 0 && mprotect(m->address, m->length, m->protection) != 0)
+        result = -errno;
+    return result;
+}
+
+int kfd_memory_show(struct kfd_request *request)
+{
+    struct kfd_mapping *m = request->argument;
+    int gpu = kfd_find_gpu((uint32_t)(m->offset >> KFD_MAP_GPU_SHIFT) & 0xffff);
+    if (!m->length || m->length % KFD_PAGE)
+        m->length = (m->length + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
+    if (!m->length || m->offset % KFD_PAGE)
+        return -EINVAL;
+    if (m->render)
+        return map_memory(m);
+    switch ((enum kfd_map_type)(m->offset >> KFD_MAP_TYPE_SHIFT)) {
+    case KFD_MAP_DOORBELL:
+        return gpu < 0 ? -EINVAL : kfd_doorbell_map((uint32_t)gpu, m);
+    case KFD_MAP_EVENTS:
+        return kfd_event_map(m);
+    case KFD_MAP_MMIO: /* registers that flush what the host has written: it is there already */
+        return gpu < 0 || m->length != KFD_PAGE ? -EINVAL : map_plain(m, m->protection);
+    case KFD_MAP_RESERVED:
+        break;
+    }
+    return -EINVAL;
+}
