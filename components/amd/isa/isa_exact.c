@@ -184,8 +184,9 @@ typedef void exact_kernel(KERNEL_ARGUMENTS);
     (TYPE_##T == TYPE_F16 || TYPE_##T == TYPE_PF16 || TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_F64 \
      || TYPE_##T == TYPE_PF32 || TYPE_##T == TYPE_WF16)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
-    [ISA_OP_##m - ISA_OP_VALU_FIRST] =                                                             \
-        IS_FLOAT(D) || IS_FLOAT(A) || IS_FLOAT(B) || IS_FLOAT(C) ? NAME_##kind(m) : NULL,
+    [ISA_OP_##m - ISA_OP_VALU_FIRST] = IS_FLOAT(D) || IS_FLOAT(A) || IS_FLOAT(B) || IS_FLOAT(C)    \
+                                           ? NAME_##kind(m, __VA_ARGS__)                           \
+                                           : NULL,
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static exact_kernel *const kernels[] = {
 #include "gcn_vop.tab"

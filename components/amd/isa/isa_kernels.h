@@ -222,7 +222,7 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define KERNEL_VI  KERNEL_CO
 #define KERNEL_CMP(m, D, A, B, C, ...)                                                             \
     MASKED_KERNEL(m, D, A, B, C, , carry = (uint32_t)((__VA_ARGS__) != 0))
-#define KERNEL_CMPX KERNEL_CMP
+#define KERNEL_CMPX(...)
 /* Conversion to fp8: MODE's FP16_OVFL decides what values that are too large become. */
 #define KERNEL_FP8(m, D, A, B, C, ...)                                                             \
     BEGIN_KERNEL(m)                                                                                \
@@ -237,25 +237,25 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define KERNEL_X(...)
 #define KERNEL_UN(...)
 
-/* The kernel of a row by its kind, or NULL. */
-#define NAME_V(m)   kernel_##m
-#define NAME_MAC    NAME_V
-#define NAME_MK     NAME_V
-#define NAME_AK     NAME_V
-#define NAME_PK     NAME_V
-#define NAME_PKMAC  NAME_V
-#define NAME_FP8    NAME_V
-#define NAME_ACC(m) NULL
-#define NAME_MIX    NAME_V
-#define NAME_CO     NAME_V
-#define NAME_CIO    NAME_V
-#define NAME_SD     NAME_V
-#define NAME_CI     NAME_V
-#define NAME_VI     NAME_V
-#define NAME_CMP    NAME_V
-#define NAME_CMPX   NAME_V
-#define NAME_X(m)   NULL
-#define NAME_UN(m)  NULL
+/* The kernel of a row by its kind and semantics, or NULL. */
+#define NAME_V(m, ...)    kernel_##m
+#define NAME_MAC          NAME_V
+#define NAME_MK           NAME_V
+#define NAME_AK           NAME_V
+#define NAME_PK           NAME_V
+#define NAME_PKMAC        NAME_V
+#define NAME_FP8          NAME_V
+#define NAME_ACC(...)     NULL
+#define NAME_MIX          NAME_V
+#define NAME_CO           NAME_V
+#define NAME_CIO          NAME_V
+#define NAME_SD           NAME_V
+#define NAME_CI           NAME_V
+#define NAME_VI           NAME_V
+#define NAME_CMP          NAME_V
+#define NAME_CMPX(m, own) kernel_v_cmp_##own
+#define NAME_X(...)       NULL
+#define NAME_UN(...)      NULL
 
 #define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                        \
     KERNEL_##kind(m, D, A, B, C, __VA_ARGS__)

@@ -62,7 +62,7 @@ struct entry {
      || TYPE_##T == TYPE_P32 || TYPE_##T == TYPE_PF32 || TYPE_##T == TYPE_F32X2)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     [ISA_OP_##m - ISA_OP_VALU_FIRST] = {                                                           \
-        NAME_##kind(m),                                                                            \
+        NAME_##kind(m, __VA_ARGS__),                                                               \
         TYPE_##D == TYPE_F32 && F32_OR_NONE(A) && F32_OR_NONE(B) && F32_OR_NONE(C)                 \
             ? FAST_##kind(m)                                                                       \
             : NULL,                                                                                \
