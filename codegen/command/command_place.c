@@ -50,8 +50,15 @@ static uint8_t *find(const struct command *c, const struct place_graph *graph, u
                 name, ranks, graph->count - 1, graph->count == 2 ? "" : "s");
         return NULL;
     }
-    if (!c->options->place)
-        return place_find(graph, c->arena, ranks, rank_of) ? rank_of : NULL;
+    if (!c->options->place) {
+        if (place_find(graph, c->arena, ranks, rank_of))
+            return rank_of;
+        fprintf(stderr,
+                "heddle %s: %u ranks: too few partitions can be apart; those that send over the "
+                "same shared wire are at one rank\n",
+                name, ranks);
+        return NULL;
+    }
     const char *text = text_of_place(c);
     const char *wrong = text ? place_read(graph, c->arena, ranks, text, rank_of)
                              : "it is neither a file nor a list of PATH=RANK";

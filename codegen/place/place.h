@@ -27,6 +27,7 @@ struct place_edge {
     uint64_t latency_ps; /* the shortest */
     uint64_t traffic;    /* bytes that were counted; else connections */
     double bytes_per_ns; /* that can cross, both ways; connections without a link are not counted */
+    bool takes_turns;    /* both send over one way of a shared wire, which one rank grants */
 };
 
 struct place_graph {
@@ -42,9 +43,10 @@ struct place_graph {
 void place_graph_make(struct place_graph *graph, struct arena *arena, const struct model *model,
                       const json_t *statistics);
 
-/* Fills rank_of[partition]. false: there are fewer partitions than ranks. Parts that meet within
- * the shortest latencies stay together as long as ranks get about as much work as without that:
- * ranks meet as often as the shortest latency between them says. */
+/* Fills rank_of[partition]. false: there are fewer partitions than ranks. Partitions that send over
+ * the same way of a shared wire are at one rank. Parts that meet within the shortest latencies stay
+ * together as long as ranks get about as much work as without that: ranks meet as often as the
+ * shortest latency between them says. */
 bool place_find(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
                 uint8_t *rank_of);
 

@@ -20,8 +20,9 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
-/* Partitions with less than `latency_ps` between them are one group, as are those that a chain of
- * such connections joins. Groups are numbered in the order of the description. */
+/* Partitions with less than `latency_ps` between them are one group, as are those that take turns
+ * at a shared wire and those that a chain of such pairs joins. Groups are numbered in the order of
+ * the description. */
 static struct groups group_by(const struct place_graph *graph, struct arena *arena,
                               uint64_t latency_ps)
 {
@@ -33,7 +34,7 @@ static struct groups group_by(const struct place_graph *graph, struct arena *are
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         const struct place_edge *e = &graph->edges[i];
         uint32_t a = root_of(parent, e->a), b = root_of(parent, e->b);
-        if (e->latency_ps < latency_ps && a != b)
+        if ((e->latency_ps < latency_ps || e->takes_turns) && a != b)
             parent[a > b ? a : b] = a > b ? b : a;
     }
     for (uint32_t i = 0; i < graph->count; i++) {
@@ -112,14 +113,14 @@ bool place_find(const struct place_graph *graph, struct arena *arena, uint32_t r
                 uint8_t *rank_of)
 {
     uint64_t best = UINT64_MAX;
-    if (graph->count <= ranks)
-        return false;
     for (uint64_t at = next_latency(graph, UINT64_MAX);; at = next_latency(graph, at)) {
         uint64_t most = try_latency(graph, arena, at, ranks, rank_of);
         best = most < best ? most : best;
         if (at == 0)
             break;
     }
+    if (best == UINT64_MAX)
+        return false;
     for (uint64_t at = next_latency(graph, UINT64_MAX);; at = next_latency(graph, at)) {
         uint64_t most = try_latency(graph, arena, at, ranks, rank_of);
         if (most != UINT64_MAX && (double)most <= SLACK * (double)best)

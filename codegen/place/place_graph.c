@@ -32,6 +32,7 @@ static uint32_t merge(struct place_edge *edges, uint32_t count)
         last->connections += edges[i].connections;
         last->traffic += edges[i].traffic;
         last->bytes_per_ns += edges[i].bytes_per_ns;
+        last->takes_turns |= edges[i].takes_turns;
         if (edges[i].latency_ps < last->latency_ps)
             last->latency_ps = edges[i].latency_ps;
     }
@@ -63,6 +64,27 @@ static void count_messages(struct place_graph *graph, struct arena *arena,
     edge->traffic = there + back;
 }
 
+static void add_edge(struct place_graph *graph, struct place_edge edge, uint32_t from, uint32_t to)
+{
+    edge.a = from < to ? from : to;
+    edge.b = from < to ? to : from;
+    if (from != to)
+        graph->edges[graph->edge_count++] = edge;
+}
+
+/* The partition whose component sends requests, or replies, joins those that send the same way over
+ * the connection's wire. `first`: by way, 1 + the first such partition. */
+static void add_sender(struct place_graph *graph, const struct model_connection *c, bool replies,
+                       uint32_t *first)
+{
+    uint32_t sender = (replies ? c->to : c->from)->owner->partition;
+    uint32_t *of_way = &first[2 * (c->wire - 1) + (replies ^ c->reversed)];
+    if (!*of_way)
+        *of_way = 1 + sender;
+    add_edge(graph, (struct place_edge){.latency_ps = UINT64_MAX, .takes_turns = true}, *of_way - 1,
+             sender);
+}
+
 void place_graph_make(struct place_graph *graph, struct arena *arena, const struct model *model,
                       const json_t *statistics)
 {
@@ -70,23 +92,22 @@ void place_graph_make(struct place_graph *graph, struct arena *arena, const stru
     *graph = (struct place_graph){
         .model = model, .count = model->partition_count, .is_counted = connections != NULL};
     graph->work = arena_alloc(arena, (graph->count + 1) * sizeof *graph->work);
-    graph->edges = arena_alloc(arena, (model->connection_count + 1) * sizeof *graph->edges);
+    graph->edges = arena_alloc(arena, (3 * model->connection_count + 1) * sizeof *graph->edges);
+    uint32_t *first = arena_alloc(arena, (2 * model->wire_count + 1) * sizeof *first);
     for (uint32_t i = 0; i < model->leaf_count; i++)
         graph->work[model->leaves[i]->partition]++;
     for (uint32_t i = 0; i < model->connection_count; i++) {
         const struct model_connection *c = model->connections[i];
         uint32_t from = c->from->owner->partition, to = c->to->owner->partition;
-        struct place_edge edge = {.a = from < to ? from : to,
-                                  .b = from < to ? to : from,
-                                  .connections = 1,
-                                  .latency_ps = connection_latency_ps(model, c),
-                                  .traffic = 1};
+        struct place_edge edge = {
+            .connections = 1, .latency_ps = connection_latency_ps(model, c), .traffic = 1};
         if (c->link)
             edge.bytes_per_ns = 2 * (double)c->link->bandwidth_bytes_per_s / 1e9;
         if (graph->is_counted)
             count_messages(graph, arena, connections, c, &edge);
-        if (from != to)
-            graph->edges[graph->edge_count++] = edge;
+        add_edge(graph, edge, from, to);
+        for (int replies = 0; c->wire && replies < 2; replies++)
+            add_sender(graph, c, replies, first);
     }
     graph->edge_count = merge(graph->edges, graph->edge_count);
 }

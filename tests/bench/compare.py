@@ -2,20 +2,24 @@
 """Two trees, side by side: the programs of ./dev bench on each in turn, so what else the machine
 does meets both. CPU seconds of the simulating process, start-up included.
 
-    tests/bench/compare.py OLD [--runs N] [--platform NAME[,NAME]] [--functional] [PROGRAM...]
+    tests/bench/compare.py OLD [--runs N] [--platform NAME[,NAME]] [--functional] [--without-keys]
+                           [PROGRAM...]
 
 OLD is another checkout that has been built (git worktree add ../old COMMIT), of which NAME is the
 platform; with two names the second is that of this tree. A PROGRAM is one of those of ./dev bench
-with its arguments, in quotes. Prints for each the medians, the median of the ratios of pairs, the
+with its arguments, in quotes. --without-keys has the system refuse keys for pages, as on processors
+that have none. Prints for each the medians, the median of the ratios of pairs, the
 ratio of the least times, page faults, and whether both have the same statistics, apart from what
 depends on the host; the last line has the geometric means. Short programs have three times as many
 runs."""
 import argparse
+import ctypes
 import json
 import math
 import os
 import resource
 import statistics
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -23,6 +27,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = (ROOT / "tests/bench/programs.txt").read_text().splitlines()
 SHORT = {"transpose", "reduction", "histogram", "stencil"}
+
+
+def refuse_keys():
+    """A filter of seccomp, which programs inherit: pkey_alloc() of x86-64 fails by ENOSPC."""
+    load, equal, give, number = 0x20, 0x15, 0x06, 330
+    code = [(load, 0, 0, 0), (equal, 0, 1, number), (give, 0, 0, 0x50000 | 28),
+            (give, 0, 0, 0x7fff0000)]
+    text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
+    program = ctypes.create_string_buffer(struct.pack("H6xQ", len(code), ctypes.addressof(text)))
+    libc, no_new_privileges, set_seccomp, filters = ctypes.CDLL(None), 38, 22, 2
+    if libc.prctl(no_new_privileges, 1, 0, 0, 0) or libc.prctl(set_seccomp, filters, program):
+        raise SystemExit("compare.py: the system takes no filter, so keys cannot be refused")
 
 
 class Tree:
@@ -69,8 +85,11 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--platform", default="r9nano")
     parser.add_argument("--functional", action="store_true")
+    parser.add_argument("--without-keys", action="store_true")
     parser.add_argument("programs", nargs="*", default=PROGRAMS, metavar="PROGRAM")
     args = parser.parse_intermixed_args()
+    if args.without_keys:
+        refuse_keys()
     platforms = args.platform.split(",")
     options = ["--mode", "functional"] if args.functional else []
     os.environ.pop("HEDDLE_CACHE", None)  # each tree compiles for itself

@@ -47,11 +47,11 @@ static struct place_graph devices(uint32_t count, uint32_t parts, uint64_t *work
         for (uint32_t k = 0; k < parts; k++) {
             work[first + k] = 10;
             if (k)
-                edges[g.edge_count++] = (struct place_edge){first, first + k, 1, 9000, 1, 0};
+                edges[g.edge_count++] = (struct place_edge){first, first + k, 1, 9000, 1, 0, false};
         }
-        edges[g.edge_count++] = (struct place_edge){0, first, 1, 140000, 1, 0};
+        edges[g.edge_count++] = (struct place_edge){0, first, 1, 140000, 1, 0, false};
         edges[g.edge_count++] = (struct place_edge){
-            first < next ? first : next, first < next ? next : first, 1, 100000, 1, 0};
+            first < next ? first : next, first < next ? next : first, 1, 100000, 1, 0, false};
     }
     return g;
 }
@@ -91,6 +91,23 @@ Test(place, the_shortest_latencies_are_cut_where_ranks_are_unfair_otherwise)
     cr_assert_eq(f.shortest_ps, 9000);
     cr_assert_leq(f.work[0], 270);
     cr_assert_leq(f.work[1], 270);
+}
+
+Test(place, senders_of_a_shared_wire_are_at_one_rank)
+{
+    uint64_t work[MOST];
+    struct place_edge edges[3 * MOST];
+    uint8_t rank_of[MOST];
+    struct arena arena;
+    struct place_graph g = devices(5, 1, work, edges);
+    edges[g.edge_count++] = (struct place_edge){1, 3, 0, UINT64_MAX, 0, 0, true};
+    edges[g.edge_count++] = (struct place_edge){0, 4, 0, UINT64_MAX, 0, 0, true};
+    struct found f = find(&g, 3);
+    cr_expect_eq(f.rank_of[1], f.rank_of[3]);
+    cr_expect_eq(f.rank_of[4], 0);
+    arena_init(&arena);
+    cr_expect_not(place_find(&g, &arena, 4, rank_of), "four groups, one of them the host's");
+    arena_release(&arena);
 }
 
 Test(place, more_ranks_than_partitions_are_refused)
