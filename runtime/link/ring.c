@@ -132,7 +132,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
     else if (ready != RING_UNKNOWN)
         ring_announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m, shard_now(ring_route(r)->sender_domain), RING_OWN);
+        ring_trace(r, m, r->messages, shard_now(ring_route(r)->sender_domain), RING_OWN);
 }
 
 void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)

@@ -58,16 +58,16 @@ static uint32_t link_bytes(const struct ring *r, unsigned kind, uint32_t bytes)
     return length < about->variable ? bytes - (about->variable - length) : bytes;
 }
 
-void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes,
-                uint64_t decided_ps)
+void ring_grant(const struct shared_wire_channel_use *use, uint32_t slot, uint64_t time_ps,
+                uint32_t bytes, uint64_t decided_ps)
 {
-    struct ring *r = ring_at(number);
+    struct ring *r = ring_at(use->ring);
     struct message *m = ring_slot(slot);
     uint64_t ready = cross_link(r, time_ps, bytes);
     message_set_stamp(m, ready << 16 | (m->stamp & 0xffff) | RING_FULL);
     ring_announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m, time_ps, decided_ps);
+        ring_trace(r, m, use->messages, time_ps, decided_ps);
 }
 
 uint64_t ring_link_free_ps(uint32_t link, unsigned half)

@@ -29,10 +29,11 @@ void ring_forget(size_t least);
 /* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
  * set again when one has been loaded. */
 void ring_trace_all(bool on);
-/* In timeline.c: a message sent at `time_ps` while tracing, over a shared wire that granted it at
- * `granted_ps`; RING_OWN: over none. */
+/* In timeline.c: message number `nth` of a ring, from 1, sent at `time_ps` while tracing, over a
+ * shared wire that granted it at `granted_ps`; RING_OWN: over none. The ring may have taken others
+ * before it is granted. */
 #define RING_OWN UINT64_MAX
-void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
+void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uint64_t time_ps,
                 uint64_t granted_ps);
 /* In timeline.c: traces a message that another rank has sent to the receiver of ring `number`. */
 void ring_trace_arrival(uint32_t number, const struct message *m);

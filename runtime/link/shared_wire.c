@@ -68,7 +68,7 @@ static void grant(struct channel *c, uint64_t free_ps, uint64_t decided_ps)
     c->use.messages++;
     c->use.bytes += w.bytes;
     c->use.waited_ps += w.time_ps < free_ps ? free_ps - w.time_ps : 0;
-    ring_grant(c->use.ring, w.slot, w.time_ps, w.bytes, decided_ps);
+    ring_grant(&c->use, w.slot, w.time_ps, w.bytes, decided_ps);
 }
 
 /* When the half decides next; ENGINE_NEVER: nothing waits. */

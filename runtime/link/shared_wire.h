@@ -51,10 +51,10 @@ uint32_t shared_wire_channel_count(uint32_t link, unsigned half);
 const struct shared_wire_channel_use *shared_wire_channel(uint32_t link, unsigned half,
                                                           uint32_t index);
 
-/* In ring.c. Sends a message that was sent at `time_ps` over its link now, and tells its receiver.
- */
-void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes,
-                uint64_t decided_ps);
+/* In ring_link.c. Sends a message that was sent at `time_ps` over its link now, and tells its
+ * receiver. `use`: of its ring, with the message. */
+void ring_grant(const struct shared_wire_channel_use *use, uint32_t slot, uint64_t time_ps,
+                uint32_t bytes, uint64_t decided_ps);
 /* When a half has sent everything that it was granted. */
 uint64_t ring_link_free_ps(uint32_t link, unsigned half);
 

@@ -312,7 +312,7 @@ void ring_trace_arrival(uint32_t ring, const struct message *m)
         watch_arrival(ring, m);
 }
 
-void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
+void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uint64_t time_ps,
                 uint64_t granted_ps)
 {
     uint32_t number = (uint32_t)(r - ring_at(0));
@@ -338,7 +338,7 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
                       .tag = m->tag,
                       .number = number,
                       .kind = message_kind(m),
-                      .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
+                      .id = (uint64_t)(number + 1) << 40 | (nth & 0xffffffffffu),
                       .arrival_ps = engine_time_of(ring_receiver_domain(r), message_cycle(m)),
                       .name = platform_string(table->messages[protocol->first_message + kind].name),
                       .layout =

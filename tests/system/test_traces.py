@@ -63,6 +63,19 @@ def test_flow_follows_a_request_to_memory_and_back(run, tmp_path):
         assert "gpu.l2.bottom" in hops[e["args"]["merged"]] and "gpu.l2." not in hops[e["bind_id"]]
 
 
+def test_messages_of_a_shared_wire_have_numbers_of_their_own(run, tmp_path):
+    """The wire may grant a message when its ring has taken others; with threads that is later."""
+    texts = []
+    for threads in 1, 2:
+        trace = tmp_path / f"{threads}.json"
+        run(f"platforms/r9nano_x4.heddle --generic --set gpu.arrays=1 --threads {threads}"
+            f" --record perfetto={trace} --record-path driver -- peers 256")
+        texts.append(trace.read_text())
+        messages = [e["id"] for e in of(json.loads(texts[-1])["traceEvents"], "b", "message")]
+        assert len(set(messages)) == len(messages)
+    assert texts[0] == texts[1]
+
+
 def test_fields_have_their_names_and_wavefronts_their_spans(run, tmp_path):
     events = events_of(run, tmp_path, "", "vectoradd")
     reads = [e["args"] for e in of(events, "b", "message") if e["name"] == "read"]
