@@ -17,6 +17,7 @@
 #include "runtime/engine/util.h"
 #include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
+#include "runtime/link/shared_wire.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
 
@@ -35,8 +36,8 @@ static size_t word_bytes(void)
 
 static void plan_all(struct rank_barrier *m)
 {
-    m->next_ps = ENGINE_NEVER;
-    m->live = false;
+    m->next_ps = shared_wire_mixed_next();
+    m->live = m->next_ps != ENGINE_NEVER;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         shard_plan(i);
         m->live |= shards[i].live;

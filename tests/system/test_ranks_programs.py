@@ -32,9 +32,9 @@ ARGUMENTS = {
     "queued": ["300"], "scopes": ["plain old"], "spread": ["all 512"],
     "user_queues": ["", "one", "stuck"],
 }
-# What the clock of the host decides: bad_spin is about host threads that wait for 20 s, and
-# host_time prints how long they ran.
-BY_CLOCK = ["bad_spin", "host_time"]
+# What the clock of the host decides: bad_spin is about host threads that wait for 20 s, host_time
+# prints how long they ran, and call_costs what calls took.
+BY_CLOCK = ["bad_spin", "call_costs", "host_time"]
 # Gives kernels memory of its heap, whose addresses depend on what MPI has taken of that.
 BY_ADDRESS = ["host_memory"]
 CYCLES = {"endless": 100000}
@@ -77,7 +77,7 @@ def see(folder, platform, program, ranks):
 
 @pytest.mark.parametrize("platform, program, several", [
     ("ring4", "hostile 1", [2]), ("ring4", "user_queues one", [2]), ("ring4", "bad_assert", [2]),
-    ("ring4", "prints", [2]), ("mi300x", "dies.gfx942 4 released", [3]), *only_full(*rows())])
+    ("ring4", "prints", [2]), ("x4", "bad_assert", [3]), ("mi300x", "dies.gfx942 4 released", [3]), *only_full(*rows())])
 def test_program_does_the_same_on_ranks(tmp_path, platform, program, several):
     call([HEDDLE, "build", "--generic", *words_of(PLATFORMS[platform])])  # which runs would say
     see(tmp_path / "1", platform, program, 1)
