@@ -36,8 +36,8 @@ def test_placement_by_hand_is_checked_and_written_so_that_it_can_be_read(tmp_pat
 @pytest.mark.parametrize("name", ["r9nano_x4", "r9nano_x4_l2_all"])
 def test_gpus_stay_whole_and_what_shares_their_wires_is_at_one_rank(heddle, name):
     """The driver and the switches take turns at the wire to a GPU."""
-    text = heddle(f"check platforms/{name}.heddle --ranks 4", "shortest latency between ranks: 140000"
-                  " ps; between partitions: 9000 ps").output
+    text = heddle(f"check platforms/{name}.heddle --ranks 4",
+                  "shortest latency between ranks: 140000 ps; between partitions: 9000 ps").output
     ranks = [line for line in text.splitlines() if line.startswith("  rank ")]
     assert all(f"gpu[{i}]" in line for i, line in enumerate(ranks))
     assert "driver, mmu, gpu[0], pcie_switch[0..1], root" in ranks[0]

@@ -77,7 +77,8 @@ def see(folder, platform, program, ranks):
 
 @pytest.mark.parametrize("platform, program, several", [
     ("ring4", "hostile 1", [2]), ("ring4", "user_queues one", [2]), ("ring4", "bad_assert", [2]),
-    ("ring4", "prints", [2]), ("x4", "bad_assert", [3]), ("mi300x", "dies.gfx942 4 released", [3]), *only_full(*rows())])
+    ("ring4", "prints", [2]), ("x4", "bad_assert", [3]), ("mi300x", "dies.gfx942 4 released", [3]),
+    *only_full(*rows())])
 def test_program_does_the_same_on_ranks(tmp_path, platform, program, several):
     call([HEDDLE, "build", "--generic", *words_of(PLATFORMS[platform])])  # which runs would say
     see(tmp_path / "1", platform, program, 1)
