@@ -1,16 +1,17 @@
-"""The command `heddle whatif`: which parameters a run depends on, by halving and doubling each.
+"""`heddle whatif`: what would the result be if a parameter of the platform were half or double?
 
-The run says what it used: parameters of components that counted nothing, and of links that carried
-nothing, are left out. All runs are points of sweeps (heddle.sweeps) in folders of DIR, so an
-interrupted command goes on. `base` is the run alone; `runs` has a point for each value; `pairs`
-combines the parameters that help most.
+The run alone comes first, with what its report says limits it. Then each parameter that it depends
+on (heddle.sensitivity) gets other values, and the three that help most are combined. All runs are
+points of sweeps (heddle.sweeps) in folders of DIR, so an interrupted command goes on: `base` is the
+run alone, `runs` has a point for each value, `pairs` combines.
 
-The noise floor is the largest change that a hardly changed run shows: some of the same points have
-one latency longer by its smallest unit, at most a hundredth. What moves the result by no more than
-that cannot be told from chance."""
+The noise floor is the largest change that disturbed runs show, which are as right as the one
+without changes. What moves the result by no more than that cannot be told from chance. Results are
+times of kernels, so that clocks can be compared."""
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import itertools
 import json
@@ -20,118 +21,65 @@ import sys
 import time
 from typing import Any, Sequence
 
-from heddle import draw, words as command_line
+from heddle import draw, sensitivity, words as command_line
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.point_runner import progress_on
-from heddle.statistics_file import Statistics, collapse, read, title
+from heddle.sensitivity import Parameter, Point
+from heddle.statistics_file import Statistics, identity, kernel_labels, number, read, title
 from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
-from heddle.sweeps.values import QUANTITY, family_of, spelled
 
-DISTURBED = 12     # runs of the noise floor
-SMALLEST = 100     # units that a disturbed latency has at least
 PAIRED = 3         # parameters that are combined
 TOP = 20           # rows of the table and of the plot
+LEAST = 0.001      # of the noise floor: a few runs may all come out alike
 NOT_STARTED = 7    # status of a run whose platform its checks refuse
+WAYS = {"half": (draw.BLUE, "halved"), "double": (draw.ORANGE, "doubled"),
+        "other": (draw.GREEN, "the other of two")}
 
 
 @dataclasses.dataclass
-class Point:
-    """A run with these settings, and its result; None: there is none, and `message` says why."""
-    settings: tuple[str, ...]
-    result: int | None = None
-    message: str = ""
-    status: int = 0
-    cpu: float = 0
+class Diagnosis:
+    """What the report says of the longest kernel, and what became of the settings it proposes."""
+    kernel: str
+    words: str
+    tried: list[tuple[str, Point]] = dataclasses.field(default_factory=list)
+
+    def best(self, base: int) -> tuple[str, Point] | None:
+        return min((one for one in self.tried if one[1].result),
+                   key=lambda one: one[1].change(base), default=None)
+
+    def verdict(self, base: int, floor: float) -> str:
+        """Whether a setting that it proposes makes the run shorter by more than chance does."""
+        best = self.best(base)
+        if not best:
+            return "it names no setting that could be tried"
+        change = best[1].change(base)
+        return (f"{'confirmed' if change < -floor else 'not confirmed'}: {best[1].settings[0]} "
+                f"changes the time by {percent(change)}"
+                + (", which is within the noise floor" if abs(change) <= floor else ""))
 
 
 @dataclasses.dataclass
-class Parameter:
-    """`points`: with its half and its double, where there are such values."""
+class Found:
+    """All that is told; `base` in picoseconds."""
     name: str
-    value: str
-    points: dict[str, Point]
+    base: int
+    cycles: int  # 0: no kernel ran
+    floor: float
+    disturbed: list[Point]
+    parameters: list[Parameter]
+    pairs: list[Point]
+    diagnosis: Diagnosis | None
 
-    def effect(self, base: int) -> float:
-        """The largest change, as a share."""
-        return max((abs(p.result / base - 1) for p in self.points.values() if p.result), default=0)
+    @property
+    def took(self) -> str:
+        return (f"{self.cycles} cycles of kernels, {self.base / 1e3:.1f} ns" if self.cycles else
+                f"{self.base / 1e3:.1f} ns")
 
-    def best(self, base: int) -> Point | None:
-        found = [p for p in self.points.values() if p.result and p.result < base]
-        return min(found, key=lambda p: p.result or 0, default=None)
-
-
-# ---- what the run used
-
-
-def _counts(values: Any) -> bool:
-    if isinstance(values, dict):
-        return any(_counts(value) for value in values.values())
-    return isinstance(values, (int, float)) and values > 0
-
-
-def used_paths(run: Statistics) -> tuple[set[str], set[str]]:
-    """Components and parts, by array, that counted something, and those that counted nothing."""
-    used, known = set(), set()
-    for path, values in run.get("components", {}).items():
-        known.add(collapse(path))
-        if _counts(values):
-            used.add(collapse(path))
-    return used, known - used
-
-
-def is_used(name: str, run: Statistics, used: set[str], idle: set[str]) -> bool:
-    """A composite's parameter counts when something in it does."""
-    kind, _, rest = name.rpartition(" ")
-    if kind == "link":
-        link = rest.rpartition(".")[0]
-        return any(key.endswith(f"via {link}") or key.startswith(f"{link} ") or key == link
-                   for key, values in run.get("links", {}).items()
-                   if _counts({k: v for k, v in values.items() if k != "latency_ps"}))
-    owner = name.rpartition(".")[0]
-    if owner in idle:
-        return False
-    return kind == "clock" or not owner or owner in used or any(
-        path.startswith(f"{owner}.") for path in used)
-
-
-def _number(value: str) -> tuple[int, dict[str, int]] | None:
-    """In the smallest unit, and its family; None: a word, or 0."""
-    found = QUANTITY.fullmatch(value)
-    family = family_of(found[2]) if found else None
-    if not found or not family:
-        return None
-    number = round(float(found[1]) * family[found[2]])
-    return (number, family) if number > 0 else None
-
-
-def parameters(run: Statistics) -> list[Parameter]:
-    used, idle = used_paths(run)
-    found = []
-    for name, value in run.get("stamp", {}).get("settings", {}).items():
-        number = _number(value)
-        if not number or not is_used(name, run, used, idle):
-            continue
-        path, points = name.rpartition(" ")[2], {}
-        for which, other in (("half", number[0] // 2), ("double", number[0] * 2)):
-            if other:
-                points[which] = Point((f"{path}={spelled(other, number[1], None)}",))
-        found.append(Parameter(path, value, points))
-    return found
-
-
-def disturbances(found: Sequence[Parameter]) -> list[Point]:
-    """Latencies with one unit more, those first that it changes least."""
-    chosen = []
-    for parameter in found:
-        split = QUANTITY.fullmatch(parameter.value)
-        number, unit = (float(split[1]), split[2]) if split else (0, "")
-        if unit in ("cy", "ns", "ps", "us") and number >= SMALLEST and number == int(number):
-            chosen.append((number, f"{parameter.name}={int(number) + 1}{unit}"))
-    chosen.sort(key=lambda one: (-one[0], one[1]))
-    return [Point((setting,)) for _, setting in chosen[:DISTURBED]]
+    def moving(self) -> list[Parameter]:
+        return [one for one in self.parameters if one.effect(self.base) > 0]
 
 
 # ---- runs
@@ -144,139 +92,228 @@ class Study:
         self.chosen, self.folder = chosen, pathlib.Path(chosen.output)
         self.toolkit = Toolkit(chosen.heddle, chosen.hip)
         self.generic: bool | None = True
-        self.finished = 0
+        self.seconds = 0.0  # CPU time of a run
+        self.finished = self.points = 0
 
-    def run(self, name: str, points: list[Point]) -> None:
+    def run(self, name: str, points: list[Point], *options: str) -> None:
         plan = plans.of_command_line(
             self.chosen.files, [], self.chosen.program, set=tuple(self.chosen.set),
-            listed=tuple(point.settings for point in points), generic=self.generic)
+            listed=tuple(point.settings for point in points), generic=self.generic,
+            options=options)
         self.folder.mkdir(parents=True, exist_ok=True)
         sweep = Sweep(plan, self.folder / name, self.toolkit, self.chosen.jobs,
                       keep=name == "base")
         database = sweep.run(self.chosen.retry, progress_on())
         self.finished += len(database.finished)
-        rows = database.connection.execute(
-            "SELECT state, cycles, time_ps, message, status, cpu_seconds FROM points "
-            "LEFT JOIN host USING (point) ORDER BY point").fetchall()
+        self.points += len(points)
+        rows = database.connection.execute("SELECT state, kernels_ps, time_ps, message, status "
+                                           "FROM points ORDER BY point").fetchall()
         database.close()
-        for point, (state, cycles, time_ps, message, status, cpu) in zip(points, rows):
-            point.result = (cycles or time_ps) if state == DONE else None
-            point.message, point.status, point.cpu = message or "", status or 0, cpu or 0.0
+        for point, (state, kernels_ps, time_ps, message, status) in zip(points, rows):
+            point.result = (kernels_ps or time_ps) if state == DONE else None
+            point.message, point.status = message or "", status or 0
 
     def base(self) -> tuple[Point, Statistics]:
         point = Point(())
-        self.run("base", [point])
+        self.run("base", [point], "--report", "limits")
         if not point.result:
             raise Mistake(f"the run without changes failed: {point.message}; what it printed is in "
                           f"{self.folder}/base/logs")
-        self.generic = SAVED * point.cpu <= BUILD_SECONDS
-        return point, read(str(self.folder / "base/statistics/000001.json"))
+        run = read(str(self.folder / "base/statistics/000001.json"))
+        self.seconds = float(run["host"]["cpu_seconds"])  # without what reports on it
+        self.generic = SAVED * self.seconds <= BUILD_SECONDS
+        return point, run
+
+    def diagnosis(self, run: Statistics) -> Diagnosis | None:
+        """The first sentence about the kernel that took longest."""
+        cycles: dict[str, int] = {}
+        labels = kernel_labels(run)
+        for launch in run.get("kernels", []):
+            label = labels[identity(launch)]
+            cycles[label] = cycles.get(label, 0) + number(launch, "cycles")
+        log = self.folder / "base/logs/000001.err"
+        lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
+        for longest in sorted(cycles, key=lambda label: -cycles[label])[:1]:
+            if longest in lines[:-1]:
+                return Diagnosis(longest, lines[lines.index(longest) + 1].strip())
+        return None
+
+    def asked(self, *words: str) -> str:
+        """What a command says of the platform; "" where it cannot."""
+        return self.toolkit.call(*words).stdout
+
+    def parameters(self, run: Statistics) -> list[Parameter]:
+        """The fullest components' first."""
+        sets = [word for setting in self.chosen.set for word in ("--set", setting)]
+        told = self.asked("params", "--json", *self.chosen.files, *sets)
+        computed = [row["parameter"] for row in json.loads(told or "[]") if row["source"] == "let"]
+        measured = self.asked("stats", "--report", "measures", "--csv", "--description",
+                              *self.chosen.files, str(self.folder / "base/statistics/000001.json"))
+        weight = sensitivity.weight(csv.DictReader(measured.splitlines()))
+        return sorted(sensitivity.parameters(run, computed), key=lambda one: -weight(one))
+
+
+def chosen_first(found: list[Parameter], names: Sequence[str]) -> list[Parameter]:
+    return sorted(found, key=lambda one: one.plain not in names)
 
 
 def within(budget: argparse.Namespace, found: list[Parameter], each: float,
            spent: int) -> list[Parameter]:
-    """As many parameters as --runs and --minutes have room for, from all over the platform."""
-    room = float("inf")
-    if budget.runs:
-        room = budget.runs - spent
+    """As many parameters as --runs and --minutes have room for."""
+    room = float(budget.runs or sys.maxsize) - spent
     if budget.minutes:
         room = min(room, budget.minutes * 60 * budget.jobs / max(each, 1e-3) - spent)
-    kept = found
-    total = sum(len(one.points) for one in found)
-    if total > room:
-        count = max(1, int(len(found) * max(room, 0) / total))
-        kept = [found[i * len(found) // count] for i in range(count)]
-        print(f"heddle whatif: {len(kept)} of {len(found)} parameters fit into the budget; the "
-              "others are not tried", file=sys.stderr)
+    kept = sensitivity.within(room, found)
+    runs = spent + sum(len(one.points) for one in kept)
+    left = "" if len(kept) == len(found) else (
+        f", of {len(found)}; those of the fullest components come first, the others are not tried")
+    print(f"heddle whatif: {runs} runs of about {each:.1f} s for {len(kept)} parameters{left}",
+          file=sys.stderr)
     return kept
-
-
-def distinct(found: Sequence[Parameter]) -> list[Parameter]:
-    """A composite hands its parameters on, so the same one may stand in several places: of those
-    with one name and the same results the first in the list."""
-    known: dict[Any, Parameter] = {}
-    for one in found:
-        results = tuple(sorted((which, p.result) for which, p in one.points.items()))
-        known.setdefault((one.name.rpartition(".")[2], results), one)
-    return list(known.values())
 
 
 def pairs(found: Sequence[Parameter], base: int, floor: float) -> list[Point]:
     """The better values of those that help most, two at a time."""
     best = [point for one in found if (point := one.best(base))
-            and 1 - (point.result or 0) / base > floor][:PAIRED]
+            and -point.change(base) > floor][:PAIRED]
     return [Point((*a.settings, *b.settings)) for a, b in itertools.combinations(best, 2)]
+
+
+def examine(chosen: argparse.Namespace, study: Study) -> Found:
+    base, run = study.base()
+    result = base.result or 1
+    diagnosis, shaken = study.diagnosis(run), sensitivity.disturbances(run)
+    names = sensitivity.proposed(diagnosis.words) if diagnosis else []
+    found = within(chosen, chosen_first(study.parameters(run), names),
+                   study.seconds, 1 + len(shaken) + PAIRED)
+    study.run("runs", [*shaken, *(point for one in found for point in one.points.values())])
+    floor = max([LEAST, *(abs(point.change(result)) for point in shaken)])
+    if diagnosis:
+        diagnosis.tried = [(one.name, point) for one in found if one.plain in names
+                           for point in one.points.values()]
+    found.sort(key=lambda one: (-one.effect(result), one.name))
+    combined = pairs(found, result, floor)
+    if combined:
+        study.run("pairs", combined)
+    cycles = sum(number(launch, "cycles") for launch in run.get("kernels", []))
+    return Found(title(run), result, cycles, floor, shaken, found, combined, diagnosis)
 
 
 # ---- what is told
 
 
-def percent(result: int, base: int) -> str:
-    return f"{(result / base - 1) * 100:+.1f} %"
+def percent(change: float) -> str:
+    return f"{change * 100:+.1f} %"
 
 
-def _cell(point: Point | None, base: int) -> str:
+def _cell(one: Parameter, ways: Sequence[str], base: int) -> str:
+    point = next((one.points[way] for way in ways if way in one.points), None)
     if not point:
         return "-"
     value = point.settings[0].partition("=")[2]
     if point.result:
-        return f"{percent(point.result, base)} at {value}"
+        return f"{percent(point.change(base))} at {value}"
     return f"refused at {value}" if point.status in (1, 2, NOT_STARTED) else f"failed at {value}"
 
 
 def table(found: Sequence[Parameter], base: int, floor: float) -> list[str]:
-    rows = [("parameter", "now", "halved", "doubled", "")]
-    rows += [(one.name, one.value, *(_cell(one.points.get(which), base)
-                                     for which in ("half", "double")),
+    rows = [("parameter", "now", "halved", "doubled or other", "")]
+    rows += [(one.name, one.value, _cell(one, ("half",), base),
+              _cell(one, ("double", "other"), base),
               "" if one.effect(base) > floor else "no effect") for one in found]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, (*widths, 0))).rstrip()
             for row in rows]
 
 
-def tornado(found: Sequence[Parameter], base: int, floor: float, name: str) -> str:
-    """A bar from the result without changes to that of each value; grey: within the floor."""
-    width, left, right, step, top = 640, 250, 560, 22, 62
-    most = max([*(one.effect(base) for one in found), floor, 0.01]) * 1.05
-    middle, scale = (left + right) / 2, (right - left) / 2 / most
-    bottom = top + step * len(found)
-    parts = [draw.text(8, 18, name, size=13),
-             draw.text(8, 36, f"change of {base} cycles, per cent; grey: within the noise floor of "
-                       f"±{floor * 100:.2f} %", size=11),
-             draw.box(8, 44, 10, 10, draw.BLUE, "halved"), draw.text(22, 53, "halved", size=11),
-             draw.box(70, 44, 10, 10, draw.ORANGE, "doubled"),
-             draw.text(84, 53, "doubled", size=11),
-             draw.box(middle - floor * scale, top, 2 * floor * scale, bottom - top, "#eeeeee",
-                      "noise floor")]
-    for i, one in enumerate(found):
-        y = top + step * i
-        parts.append(draw.text(left - 60, y + 14, one.name, "end", 11))
-        for row, which, colour in ((0, "half", draw.BLUE), (1, "double", draw.ORANGE)):
-            point = one.points.get(which)
-            if not point or not point.result:
-                continue
-            change = point.result / base - 1
-            quiet = abs(change) <= floor
-            at = middle + min(change, 0) * scale
-            parts.append(draw.box(at, y + 2 + 9 * row, abs(change) * scale, 8,
-                                  "#bbbbbb" if quiet else colour,
-                                  f"{point.settings[0]}: {percent(point.result, base)}"))
-            if not quiet:
-                end = middle + change * scale
-                parts.append(draw.text(end + (3 if change > 0 else -3), y + 9 + 9 * row,
-                                       percent(point.result, base),
-                                       "start" if change > 0 else "end", 9))
-    parts.append(draw.line(middle, top, middle, bottom, "#444444"))
-    return draw.document(bottom + 12, parts, name, width)
+def told_of(point: Point, base: int) -> str:
+    return (f"{' and '.join(point.settings)}: "
+            + (percent(point.change(base)) if point.result else point.message))
 
 
-def rows_csv(found: Sequence[Parameter], base: int, floor: float) -> str:
-    return csv_text(["parameter", "value", "setting", "result", "change", "outside_floor",
+def lines(found: Found, top: int) -> list[str]:
+    base, floor = found.base, found.floor
+    results = [base, *(point.result for point in found.disturbed if point.result)]
+    told = [f"{found.name}: {found.took}",
+            f"noise floor: ±{floor * 100:.2f} %, from {len(results)} runs that are equally right, "
+            f"{min(results) / 1e3:.1f} to {max(results) / 1e3:.1f} ns",
+            *(f"  {told_of(point, base)}" for point in found.disturbed)]
+    if found.diagnosis:
+        told += ["", f"{found.diagnosis.kernel}: {found.diagnosis.words}",
+                 f"  {found.diagnosis.verdict(base, floor)}"]
+    moving = found.moving()
+    told += ["", *table(moving[:top], base, floor)]
+    if len(moving) > top:
+        told.append(f"{len(moving) - top} others change less; --top {len(moving)} shows them")
+    told.append(f"{len(found.parameters) - len(moving)} of {len(found.parameters)} parameters "
+                "change nothing, or have no other value that is allowed")
+    return [*told, *(f"both {told_of(point, base)}" for point in found.pairs)]
+
+
+def _bars(one: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
+    """Of one parameter; grey: within the floor."""
+    parts = [draw.text(240, y + 14, one.name, "end", 11)]
+    for row, (way, point) in enumerate(one.points.items()):
+        change = point.change(found.base)
+        if not point.result:
+            continue
+        quiet = abs(change) <= found.floor
+        end, told = middle + change * scale, percent(change)
+        parts.append(draw.box(min(middle, end), y + 2 + 9 * row, abs(change) * scale, 8,
+                              "#bbbbbb" if quiet else WAYS[way][0],
+                              f"{point.settings[0]}: {told}"))
+        if not quiet:
+            parts.append(draw.text(end + (3 if change > 0 else -3), y + 9 + 9 * row, told,
+                                   "start" if change > 0 else "end", 9))
+    return parts
+
+
+def tornado(found: Found, top: int) -> str:
+    """A bar from the result without changes to that of each value."""
+    width, left, right, step, head = 640, 290, 590, 22, 62
+    shown, floor = found.moving()[:top], found.floor
+    scale = (right - left) / 2 / (max([*(one.effect(found.base) for one in shown), floor, 0.01])
+                                  * 1.05)
+    middle, bottom = (left + right) / 2, head + step * len(shown)
+    parts = [draw.text(8, 18, found.name, size=13),
+             draw.text(8, 36, f"change of {found.took}; grey: within the noise "
+                       f"floor of ±{floor * 100:.2f} %", size=11)]
+    for i, (colour, words) in enumerate(WAYS.values()):
+        parts += [draw.box(8 + 70 * i, 44, 10, 10, colour, words),
+                  draw.text(22 + 70 * i, 53, words, size=11)]
+    parts.append(draw.box(middle - floor * scale, head, 2 * floor * scale, bottom - head, "#eeeeee",
+                          "noise floor"))
+    for i, one in enumerate(shown):
+        parts += _bars(one, head + step * i, found, middle, scale)
+    parts.append(draw.line(middle, head, middle, bottom, "#444444"))
+    return draw.document(bottom + 12, parts, found.name, width)
+
+
+def rows_csv(found: Found) -> str:
+    return csv_text(["parameter", "value", "setting", "time_ps", "change", "outside_floor",
                      "message"],
                     ([one.name, one.value, point.settings[0], point.result or "",
-                      f"{point.result / base - 1:.6f}" if point.result else "",
-                      int(abs(point.result / base - 1) > floor) if point.result else "",
-                      point.message] for one in found for point in one.points.values()))
+                      f"{point.change(found.base):.6f}" if point.result else "",
+                      int(abs(point.change(found.base)) > found.floor) if point.result else "",
+                      point.message] for one in found.parameters for point in one.points.values()))
+
+
+def as_json(found: Found) -> str:
+    def point(one: Point) -> dict[str, Any]:
+        return {"set": list(one.settings), "time_ps": one.result, "message": one.message,
+                "change": one.change(found.base) if one.result else None}
+    diagnosis = found.diagnosis and {
+        "kernel": found.diagnosis.kernel, "words": found.diagnosis.words,
+        "tried": [point(one) for _, one in found.diagnosis.tried],
+        "verdict": found.diagnosis.verdict(found.base, found.floor)}
+    return json.dumps({
+        "run": found.name, "time_ps": found.base, "cycles": found.cycles,
+        "noise_floor": found.floor,
+        "disturbed": [point(one) for one in found.disturbed], "diagnosis": diagnosis,
+        "parameters": [{"parameter": one.name, "value": one.value,
+                        **{way: point(p) for way, p in one.points.items()}}
+                       for one in found.parameters],
+        "pairs": [point(one) for one in found.pairs]}, indent=1) + "\n"
 
 
 def options(words: Sequence[str]) -> argparse.Namespace:
@@ -297,41 +334,11 @@ def options(words: Sequence[str]) -> argparse.Namespace:
 def main(words: Sequence[str]) -> int:
     chosen, began = options(words), time.monotonic()
     study = Study(chosen)
-    base, run = study.base()
-    each = time.monotonic() - began
-    result = base.result or 1
-    found = parameters(run)
-    shaken = disturbances(found)
-    found = within(chosen, found, min(each, base.cpu + 0.05), 1 + len(shaken))
-    points = [*shaken, *(point for one in found for point in one.points.values())]
-    if points:
-        study.run("runs", points)
-    changes = [abs(point.result / result - 1) for point in shaken if point.result]
-    floor = max(changes, default=0.0)
-    found.sort(key=lambda one: (-one.effect(result), one.name))
-    moving = distinct([one for one in found if one.effect(result) > 0])
-    shown = moving[:chosen.top]
-    combined = pairs(moving, result, floor)
-    if combined:
-        study.run("pairs", combined)
-    name = title(run)
-    print(f"{name}: {result} {'cycles of kernels' if run.get('kernels') else 'ps'}\n"
-          f"noise floor: ±{floor * 100:.2f} %, from {len(changes)} runs with a latency that is one "
-          "unit longer")
-    for point in shaken:
-        print(f"  {point.settings[0]}: "
-              + (percent(point.result, result) if point.result else point.message))
-    print("\n" + "\n".join(table(shown, result, floor)))
-    rest = sum(one.effect(result) == 0 for one in found)
-    print(f"{rest} of {len(found)} parameters change nothing, or have no other value that is "
-          "allowed")
-    for point in combined:
-        print(f"both {' and '.join(point.settings)}: "
-              + (percent(point.result, result) if point.result else point.message))
-    write(study.folder / "whatif.csv", rows_csv(found, result, floor))
-    write(study.folder / "whatif.svg", tornado(shown, result, floor, name))
-    write(study.folder / "floor.json", json.dumps({"floor_percent": floor * 100}) + "\n")
-    print(f"{1 + len(points) + len(combined)} runs, {study.finished} of them now, in "
-          f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot",
-          file=sys.stderr)
+    found = examine(chosen, study)
+    print("\n".join(lines(found, chosen.top)))
+    for name, text in (("csv", rows_csv(found)), ("svg", tornado(found, chosen.top)),
+                       ("json", as_json(found))):
+        write(study.folder / f"whatif.{name}", text)
+    print(f"{study.points} runs, {study.finished} of them now, in {time.monotonic() - began:.0f} s; "
+          f"{study.folder}/whatif.svg is the plot", file=sys.stderr)
     return 0

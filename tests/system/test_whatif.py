@@ -1,45 +1,93 @@
-"""`heddle whatif`: halves and doubles parameters, and knows what is no effect."""
+"""`heddle whatif`: halves and doubles parameters, tries what the diagnosis proposes, and knows what
+is no effect."""
 import csv
+import json
 import re
 import sys
 
-from harness import HEDDLE, PROGRAMS, ROOT, call
+from harness import FAILS, HEDDLE, PROGRAMS, ROOT, call
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle.whatif import parameters  # noqa: E402
+from heddle.sensitivity import Parameter, Point, disturbances, parameters  # noqa: E402
+from heddle.whatif import Diagnosis, Found, lines, tornado  # noqa: E402
 
 PLATFORM = "platforms/tiny.heddle"
+PLANTED = ["--set", "gpu.banks=16", "--set", "gpu.l2=1MiB", "--set", "gpu.l2tlb.sets=4"]
 
 
 def whatif(out, *words, says=(), **how):
-    return call([HEDDLE, "whatif", PLATFORM, "-o", out, "--jobs", 2, *words, "--",
-                 PROGRAMS / "vectoradd", "256"], *says, **how)
+    return call([HEDDLE, "whatif", PLATFORM, "-o", out, "--jobs", 2, *PLANTED, *words, "--",
+                 PROGRAMS / "planted_channel"], *says, **how)
 
 
-def test_parameters_that_matter_come_first_and_small_changes_are_no_effect(tmp_path):
+def test_what_the_diagnosis_proposes_is_tried_and_what_matters_comes_first(tmp_path):
     out = tmp_path / "found"
-    told = whatif(out, "--runs", 60, says=["parameters fit into the budget", r"noise floor: ±\d"])
-    shown = re.findall(r"^[a-z]\S+  .*% at .*$", told.output, re.M)
+    told = whatif(out, "--runs", 22, says=[
+        r"column\(.*: .*one hot channel: .*settings to try: .*gpu\.hashed",
+        r"confirmed: gpu\.hashed=true changes the time by -\d\d\.\d %$"])
+    shown = re.findall(r"^[a-z]\S+  .*% at .*$", told.stdout, re.M)
     changes = [max(abs(float(c)) for c in re.findall(r"([+-][\d.]+) %", line)) for line in shown]
     assert len(changes) > 1 and changes == sorted(changes, reverse=True)
-    floor = float(re.search(r"noise floor: ±([\d.]+)", told.output)[1])
+    found = json.loads((out / "whatif.json").read_text())
+    kinds = {one["set"][0].split("=")[0].split(".")[-1] for one in found["disturbed"]}
+    assert kinds == {"first_page", "first_unit", "latency"}
+    assert found["noise_floor"] >= max(abs(one["change"]) for one in found["disturbed"])
     with open(out / "whatif.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) <= 60 and all((abs(float(row["change"])) * 100 > floor - 0.01) or
-                                   row["outside_floor"] == "0" for row in rows if row["change"])
-    assert "noise floor" in (out / "whatif.svg").read_text()
-    whatif(out, "--runs", 60, says=["runs, 0 of them now"])
+    assert 4 < len(rows) <= 22 - 1 - len(found["disturbed"])
+    more = whatif(out, "--runs", 24)  # goes on: what is done stays done
+    ran, now = map(int, re.search(r"(\d+) runs, (\d+) of them now", more.stderr).groups())
+    assert 0 < now < 6 < ran
 
 
-def test_what_the_run_has_not_used_is_left_out():
-    run = {"components": {"a[0]": {"hits": 0}, "a[1]": {"hits": 3}, "b": {"hits": 0}},
-           "links": {"wire": {"latency_ps": 5, "forward": {"bytes": 0}}},
-           "stamp": {"settings": {"a[*].size": "64B", "b.size": "64B", "a[*].ways": "1",
-                                  "a[*].kind": "lru", "link wire.latency": "5ns"}}}
+def test_what_the_run_has_not_used_or_only_hands_on_is_left_out():
+    run = {"components": {"a[0]": {"hits": 0}, "a[1]": {"hits": 3}, "b": {"hits": 0},
+                          "a[0].p": {"hits": 1}},
+           "links": {"x.y -> z.y via wire": {"latency_ps": 5, "forward": {"bytes": 0}},
+                     "x.y -> z.y via used": {"latency_ps": 5, "forward": {"bytes": 2}}},
+           "stamp": {"settings": {
+               "a[*].size": "64B", "b.size": "64B", "a[*].ways": "1", "a[*].kind": "lru",
+               "a[*].hashed": "false", "a[*].sum": "3", "a[*].p.size": "64B",
+               "a[*].p.order.first_unit": "0", "b.first_page": "0", "link wire.latency": "5ns",
+               "link used.latency": "100ns", "link used.bandwidth": "2GB/s"}}}
     found = {one.name: {which: p.settings for which, p in one.points.items()}
-             for one in parameters(run)}
+             for one in parameters(run, ["a[*].sum"])}
     assert found == {"a[*].size": {"half": ("a[*].size=32B",), "double": ("a[*].size=128B",)},
-                     "a[*].ways": {"double": ("a[*].ways=2",)}}
+                     "a[*].ways": {"double": ("a[*].ways=2",)},
+                     "a[*].hashed": {"other": ("a[*].hashed=true",)},
+                     "used.latency": {"half": ("used.latency=50ns",),
+                                      "double": ("used.latency=200ns",)},
+                     "used.bandwidth": {"half": ("used.bandwidth=1GB/s",),
+                                        "double": ("used.bandwidth=4GB/s",)}}
+    assert [point.settings[0] for point in disturbances(run)] == [
+        "a[*].p.order.first_unit=1", "a[*].p.order.first_unit=3", "used.latency=101ns",
+        "used.latency=102ns", "used.latency=103ns"]
+
+
+def told(change):
+    """Of a parameter that changes a run so much, with a floor of 2 %."""
+    point = Point(("a=2",), round(1000 * (1 + change)))
+    return Found("a run", 1000, 0, 0.02, [], [Parameter("a", "1", {"double": point})], [],
+                 Diagnosis("k", "limited by a; settings to try: a", [("a", point)]))
+
+
+def test_what_lies_within_the_noise_floor_is_grey_and_no_effect():
+    loud, quiet = told(-0.03), told(-0.015)
+    assert "#bbbbbb" in tornado(quiet, 20) and "#bbbbbb" not in tornado(loud, 20)
+    assert any(line.endswith("no effect") for line in lines(quiet, 20))
+    assert not any(line.endswith("no effect") for line in lines(loud, 20))
+    assert "  confirmed: a=2 changes the time by -3.0 %" in lines(loud, 20)
+    assert ("  not confirmed: a=2 changes the time by -1.5 %, which is within the noise floor"
+            in lines(quiet, 20))
+    assert "  not confirmed: a=2 changes the time by +5.0 %" in lines(told(0.05), 20)
+
+
+def test_runs_are_disturbed_by_where_they_begin(measure, run):
+    done = measure(f"{PLATFORM} --set gpu.cp.dispatcher.order.first_unit=3 -- vectoradd 64")
+    assert [done.components[f"gpu.sa[0].cu[{i}]"]["instructions"] > 0 for i in range(4)] == [
+        False, False, False, True]
+    run(f"{PLATFORM} --set gpu.vram=256MiB --set driver.first_page=65536 -- vectoradd 64",
+        "hipErrorOutOfMemory", status=FAILS)
 
 
 def test_a_program_that_fails_and_a_missing_folder_are_named(tmp_path):

@@ -233,6 +233,14 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
     return true;
 }
 
+/* Pages that no allocation gets; a GPU without others has no free page. */
+static void device_leave_pages(struct driver *d, uint32_t number)
+{
+    uint64_t page;
+    for (int64_t i = 0; i < driver_params(d)->first_page; i++)
+        memory_hold_page(&d->memory, number, &page);
+}
+
 static void device_init(struct driver *d, uint32_t number)
 {
     struct driver_device *device = &d->device[number];
@@ -248,6 +256,7 @@ static void device_init(struct driver *d, uint32_t number)
                    "the memory of GPU %u ('%s') overlaps that of another one; `map` gives each "
                    "its own addresses",
                    number, prefix);
+    device_leave_pages(d, number);
     driver_program(d)->memory_base[number] = base;
     driver_program(d)->memory_size[number] = device->size;
     device->bandwidth =

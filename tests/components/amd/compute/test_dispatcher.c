@@ -7,6 +7,10 @@
         .sgpr_granularity = 16, .lds = 65536, .lds_granularity = 512, .work_groups = 16            \
     }
 #define DISPATCHER_POOL_OPS(pool) ((void)(pool), &cu_resource_pool_ops)
+#define ROUND_ROBIN_CONSTANTS                                                                      \
+    {                                                                                              \
+        .first_unit = 4 /* of 4, so the first */                                                   \
+    }
 #define ACK_NAK_CONSTANTS                                                                          \
     {                                                                                              \
         .hears = ACK_NAK_HEARS_ALL                                                                 \
