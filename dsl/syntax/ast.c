@@ -297,6 +297,12 @@ static bool starts_statement(const struct parser *p, uint32_t at)
     return before == ';' || before == '{' || before == '}';
 }
 
+const char *ast_keyword_meant(const struct parser *p, uint32_t at)
+{
+    const struct token *token = &p->tokens.tokens.items[at];
+    return token->kind == WORD && starts_statement(p, at) ? token_suggest(token->text) : NULL;
+}
+
 static const char *describe(const struct parser *p, const struct token *token, const char *found)
 {
     if (token->kind == 0)
@@ -312,7 +318,13 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
 {
     struct diagnostics *d = p->diagnostics;
     const char *what = describe(p, token, found);
+    const char *meant = ast_keyword_meant(p, at);
     struct diagnostic *new;
+    if (meant != NULL) {
+        new = diagnostic_add(d, E0001, token->span, "unexpected %s", what);
+        diagnostic_suggest(d, new, meant);
+        return;
+    }
     if (only != NULL)
         new = diagnostic_add(d, E0001, token->span, "expected %s, found %s", only, what);
     else if (wants_value && !starts_statement(p, at))
@@ -324,7 +336,10 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
     if (at == 0)
         return;
     const struct token *before = token - 1;
-    if (token->kind == WORD && before->kind == WORD && starts_statement(p, at - 1))
+    bool two_words = token->kind == WORD && before->kind == WORD && starts_statement(p, at - 1);
+    if (two_words && (meant = token_suggest(before->text)) != NULL)
+        diagnostic_help(d, new, "did you mean '%s %s'?", meant, token->text);
+    else if (two_words)
         diagnostic_help(d, new, "an instance is written 'NAME : TYPE;', here '%s : %s'",
                         token->text, before->text);
     else if (token->kind == ':' && only != NULL && strcmp(only, "'='") == 0)

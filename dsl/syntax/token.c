@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "dsl/suggest.h"
 #include "dsl/syntax/ast.h"
 #include "dsl/syntax/lexer.h"
 #include "parser.h"
@@ -69,6 +70,15 @@ static const struct keyword keywords[] = {
     {"on", ON, FOLLOWS},
     {"of", OF, FOLLOWS},
 };
+
+const char *token_suggest(const char *word)
+{
+    struct suggestion suggestion = suggestion_for(word);
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+        if (keywords[i].class & STARTS)
+            suggestion_try(&suggestion, keywords[i].word);
+    return suggestion.best;
+}
 
 static const struct keyword *find_keyword(const char *word)
 {

@@ -47,6 +47,9 @@ extern const char token_unclosed[];
 /* Braces nest no deeper than this. */
 #define TOKEN_MAX_DEPTH 64
 
+/* The keyword that begins statements and is nearest to `word`; NULL: none is near. */
+const char *token_suggest(const char *word);
+
 /* Scans a file. With `recover`, a missing '}' in front of a top-level declaration is reported and
  * put in. */
 void token_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file,

@@ -25,6 +25,7 @@ import json
 import math
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -137,9 +138,14 @@ class Platform:
     settings: tuple[tuple[str, str], ...] = ()
 
     def set(self, settings: Mapping[str, object]) -> Platform:
-        """With these settings, too; a path that is set already gets the new value."""
+        """With these settings, too; a path that is set already gets the new value. What the
+        platform refuses is a Mistake."""
         both = {**dict(self.settings), **{name: _word(value) for name, value in settings.items()}}
-        return Platform(self.path, tuple(both.items()))
+        made = Platform(self.path, tuple(both.items()))
+        wrong = [said for said in made.check() if said.severity == "error"]
+        if wrong:
+            raise Mistake("\n".join(map(str, wrong)))
+        return made
 
     def _sets(self) -> list[str]:
         return [word for name, value in self.settings for word in ("--set", f"{name}={value}")]
@@ -165,9 +171,10 @@ class Platform:
     def diagram(self, level: str = "gpu") -> Figure:
         return Figure(_checked("dot", "--svg", "--level", level, self.path, *self._sets()))
 
-    def run(self, program: Sequence[object] = (), options: Sequence[str] = (), *,
+    def run(self, program: str | Sequence[object] = (), options: Sequence[str] = (), *,
             every: str | None = None, counters: Sequence[str] = ()) -> Run:
-        """Simulates; `options` are of `heddle run`. With `every`, such as "1us" or "1000cy", the
+        """Simulates; `program` is its words, or one text as in a shell; `options` are of `heddle
+        run`. With `every`, such as "1us" or "1000cy", the
         run has a series, of all counters or of those named. A failure is a Mistake with what was
         said."""
         with tempfile.TemporaryDirectory() as folder:
@@ -176,7 +183,7 @@ class Platform:
                 options = [*options, "--every", every, "--series", str(series),
                            *(word for name in counters for word in ("--series-counter", name))]
             done = _call("run", self.path, *self._sets(), "--progress", "none", "--stats",
-                         str(stats), *options, *(["--", *map(_word, program)] if program else []))
+                         str(stats), *options, *(["--", *_words(program)] if program else []))
             if done.returncode != 0:
                 told = (done.stderr.strip() or done.stdout.strip()).splitlines()
                 raise Mistake(f"the run ended with status {done.returncode}"
@@ -192,11 +199,11 @@ class Platform:
 
 def load(path: Path, settings: Mapping[str, object] | None = None) -> Platform:
     """A platform whose description has no errors."""
-    platform = Platform(os.fspath(path)).set(settings or {})
-    wrong = [said for said in platform.check() if said.severity == "error"]
-    if wrong:
-        raise Mistake("\n".join(map(str, wrong)))
-    return platform
+    return Platform(os.fspath(path)).set(settings or {})
+
+
+def _words(program: str | Sequence[object]) -> list[str]:
+    return shlex.split(program) if isinstance(program, str) else [_word(word) for word in program]
 
 
 def _word(value: object) -> str:
@@ -399,7 +406,8 @@ def _vary(name: str, values: Values) -> str:
     return f"{name}={listed}"
 
 
-def sweep(platforms: Path | Platform | Sequence[Path], program: Sequence[object], folder: Path, *,
+def sweep(platforms: Path | Platform | Sequence[Path], program: str | Sequence[object],
+          folder: Path, *,
           vary: Mapping[str, Values], set: Mapping[str, object] | None = None,
           constraints: Sequence[str] = (), read: Mapping[str, str] | None = None,
           sample: int | None = None, seed: int | None = None, jobs: int | None = None,
@@ -420,7 +428,7 @@ def sweep(platforms: Path | Platform | Sequence[Path], program: Sequence[object]
     words += [w for name, values in vary.items() for w in ("--vary", _vary(name, values))]
     words += [w for text in constraints for w in ("--constraint", text)]
     words += ["--retry"] if retry else []
-    done = _call(*words, *(["--", *map(_word, program)] if program else []))
+    done = _call(*words, *(["--", *_words(program)] if program else []))
     found = Sweep(folder) if done.returncode in (0, 1) and (pathlib.Path(folder)
                                                             / "points.csv").exists() else None
     if found is None or (done.returncode != 0 and not found.failed):

@@ -26,6 +26,12 @@ def estimate(of: Record, record: Record) -> str:
             f"{short(record['name'])}")
 
 
+def is_whole(sample: Record) -> bool:
+    """Every launch was simulated from its beginning to its end, so nothing is estimated."""
+    return sample["simulated"] == sample["count"] and all(
+        part["detailed_work_groups"] == part["work_groups"] for part in sample.get("in_parts", []))
+
+
 def groups(run: Statistics, sample: Record) -> list[str]:
     records = launches(run)
     return [head("launches", "simulated"),
@@ -72,6 +78,9 @@ def comparison(trials: Trials, sampled: Statistics) -> str:
 
 def lines(run: Statistics) -> list[str]:
     sample = run["sample"]
+    if is_whole(sample):
+        return [f"{sample['count']} launches, all simulated whole: {sample['cycles']:.0f} cycles, "
+                f"{cpu_seconds(run):.3f} CPU seconds"]
     return [*groups(run, sample), *cut(run, sample), *totals(run, sample)]
 
 

@@ -1,4 +1,5 @@
 """`heddle run --mode sampled`: results, estimates, and what is written of them."""
+import re
 import sys
 
 import pytest
@@ -51,6 +52,15 @@ def test_reader_says_that_it_is_a_sample(heddle, measure):
     assert run.sample["cycles"] > run.sample["interval"] > 0
 
 
+def test_nothing_is_estimated_where_all_is_simulated(run, measure):
+    """As in timing mode, but for the cycles in which the parts of launches begin and end."""
+    done = run(f"{TINY} --mode sampled -- vectoradd 256",
+               r"^1 launches, all simulated whole: \d+ cycles").output
+    cycles = measure(f"{TINY} -- vectoradd 256").stats["kernels"][0]["cycles"]
+    assert int(re.search(r"whole: (\d+)", done)[1]) == pytest.approx(cycles, rel=0.001)
+    assert "+-" not in done
+
+
 def test_sampled_mode_counts_the_same_however_it_is_run(measure):
     same_bytes(measure, f"{TINY} {{}} --mode sampled -- {PARTS}", ORDERS)
 
@@ -63,7 +73,7 @@ def test_sampled_mode_counts_the_same_however_it_is_run(measure):
     "platforms/r9nano_x4.heddle --mode sampled --unified 0,1,2,3 -- dct8x8 64 8"],
     ids=["dct8x8", "atomics", "scratch", "unified"])
 def test_program_passes_in_sampled_mode(run, text):
-    run(text, "PASS", r"predicted: [0-9]+ cycles, \+- [0-9]+")
+    run(text, "PASS", r"predicted: [0-9]+ cycles, \+- [0-9]+|all simulated whole: [0-9]+ cycles")
 
 
 @pytest.mark.parametrize("text, says", [

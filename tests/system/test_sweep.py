@@ -277,6 +277,8 @@ def test_sweep_file_has_programs_inputs_constraints_and_results(tmp_path):
     (["--vary", "gpu.lx=1"], r"gpu.lx=1: 'gpu' has no parameter 'lx' \[E0601\]"),
     (["--vary", "gpu.l2=64KiB,banana"], r"gpu.l2=banana: no parameter or value"),
     (["--vary", "gpu.cus=1,1000"], r"gpu.cus=1000: 'cus' is 1000, which is not in 1 .. 16"),
+    (["--vary", "gpu.l2=256KiB,512KiB", "--vary", "gpu.banks=2,3"],
+     r":\n  gpu.banks=3: 'banks' is 3, which is not a power of two .*\n$"),
     (["--vary", "gpu.l2=64"], r"gpu.l2=64: expected bytes, .*\(a unit is missing"),
     (["--vary", "gpu.cus=4..1"], r"'4..1' is no range: the smaller end comes first"),
     (["--vary", "gpu.l2=1KiB..4MiB"], r"needs a step, as in 1KiB..4MiB\*2"),

@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from heddle import words as command_line
 from heddle.files import csv_text, write
@@ -125,23 +125,22 @@ class Toolkit:
     def _mistakes(self, platform: str, sets: list[str], varied: list[str]) -> list[str]:
         """What is wrong with these values by themselves. That they do not go together is for the
         points to say."""
-        words = [*sets, *(word for setting in varied for word in ("--set", setting))]
-        made = self.call("check", "--json", platform, *words)
-        if made.returncode == 0:
+        words = [word for setting in varied for word in ("--set", setting)]
+        if self.call("check", platform, *sets, *words).returncode == 0:
             return []
+        return [line for setting in varied for line in self._mistakes_of(platform, sets, setting)]
+
+    def _mistakes_of(self, platform: str, sets: list[str], setting: str) -> Iterator[str]:
+        made = self.call("check", "--json", platform, *sets, "--set", setting)
         try:
             found = json.loads(made.stdout)
         except ValueError:
             raise Mistake(f"'{platform}' cannot be checked:\n{made.stderr.strip()}") from None
-        lines = []
         for said in found:
-            if said["severity"] != "error" or said["file"] != "--set":
-                continue
-            setting = [*(s for s in words if s != "--set")][said["line"] - 1]
-            notes = "".join(f" ({note['message']})" for note in said["notes"]
-                            if note["kind"] == "help")
-            lines.append(f"  {setting}: {said['message']} [{said['code']}]{notes}")
-        return lines
+            if said["severity"] == "error" and said["file"] == "--set":
+                notes = "".join(f" ({note['message']})" for note in said["notes"]
+                                if note["kind"] == "help")
+                yield f"  {setting}: {said['message']} [{said['code']}]{notes}"
 
     def digest_of(self, file: str, missing: str) -> str:
         """Of a program, or of all that lies in the folder of the HIP library."""
