@@ -246,8 +246,8 @@ struct ast_item *ast_setting(struct parser *p, struct ast_expr *path, struct ast
 /* `insert wc : combiner { settings } at sa[*].l1v.bottom;`; path NULL: `port` is a bare name. */
 struct ast_item *ast_insert(struct parser *p, struct ast_name name, struct ast_name type,
                             struct ast_items *body, struct ast_expr *port, struct span span);
-/* The keyword that a misspelled word at the beginning of a statement, token number `at`, is near to;
- * NULL: there is none, or it is something else. */
+/* The keyword that a misspelled word at the beginning of a statement, token number `at`, is near
+ * to; NULL: there is none, or it is something else. */
 const char *ast_keyword_meant(const struct parser *p, uint32_t at);
 
 /* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the

@@ -339,6 +339,6 @@ def main(words: Sequence[str]) -> int:
     for name, text in (("csv", rows_csv(found)), ("svg", tornado(found, chosen.top)),
                        ("json", as_json(found))):
         write(study.folder / f"whatif.{name}", text)
-    print(f"{study.points} runs, {study.finished} of them now, in {time.monotonic() - began:.0f} s; "
-          f"{study.folder}/whatif.svg is the plot", file=sys.stderr)
+    print(f"{study.points} runs, {study.finished} of them now, in "
+          f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot", file=sys.stderr)
     return 0
