@@ -53,7 +53,13 @@ class Change:
 
 
 def check(runs: Sequence[Statistics], files: Sequence[str]) -> None:
-    """Runs without a kernel in common have nothing that could be compared."""
+    """Runs without a kernel in common have nothing that could be compared, nor have those of which
+    one has no cycles, or only those of a part."""
+    for file, run in zip(files[1:], runs[1:]):
+        modes = [one.get("mode", "timing") for one in (runs[0], run)]
+        if modes[0] != modes[1]:
+            raise Mistake(f"'{files[0]}' ran in {modes[0]} mode and '{file}' in {modes[1]} mode, so "
+                          "their cycles and counters do not mean the same; run both in one mode")
     names = [{kernel["name"] for kernel in run.get("kernels", [])} for run in runs]
     for file, run, found in zip(files[1:], runs[1:], names[1:]):
         if names[0] and found and not names[0] & found:
@@ -70,6 +76,18 @@ def kernels(runs: Sequence[Statistics]) -> dict[str, list[int | None]]:
             row = rows[names[identity(launch)]]
             row[i] = (row[i] or 0) + number(launch, "cycles")
     return rows
+
+
+def other_work(runs: Sequence[Statistics]) -> list[str]:
+    """Kernels that did not execute the same, so that the runs are not of one input."""
+    names = labels([map(identity, run.get("kernels", [])) for run in runs])
+    counts: dict[str, list[int]] = {name: [0] * len(runs) for name in names.values()}
+    for i, run in enumerate(runs):
+        for launch in run.get("kernels", []):
+            counts[names[identity(launch)]][i] += number(launch, "wavefront_instructions")
+    return [f"{name} did not do the same work: it executed "
+            f"{', then '.join(map(str, executed))} instructions"
+            for name, executed in counts.items() if all(executed) and len(set(executed)) > 1]
 
 
 def _counters(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
@@ -159,6 +177,7 @@ def lines(runs: Sequence[Statistics], files: Sequence[str], only: str | None = N
     two = ["change"] if len(runs) == 2 else []
     for letter, run, file in zip(letters, runs, files):
         yield f"{letter}  {file}: {title(run)}"
+    yield from other_work(runs)
     yield ""
     if not only:
         cycles = [_row(name, values) for name, values in kernels(runs).items()]

@@ -167,7 +167,7 @@ def within(budget: argparse.Namespace, found: list[Parameter], each: float,
     runs = spent + sum(len(one.points) for one in kept)
     left = "" if len(kept) == len(found) else (
         f", of {len(found)}; those of the fullest components come first, the others are not tried")
-    print(f"heddle whatif: {runs} runs of about {each:.1f} s for {len(kept)} parameters{left}",
+    print(f"heddle whatif: {runs} runs of about {each:.2g} s for {len(kept)} parameters{left}",
           file=sys.stderr)
     return kept
 

@@ -12,6 +12,11 @@ def test_code_of_another_architecture(run):
     run(f"{TINY} -- bad_arch", "gfx90a", "gfx803", "offload-arch")
 
 
+def test_launch_without_code_is_no_success_unless_the_program_asks(run):
+    run(f"{TINY} -- bad_unheard", "PASS bad_unheard", "kernels were not launched, since they have "
+        "no code for their device, and the program has not asked", status=3)
+
+
 @pytest.mark.parametrize("program", ["bad_truncated", "bad_missing_kernel", "bad_block", "bad_lds",
                                      "bad_oom", "bad_pointers"])
 def test_mistake_is_an_error_of_hip(run, program):

@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-from harness import run
+from harness import ROOT, run
 from programs import GOOD, quick_and_full
 
 TINY = "platforms/tiny.heddle"
@@ -59,6 +59,29 @@ def test_two_runs_are_compared(measure, heddle):
 def test_runs_without_a_common_kernel_are_not_compared(measure, heddle, command):
     nbody, histogram = (measure(f"{TINY} -- {p}").stats_file for p in ("nbody", "histogram"))
     heddle(f"{command} {nbody} {histogram}", "no kernel in common", status=1)
+
+
+def test_runs_of_other_work_or_of_another_mode_are_told(measure, heddle, tmp_path):
+    small, large, functional = (
+        measure(f"{TINY} {words}").stats_file for words in (
+            "-- vectoradd 64", "-- vectoradd 256", "--mode functional -- vectoradd 64"))
+    heddle(f"stats {small} {large}", r"vectoradd.* did not do the same work: it executed \d+, "
+           r"then \d+ instructions")
+    heddle(f"report {small} {large} -o {tmp_path}/page.html")
+    assert "did not do the same work" in (tmp_path / "page.html").read_text()
+    assert "same work" not in heddle(f"stats {small} {small}").output
+    heddle(f"stats {small} {functional}", "timing mode and .* in functional mode", status=1)
+
+
+def test_a_copy_of_a_platform_is_not_taken_for_the_one_of_the_library(run, heddle, tmp_path):
+    copy, moved, stats = (tmp_path / name for name in ("tiny.heddle", "away.heddle", "s.json"))
+    copy.write_text((ROOT / TINY).read_text().replace("l2 = 256KiB", "l2 = 64KiB"))
+    run(f"{copy} --stats {stats} -- vectoradd 64")
+    heddle(f"stats --report measures {stats}", r"gpu\.l2\[\*\]")
+    copy.rename(moved)
+    heddle(f"stats --report measures {stats}", "is not a run of '.*tiny.heddle' as it is now",
+           status=1)
+    heddle(f"stats --report measures {stats} --description {moved}", r"gpu\.l2\[\*\]")
 
 
 def test_statistics_say_what_ran(run, tmp_path):

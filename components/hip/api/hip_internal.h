@@ -70,6 +70,7 @@ struct hip_library {
     bool copy_returns;   /* and not for copies inside of a device */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
     bool recording;      /* hip_recorder.h */
+    bool unheard;        /* a kernel has no code for its device, and the program has not asked */
     hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;

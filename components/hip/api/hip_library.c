@@ -358,6 +358,11 @@ __attribute__((destructor)) static void finish_library(void)
     hip_doing("end of the program");
     enum hip_state state = hip.state;
     hip.state = HIP_FINISHED;
+    if (hip.unheard) {
+        hip_say("kernels were not launched, since they have no code for their device, and the "
+                "program has not asked for the error (hipGetLastError)");
+        run_ledger_report(EXIT_GAVE_UP);
+    }
     if (state != HIP_OPEN) {
         hip_say_repeats();
         return;
@@ -397,12 +402,13 @@ void hip_refuse(const char *name, const char *result)
 
 hipError_t hipGetLastError(void)
 {
-    hipError_t error = last_error;
+    hipError_t error = hipPeekAtLastError();
     last_error = hipSuccess;
     return error;
 }
 
 hipError_t hipPeekAtLastError(void)
 {
+    hip.unheard = false;
     return last_error;
 }

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from heddle import draw
+from heddle import differences, draw
 from heddle.draw import count, escape, percent
 from heddle.report import figures, tables
 from heddle.report import series as over_time
@@ -199,6 +199,8 @@ def comparison(runs: list[Run], chosen: Any) -> str:
     rows, more = tables.changed(runs, chosen)
     return section(
         "differences", "What differs",
+        *(f'<p class="notice">{escape(told)}.</p>'
+          for told in differences.other_work([run.root for run in runs])),
         tables.table("results", ["result", *names, "change"], tables.results(*runs)),
         tables.table("changes", ["component", "counter", *names, "change", "elements"], rows)
         if rows else "", f'<p class="soft">{escape(more)}</p>',

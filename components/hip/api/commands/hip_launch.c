@@ -325,6 +325,7 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
     hipError_t error = hip_stream_queue(stream, &queue, &device);
     if (error == hipSuccess)
         error = hip_find_host_function(host_function, device, &request.function);
+    hip.unheard |= error == hipErrorNoBinaryForGpu;
     if (error == hipSuccess)
         error = check_cooperative(&request);
     set_block_grid(&request, (uint32_t[3]){grid.x, grid.y, grid.z},
