@@ -90,13 +90,13 @@ def test_commands_of_the_readme_work_in_an_empty_folder(tmp_path, full):
 
 
 GUIDE = ["start", "results", "watch", "component", "policy", "coherence", "multi-gpu", "placement",
-         "traces-and-sampling", "calibrate", "sweep"]
+         "traces-and-sampling", "calibrate"]
 
 
-def guide_script():
+def guide_script(pages):
     """The guide's blocks as one script: ```sh is run, a block with a file's name behind its
     language is that file, and others are only to read."""
-    page = "".join(Path(f"docs/guide/{name}.md").read_text(encoding="utf-8") for name in GUIDE)
+    page = "".join(Path(f"docs/guide/{name}.md").read_text(encoding="utf-8") for name in pages)
     for kind, name, body in re.findall(r"^```([a-z]*)(?: (\S+))?\n(.*?)^```", page, re.M | re.S):
         if name:
             yield f"mkdir -p $(dirname {name})\ncat > {name} <<'END_OF_FILE'\n{body}END_OF_FILE\n"
@@ -109,10 +109,11 @@ PLAIN = {"HEDDLE_PLAIN": str(HEDDLE)}
 
 
 @pytest.mark.first
-def test_commands_of_the_guide_work(tmp_path, full):
+@pytest.mark.parametrize("pages", [GUIDE, ["sweep"], ["whatif"]], ids=["guide", "sweep", "whatif"])
+def test_commands_of_the_guide_work(tmp_path, full, pages):
     """In the order of the pages, in an empty folder; the first that fails ends it."""
     script = tmp_path / "guide.sh"
-    script.write_text("set -euxo pipefail\n" + "".join(guide_script()))
+    script.write_text("set -euxo pipefail\n" + "".join(guide_script(pages)))
     command = HEDDLE if full else GENERIC
     call(["bash", "-c", f"cd {tmp_path} && source {script}"],
          env={**PLAIN, "HEDDLE": str(ROOT), "PATH": f"{command.parent}:{os.environ['PATH']}"})
