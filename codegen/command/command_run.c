@@ -136,9 +136,10 @@ static int run(struct command *c, const struct build_result *built, struct hande
         if (!series)
             return EXIT_ERRORS;
         hand_over(handed, "series", '>', series);
-        if (!c->options->every)
-            hand_over(handed, "every-cycles", '=', REPORT_CYCLES);
+        hand_over(handed, "series-use", '=', "1");
     }
+    if (limits && !c->options->every)
+        hand_over(handed, "every-cycles", '=', REPORT_CYCLES);
     if (run_profiles_instructions(c->options)) {
         const char *named = strchr(c->options->profile, '=');
         profile = named ? NULL : command_temporary(c);

@@ -12,9 +12,10 @@
 /* Options that would have nothing to act on without a file that is written. */
 static bool is_about_output(const char *key)
 {
-    static const char *const keys[] = {
-        "every-ps",          "every-cycles",  "series-counter", "checkpoint-ps", "checkpoint-cycle",
-        "checkpoint-kernel", "stats-no-host", "record-window",  "record-path",   "record-kernel"};
+    static const char *const keys[] = {"every-ps",          "every-cycles",  "series-counter",
+                                       "series-use",        "checkpoint-ps", "checkpoint-cycle",
+                                       "checkpoint-kernel", "stats-no-host", "record-window",
+                                       "record-path",       "record-kernel"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(keys[i], key) == 0)
             return true;

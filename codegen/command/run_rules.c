@@ -127,7 +127,7 @@ static bool keeps_mode(const struct options *o)
              "functional'"},
         {.broken = functional && o->report,
          .text = "'--report' tells where time went; there is none with '--mode functional'"},
-        {.broken = !o->every && (o->series || o->series_counter.count),
+        {.broken = !o->every && !run_reports_limits(o) && (o->series || o->series_counter.count),
          .text = "needs an interval of simulated time; give '--every 10us', too",
          .option = o->series ? "--series" : "--series-counter"},
         {.broken = o->every && !o->series && !o->record_perfetto && !run_reports_limits(o),

@@ -8,6 +8,7 @@
 #include "dsl/source.h"
 #include "codegen/emit/names.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -176,6 +177,29 @@ static void emit_sources(struct emit *e, const struct layout_unit *unit)
     emit(e, "\n");
 }
 
+/* Is the name a word of the text? */
+static bool has_word(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+        bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+        if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_')
+            return true;
+    }
+    return false;
+}
+
+static bool is_use(const struct model_type *type, const char *stat)
+{
+    for (uint32_t i = 0; i < type->measure_count; i++) {
+        const struct model_measure_decl *m = &type->measures[i];
+        if ((m->kind == MODEL_MEASURE_UTILISATION || m->kind == MODEL_MEASURE_BANDWIDTH)
+            && has_word(m->part_text, stat))
+            return true;
+    }
+    return false;
+}
+
 static void emit_stats(struct emit *e, const struct model_type *type)
 {
     static const char *const kinds[] = {[MODEL_STAT_COUNTER] = "STAT_COUNTER",
@@ -186,9 +210,9 @@ static void emit_stats(struct emit *e, const struct model_type *type)
     const char *name = name_c(e->arena, type->name);
     emit(e, "static const struct stat_descriptor %s_stat_list[] = {\n", name);
     for (uint32_t i = 0; i < type->stat_count; i++)
-        emit(e, "    { \"%s\", %s, %s, offsetof(struct %s_stats, %s) },\n", type->stats[i].name,
+        emit(e, "    { \"%s\", %s, %s, offsetof(struct %s_stats, %s), %d },\n", type->stats[i].name,
              quoted(e, type->stats[i].doc ? type->stats[i].doc : ""), kinds[type->stats[i].kind],
-             name, name_c(e->arena, type->stats[i].name));
+             name, name_c(e->arena, type->stats[i].name), is_use(type, type->stats[i].name));
     emit(e, "};\n\n");
 }
 

@@ -29,6 +29,7 @@ struct stat_descriptor {
     const char *doc;
     uint32_t kind;   /* enum stat_kind */
     uint32_t offset; /* in the stats struct */
+    uint32_t is_use; /* counts what is used: in the part of a measure of utilisation or bandwidth */
 };
 
 static inline void stat_average_add(struct stat_average *s, uint64_t value)

@@ -317,7 +317,8 @@ bool series_open(const struct platform_table *table)
     if (!stats_wanted())
         stats_blocks_find(table);
     series.path = ranks.number ? NULL : path;
-    series.columns = series_columns_find(table, counters, &series.column_count);
+    series.columns = series_columns_find(table, counters, option_number("series-use") != 0,
+                                         &series.column_count);
     if (!series.columns)
         return false;
     size_t columns = series.column_count + 1;

@@ -18,6 +18,7 @@
 static struct series_column *columns;
 static uint32_t column_count, column_room;
 static const char *section;
+static bool only_use;
 static bool *wanted; /* by column */
 
 static void add(const char *path, const char *counter, const char *suffix, const uint64_t *value,
@@ -43,6 +44,10 @@ static void add_blocks(const struct platform_table *table)
         for (uint32_t i = 0; i < blocks[b].stat_count; i++) {
             const struct stat_descriptor *s = &blocks[b].stats[i];
             bool one = s->kind == STAT_COUNTER;
+            if (only_use && !s->is_use) {
+                value += stat_words(s);
+                continue;
+            }
             add(blocks[b].path, s->name, one ? "" : ".count", value, rank);
             if (!one)
                 add(blocks[b].path, s->name, ".sum", value + 1, rank);
@@ -75,8 +80,10 @@ static void add_links(const struct platform_table *table)
             const struct ring_link_use *use = ring_link_use(i, half);
             const char *direction = half ? "backward" : "forward";
             uint32_t rank = rank_is_alone() ? 0 : stats_rank_of_half(i, half);
-            add(name, direction, ".messages", &use->messages, rank);
-            add(name, direction, ".bytes", &use->bytes, rank);
+            if (!only_use) {
+                add(name, direction, ".messages", &use->messages, rank);
+                add(name, direction, ".bytes", &use->bytes, rank);
+            }
             add(name, direction, ".busy_ps", &use->busy_ps, rank);
         }
     }
@@ -114,12 +121,14 @@ static bool select_columns(const char *patterns)
 }
 
 struct series_column *series_columns_find(const struct platform_table *table, const char *patterns,
-                                          uint32_t *count)
+                                          bool use, uint32_t *count)
 {
+    only_use = use;
     columns = NULL;
     column_count = column_room = 0;
     add_blocks(table);
-    add_connections(table);
+    if (!use)
+        add_connections(table);
     add_links(table);
     bool good = !patterns || select_columns(patterns);
     *count = column_count;

@@ -298,7 +298,7 @@ bool view_open(const struct platform_table *table)
     free(view.columns);
     if (!stats_wanted())
         stats_blocks_find(table);
-    view.columns = series_columns_find(table, NULL, &view.column_count);
+    view.columns = series_columns_find(table, NULL, false, &view.column_count);
     if (!write_names())
         return false;
     view.board->pid = (uint32_t)getpid();

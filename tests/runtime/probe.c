@@ -273,10 +273,10 @@ static unsigned probe_outstanding(const struct probe *c, struct hang_report *rep
 UNIT_DEFINE_WALK(probe)
 
 static const struct stat_descriptor stats[] = {
-    {"received", "Requests taken.", STAT_COUNTER, offsetof(struct probe_stats, received)},
-    {"replies", "Replies taken.", STAT_COUNTER, offsetof(struct probe_stats, replies)},
-    {"gap", "", STAT_AVERAGE, offsetof(struct probe_stats, gap)},
-    {"values", "", STAT_HISTOGRAM, offsetof(struct probe_stats, values)},
+    {"received", "Requests taken.", STAT_COUNTER, offsetof(struct probe_stats, received), 0},
+    {"replies", "Replies taken.", STAT_COUNTER, offsetof(struct probe_stats, replies), 0},
+    {"gap", "", STAT_AVERAGE, offsetof(struct probe_stats, gap), 0},
+    {"values", "", STAT_HISTOGRAM, offsetof(struct probe_stats, values), 0},
 };
 
 static const struct unit_type probe_unit = {
