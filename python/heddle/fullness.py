@@ -1,16 +1,22 @@
-"""How full each element of a machine was in each interval of a series: banks, channels, TLBs,
-links one by one, since a mean over an array hides one that all others wait for.
-
-An element is *full* in an interval in which it was busy for at least FULL of the time. With random
-arrivals and a fixed time of service (M/D/1) a request then waits for two others on average, and
-every per cent more doubles that sooner: such a server passes on no more than it does.
+"""Which element of a machine was full when: banks, channels, TLBs, links one by one, since a mean
+over an array hides one that all others wait for.
 
 Counters of a series become busy time by the measures that descriptions declare (`heddle.measures`
-has the rules for means); an element is busy by the fullest of its measures."""
+has the rules for means); an element is busy by the fullest of its measures. In each interval an
+array is as full as its elements look to a request that comes to it: the mean of their shares,
+weighted by how much each has to do. A tail of one compute unit does not fill the first-level caches
+then, and one hot bank does fill the L2. The fullest array of an interval is where its requests
+queue, if they queue.
+
+What was found is data of the statistics file, its member `fullness`: written by `heddle run
+--report limits`, read by everything that says what limits a kernel (`heddle.limits`)."""
 from __future__ import annotations
 
 import csv
 import dataclasses
+import json
+import pathlib
+import re
 from collections import Counter
 from typing import Any, Iterator
 
@@ -18,46 +24,58 @@ from heddle.mistakes import Mistake
 from heddle.model import Model
 from heddle.statistics_file import Identity, Statistics, collapse, identity, number
 
+# An element is full that is busy for so much of an interval: with random arrivals and a fixed time
+# of service (M/D/1) a request then waits for two others on average, and every per cent more doubles
+# that sooner, so such a server passes on no more than it does.
 FULL = 0.8
+IDLE = 0.02  # less than that of every array: the interval belongs to the launch, not to the work
+KINDS = ("cache", "memory", "translation", "link", "interconnect")
+
+
+Levels = list[tuple[str, float]]  # paths on a way, and the cycles to there
 
 
 @dataclasses.dataclass
 class Array:
-    """The elements of an array, while a kernel ran."""
+    """The elements of an array, in the intervals in which it was the fullest of all."""
     path: str
     kind: str
     elements: int
-    full: int = 0           # intervals in which an element was full
-    first: int = 0          # of them, those in which none of another array was fuller
-    full_elements: int = 0  # summed over these intervals
-    busy: float = 0.0       # of all elements, so summed; in shares
-    total: float = 0.0      # the same over all intervals
-    fullest: Counter[str] = dataclasses.field(default_factory=Counter)
+    first: int = 0          # these intervals
+    full: int = 0           # those of them in which an element was full
+    full_elements: int = 0  # summed over these
+    top: float = 0.0        # the share of the fullest element, summed
+    mean: float = 0.0       # that of all of them, summed
+    fullest: dict[str, int] = dataclasses.field(default_factory=dict)  # which one it was, how often
 
-    @property
-    def mean(self) -> float:
-        """The share of all elements in intervals in which one is full."""
-        return self.busy / self.full / self.elements if self.full else 0.0
-
-    def add(self, shares: dict[str, float], most: float) -> None:
-        whole = sum(shares.values())
-        self.total += whole
+    def add(self, shares: dict[str, float]) -> None:
         path, top = max(shares.items(), key=lambda item: item[1])
-        if top < FULL:
-            return
-        self.full += 1
-        self.first += top >= most
+        self.first += 1
+        self.full += top >= FULL
         self.full_elements += sum(share >= FULL for share in shares.values())
-        self.busy += whole
-        self.fullest[path] += 1
+        self.top += top
+        self.mean += sum(shares.values()) / max(self.elements, len(shares))
+        self.fullest[path] = self.fullest.get(path, 0) + 1
 
 
 @dataclasses.dataclass
 class Fullness:
     """Of all launches of a kernel."""
-    intervals: int = 0
-    cycles: int = 0  # of an interval
-    arrays: dict[str, Array] = dataclasses.field(default_factory=dict)
+    intervals: int = 0  # in which it worked
+    cycles: int = 0     # of an interval
+    arrays: list[Array] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Found:
+    """Of a run: by kernel and GPU, the way to memory with nobody in front (`unloaded`), and what no
+    kernel's time is: `copied` and `nothing` ps, the links' busy ps in the former."""
+    kernels: dict[Identity, Fullness] = dataclasses.field(default_factory=dict)
+    levels: Levels = dataclasses.field(default_factory=list)
+    translation: Levels = dataclasses.field(default_factory=list)
+    copied_ps: int = 0
+    nothing_ps: int = 0
+    links: dict[str, int] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(slots=True)
@@ -73,14 +91,18 @@ def _own_uses(model: Model, index: int) -> Iterator[tuple[str, _Use]]:
     speaker = place.path
     while model.index.get(speaker, len(model.places)) >= model.instances:
         speaker = speaker.rpartition(".")[0]
+    if model.places[model.index[speaker]].kind not in KINDS:
+        return
     for name, part, whole in place.measures:
         if name not in ("utilisation", "bandwidth") or len(whole) != 1 or whole[0][1] is not None:
             continue
-        could = whole[0][0]
-        if name == "bandwidth" and 0 < place.asked_bytes < could:
+        could, asked = whole[0][0], name == "bandwidth" and 0 < place.asked_bytes < whole[0][0]
+        if asked:
             could = place.asked_bytes
         for factor, stat in part if could > 0 else ():
             if stat is not None:
+                if asked:  # what comes is no longer than its payload; an atomic has two operands
+                    factor = min(factor, place.payload_bytes) * (1 + (stat == "atomics"))
                 yield f"{place.path}.{stat}", _Use((speaker, f"{place.path} {name}"),
                                                    factor / could, model.hz[place.clock])
 
@@ -92,72 +114,183 @@ def _uses(model: Model, statistics: Statistics) -> dict[str, list[_Use]]:
             found.setdefault(column, []).append(use)
     for name in statistics.get("links", {}):
         for way in ("forward", "backward"):
-            found.setdefault(f"{name}.{way}.busy_ps", []).append(_Use((name, way), 1.0, 10**12))
+            found.setdefault(f"{name}.{way}.busy_ps", []).append(
+                _Use((name, way), 1.0, 10**12))
     return found
 
 
-def _rows(path: str) -> Iterator[tuple[list[str], list[int]]]:
-    """The head of the series with each row."""
+def _rows(path: str) -> Iterator[list[str]]:
+    """The head of the series, then its rows."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             rows = csv.reader(file)
             head = next(rows, [])
             if head[:2] != ["from_ps", "to_ps"]:
                 raise Mistake(f"'{path}' is not what `heddle run --series` writes")
+            yield head
             for row in rows:
                 if len(row) != len(head):
                     raise ValueError
-                yield head, [int(value) for value in row]
+                yield row
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Mistake(f"cannot read '{path}': {getattr(error, 'strerror', error)}") from error
     except ValueError:
         raise Mistake(f"'{path}' has a row that does not fit its head") from None
 
 
-def _shares(uses: list[tuple[int, _Use]], row: list[int]) -> dict[str, float]:
+def _shares(uses: list[tuple[int, _Use]], row: list[str], time_ps: int) -> dict[str, float]:
     """Of each element that did something, its busy share."""
-    time_ps, parts = row[1] - row[0], dict[tuple[str, str], float]()
+    parts: dict[tuple[str, str], float] = {}
     for column, use in uses:
-        if row[column]:
+        if row[column] != "0":
             parts[use.element] = (parts.get(use.element, 0.0)
-                                  + row[column] * use.weight * 1e12 / use.hz / time_ps)
+                                  + int(row[column]) * use.weight * 1e12 / use.hz / time_ps)
     shares: dict[str, float] = {}
     for (path, _), share in parts.items():
         shares[path] = max(shares.get(path, 0.0), share)
     return shares
 
 
-def _launches(statistics: Statistics, start: int, end: int) -> Iterator[Identity]:
-    """The kernels that ran for most of the interval."""
-    for launch in statistics.get("kernels", []):
-        ran = min(number(launch, "end_ps"), end) - max(number(launch, "start_ps"), start)
-        if 2 * ran > end - start:
-            yield identity(launch)
+def _met(shares: dict[str, float]) -> float:
+    return sum(share * share for share in shares.values()) / sum(shares.values())
 
 
-def read(model: Model, statistics: Statistics, path: str) -> dict[Identity, Fullness]:
-    """By kernel and GPU. Elements of all GPUs count: kernels reach other GPUs' memory."""
-    uses, found, by_column = _uses(model, statistics), dict[Identity, Fullness](), None
-    kinds = {collapse(place.path): place.kind for place in model.places[:model.instances]}
-    counts = Counter(collapse(place.path) for place in model.places[:model.instances])
-    for head, row in _rows(path):
-        if by_column is None:
-            by_column = [(i, use) for i, name in enumerate(head) for use in uses.get(name, ())]
-        kernels = set(_launches(statistics, row[0], row[1]))
-        if not kernels:
-            continue
+class _Launches:
+    """Which kernels ran for most of an interval. Intervals are asked for in order."""
+
+    def __init__(self, statistics: Statistics):
+        self.waiting = sorted(((number(one, "start_ps"), number(one, "end_ps"), identity(one))
+                               for one in statistics.get("kernels", [])), reverse=True)
+        self.running: list[tuple[int, int, Identity]] = []
+
+    def during(self, start: int, end: int) -> set[Identity]:
+        while self.waiting and self.waiting[-1][0] < end:
+            self.running.append(self.waiting.pop())
+        self.running = [one for one in self.running if one[1] > start]
+        return {kernel for since, until, kernel in self.running
+                if 2 * (min(until, end) - max(since, start)) > end - start}
+
+
+class _Reach:
+    """Which elements a kernel of a GPU can wait for: its own GPU's, those of no GPU, and those of
+    the others when it has sent requests there. A GPU is what a platform has the driver's port
+    `gpu[i]` lead into."""
+
+    def __init__(self, model: Model, statistics: Statistics):
+        ways = ((re.fullmatch(r"[^.]+\.gpu\[(\d+)\]", one.source), one.target)
+                for one in model.connections)
+        self.gpus = {int(found[1]): target.split(".")[0] for found, target in ways if found}
+        self.remote = {identity(launch) for launch in statistics.get("kernels", [])
+                       if any(number(stats, "sent")
+                              for path, stats in launch.get("components", {}).items()
+                              if path.startswith(self._own(identity(launch))))}
+
+    def array(self, path: str) -> str:
+        """Of an element: its array, one of each GPU."""
+        first, dot, rest = path.partition(".")
+        return first + dot + collapse(rest) if first in self.gpus.values() else collapse(path)
+
+    def _own(self, kernel: Identity) -> str:
+        return f"{self.gpus.get(kernel[1], '')}."
+
+    def of(self, kernel: Identity, shares: dict[str, float]) -> dict[str, float]:
+        if len(self.gpus) < 2 or kernel in self.remote:
+            return shares
+        others = set(self.gpus.values()) - {self.gpus.get(kernel[1], "")}
+        return {path: share for path, share in shares.items() if path.split(".")[0] not in others}
+
+
+class _Reader:
+    def __init__(self, model: Model, statistics: Statistics, path: str):
+        self.found, self.model = Found(), model
+        self.fastest, self.reach = max(model.hz.values()), _Reach(model, statistics)
+        places = model.places[:model.instances]
+        self.kinds = {self.reach.array(place.path): place.kind for place in places}
+        self.counts = Counter(self.reach.array(place.path) for place in places)
+        launches, uses, rows = _Launches(statistics), _uses(model, statistics), _rows(path)
+        by_column = [(i, use) for i, name in enumerate(next(rows)) for use in uses.get(name, ())]
+        for row in rows:
+            try:
+                start, end = int(row[0]), int(row[1])
+                shares = _shares(by_column, row, end - start)
+            except (ValueError, ZeroDivisionError):
+                raise Mistake(f"'{path}' has a row that is no row of numbers") from None
+            kernels = launches.during(start, end)
+            for kernel in kernels:
+                self._add(kernel, self.reach.of(kernel, shares), end - start)
+            if not kernels:
+                self._between(shares, end - start)
+
+    def _add(self, kernel: Identity, shares: dict[str, float], time_ps: int) -> None:
         arrays: dict[str, dict[str, float]] = {}
-        for element, share in _shares(by_column, row).items():
-            arrays.setdefault(collapse(element), {})[element] = share
-        most = max((max(shares.values()) for shares in arrays.values()), default=0.0)
-        for kernel in kernels:
-            one = found.setdefault(kernel, Fullness())
-            one.intervals += 1
-            one.cycles = (row[1] - row[0]) * max(model.hz.values()) // 10**12
-            for array, shares in arrays.items():
-                one.arrays.setdefault(array, Array(
-                    array, kinds.get(array, "link"), counts.get(array, 1))).add(shares, most)
+        for element, share in shares.items():
+            arrays.setdefault(self.reach.array(element), {})[element] = share
+        fullest, met = max(((path, _met(of)) for path, of in arrays.items()),
+                           key=lambda item: item[1], default=("", 0.0))
+        if met < IDLE:
+            return
+        one = self.found.kernels.setdefault(kernel, Fullness())
+        one.intervals += 1
+        one.cycles = time_ps * self.fastest // 10**12
+        array = next((a for a in one.arrays if a.path == fullest), None)
+        if not array:
+            array = Array(fullest, self.kinds.get(fullest, "link"), self.counts.get(fullest, 1))
+            one.arrays.append(array)
+        array.add(arrays[fullest])
+
+    def _between(self, shares: dict[str, float], time_ps: int) -> None:
+        moved = max(shares.values(), default=0.0) >= IDLE
+        self.found.copied_ps += time_ps if moved else 0
+        self.found.nothing_ps += 0 if moved else time_ps
+        for path, share in shares.items() if moved else ():
+            if path not in self.model.index:
+                self.found.links[path] = self.found.links.get(path, 0) + round(share * time_ps)
+
+
+def read(model: Model, statistics: Statistics, path: str) -> Found:
+    found = _Reader(model, statistics, path).found
+    found.levels, found.translation = unloaded(model, statistics)
     return found
+
+
+# ---- in a statistics file
+
+
+def encode(found: Found) -> dict[str, Any]:
+    def ways(levels: Levels) -> list[dict[str, Any]]:
+        return [{"path": path, "cycles": cycles} for path, cycles in levels]
+
+    return {"levels": ways(found.levels), "translation": ways(found.translation),
+            "copied_ps": found.copied_ps, "nothing_ps": found.nothing_ps, "links": found.links,
+            "kernels": [{"name": name, "gpu": gpu, **dataclasses.asdict(one)}
+                        for (name, gpu), one in found.kernels.items()]}
+
+
+def of_file(statistics: Statistics, file: str) -> Found | None:
+    """What a run with `--report limits` has left in its statistics; None: there was none."""
+    data = statistics.get("fullness")
+    if data is None:
+        return None
+    try:
+        return Found(
+            {(one["name"], one["gpu"]): Fullness(
+                one["intervals"], one["cycles"],
+                [Array(**array) for array in one["arrays"] if array["first"] and array["fullest"]])
+             for one in data["kernels"]},
+            [(one["path"], float(one["cycles"])) for one in data["levels"]],
+            [(one["path"], float(one["cycles"])) for one in data["translation"]],
+            data["copied_ps"], data["nothing_ps"], dict(data["links"]))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise Mistake(f"'{file}' is damaged: fullness is not what `heddle run --report limits` "
+                      "writes") from None
+
+
+def write(found: Found, file: str) -> None:
+    """As the last member of the statistics file; every other byte stays."""
+    path = pathlib.Path(file)
+    text = path.read_text(encoding="utf-8").rstrip()
+    member = json.dumps({"fullness": encode(found)}, separators=(",", ":"))[1:]
+    path.write_text(f"{text[:-1].rstrip()},\n{member}\n", encoding="utf-8")
 
 
 # ---- the way to memory, with nobody in front
@@ -169,7 +302,7 @@ Parameters = dict[str, Any]
 def _own_latency(parameters: Parameters, path: str, hz: int) -> float:
     """Of a component on the way, in cycles of its clock, by the names that the library gives."""
     own = parameters.get(path, {})
-    total = float(own.get("latency", 0) + own.get("vmem_latency", 0))
+    total = float(own.get("latency", 0) + own.get("vmem_latency", 0) + own.get("walk_latency", 0))
     for part in ("translation", "front"):
         total += parameters.get(f"{path}.{part}", {}).get("latency", 0)
     timing = parameters.get(f"{path}.timing", {})
@@ -182,28 +315,42 @@ def _own_latency(parameters: Parameters, path: str, hz: int) -> float:
     return total
 
 
-def unloaded(model: Model, statistics: Statistics) -> list[tuple[str, float]]:
-    """From a compute unit to the last memory: each level and the cycles of a load that ends there,
-    by the latencies of the description. Empty where the way is not known."""
-    parameters = statistics.get("stamp", {}).get("parameters", {})
-    here = next((p for p in model.places[:model.instances] if p.kind == "compute"
-                 and "vmem_latency" in parameters.get(p.path, {})), None)
-    levels: list[tuple[str, float]] = []
-    if here is None:
-        return levels
-    total, path, ports = _own_latency(parameters, here.path, model.hz[here.clock]), here.path, \
-        ("vmem",)
+def _way(model: Model, parameters: Parameters, path: str, ports: tuple[str, ...], onward:
+         tuple[str, ...]) -> Iterator[tuple[str, str, float]]:
+    """What lies behind these ports of a component, one behind the other: path, kind, and the cycles
+    of its clock that it and the wire to it take; a link counts nothing."""
     seen = {path}
     while True:
-        way = next((c for c in model.connections if not c.link and c.target not in seen
+        way = next((c for c in model.connections if c.target not in seen
                     and c.source.rpartition(".")[0] == path
                     and c.source.rpartition(".")[2].split("[")[0] in ports), None)
         if way is None:
-            return levels
+            return
         place = model.places[model.index[way.target]]
-        path, ports = place.path, ("bottom", "to")
+        path, ports = place.path, onward
         seen.add(path)
-        total += way.latency + _own_latency(parameters, path, model.hz[place.clock])
-        if place.kind in ("cache", "memory"):
+        yield path, place.kind, way.latency + _own_latency(parameters, path, model.hz[place.clock])
+
+
+def unloaded(model: Model, statistics: Statistics) -> tuple[Levels, Levels]:
+    """From a compute unit to the last memory: each level and the cycles of a load that ends there,
+    by the latencies of the description; and how much longer a load takes that has to ask each level
+    of translation behind its first cache. Empty where the way is not known."""
+    parameters = statistics.get("stamp", {}).get("parameters", {})
+    here = next((p for p in model.places[:model.instances] if p.kind == "compute"
+                 and "vmem_latency" in parameters.get(p.path, {})), None)
+    levels: Levels = []
+    translation: Levels = []
+    if here is None:
+        return levels, translation
+    total, first = _own_latency(parameters, here.path, model.hz[here.clock]), ""
+    for path, kind, cycles in _way(model, parameters, here.path, ("vmem",), ("bottom", "to")):
+        total, first = total + cycles, first or path
+        if kind in ("cache", "memory"):
             total += 1  # the answer goes up by a wire, too
             levels.append((collapse(path), total))
+    total = 0.0
+    for path, kind, cycles in _way(model, parameters, first, ("translate",), ("bottom", "to")):
+        total += cycles
+        translation.append((collapse(path), total))
+    return levels, translation

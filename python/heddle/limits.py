@@ -1,65 +1,24 @@
-"""What limits a kernel: decided here once, as data with a sentence each.
+"""What limits a kernel, and a run: decided here once, as data with a sentence each. docs/design/
+limits.md says why the rules are as they are.
 
-Each rule is a function that gives a share in per cent and a sentence, beside the least share at
-which it speaks. Rules are asked in order, from the outside to the inside of the machine, and all
-that apply speak. A suggestion is only made where the numbers contain it.
-
-With the platform's description (`of_memory`) more is known: how long a load takes with nobody in
-front, so how long it queues; and, with a series of short intervals (`heddle.fullness`), which
-element was full when: banks or channels that collide, bandwidth, TLBs, links. Without a series
-means stand for it, and what they cannot tell is said. Nothing is called latency unless loads take
-about as long as the description says that they have to. Kinds of components are those of
-diagrams, so a machine of somebody else's components is judged, too. What claims something about
-memory needs a third of the wavefronts' cycles to wait for it."""
+A kernel's time is divided among causes, each with a share (`heddle.account`); the largest is said
+first, and those worth saying follow. Waiting for memory is no cause yet: what memory waits for is
+found from which array was the fullest when (`heddle.fullness`), and from how long a load takes
+against the way with nobody in front. Without the former, which only `heddle run --report limits`
+records, a sentence says so. Nothing is called latency unless loads take about as long as the
+description says that they have to. Kinds of components are those of diagrams, so a machine of
+somebody else's components is judged, too. A setting is named only where the machine has it."""
 from __future__ import annotations
 
-import dataclasses
-from typing import Callable, Iterable, Iterator
+from typing import Iterable, Iterator
 
-from heddle.fullness import FULL, Array as Filled, Fullness
-from heddle.kernels import WAVEFRONTS, Cache, Kernel, per_cent
-from heddle.measures import Group, Measured, grouped, least_of_hottest
-
-# Shares below which nothing is said, in per cent. Chosen, not measured: a third of the time is
-# worth a sentence, a tenth is when it is a known mistake (bank conflicts). HOT: times the mean of
-# the array, of at least FEWEST elements.
-WORTH_SAYING, WORTH_FIXING, BUSY, IDLE_UNITS, UNBALANCED = 33, 10, 60, 50, 20
-HOT, FEWEST = 4.0, 4
-# Loads that a wavefront has under way, below which not even two of them overlap.
-IN_FLIGHT = 2.0
-
-
-@dataclasses.dataclass(frozen=True)
-class Limit:
-    what: str      # the name of the rule
-    share: float   # in per cent, of what the rule looks at
-    words: str
-
-
-# ---- from where its wavefronts' cycles went
-
-
-def _cache(k: Kernel, name: str) -> Cache | None:
-    """The first one with accesses whose name, without its index, ends a path."""
-    return next((c for path, c in k.caches.items()
-                 if c.all and path.rpartition(".")[2].split("[")[0] == name), None)
-
-
-def _hits(k: Kernel, name: str, words: str) -> str:
-    cache = _cache(k, name)
-    return words.format(f"{per_cent(cache.hits, cache.all):.0f} %") if cache else ""
-
-
-def _more_wavefronts(k: Kernel) -> str:
-    """Would more wavefronts hide the latency, and what keeps them out? Only when slots are left and
-    the grid would fill them."""
-    reasons = {"vgprs": "vector registers let", "sgprs": "scalar registers let",
-               "lds": "the LDS lets", "work_group_slots": "the number of work-groups lets"}
-    if k.limited_by not in reasons:
-        return ""
-    fit = k["work_groups_per_unit"] * k["wavefronts_per_work_group"] / k["simds"]
-    return (f"; more wavefronts could hide it, but {reasons[k.limited_by]} only {fit:.1f} of "
-            f"{k['slots_per_simd']} onto a SIMD")
+from heddle import account
+from heddle.fullness import FULL, Found, of_file
+from heddle.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, fits, link_setting,
+                           room, scarce)
+from heddle.kernels import Kernel, per_cent
+from heddle.memory_limits import of_memory
+from heddle.statistics_file import Statistics, number
 
 
 def _work_groups(k: Kernel) -> str:
@@ -69,332 +28,247 @@ def _work_groups(k: Kernel) -> str:
             f"{'' if groups == launches else 's'} a launch")
 
 
-def _launch(k: Kernel) -> float:
-    return per_cent(k.rows.get(("empty", "launch"), 0), k.total)
+def _hits(j: Judged, name: str, words: str) -> str:
+    """Of the first cache with accesses whose name, without its index, ends a path."""
+    cache = next((c for path, c in j.kernel.caches.items()
+                  if c.all and path.rpartition(".")[2].split("[")[0] == name), None)
+    return words.format(f"{per_cent(cache.hits, cache.all):.0f} %") if cache else ""
 
 
-def _idle_units(k: Kernel) -> float:
-    return (100 - per_cent(k["unit_cycles"], k["all_unit_cycles"]) - _launch(k)
-            if "grid" in k.limited_by else 0)
+# ---- the other causes
 
 
-def _unbalanced(k: Kernel) -> float:
-    """How much shorter than the longest of the compute units the average of all had wavefronts. A
-    grid that leaves units idle anyway is _idle_units'."""
-    most = k["longest_unit_cycles"] * k["compute_units"]
-    return 100 - per_cent(k["unit_cycles"], most) if _idle_units(k) < IDLE_UNITS and most else 0
+def _launch(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    each = k.rows.get(("empty", "launch"), 0) / max(k.sum("slots"), 1)
+    of = f" of each of {len(k.launches)} launches" if len(k.launches) > 1 else ""
+    return Limit("launch", share, (
+        f"limited by what a launch costs, too short for it: {share:.0f} % of the time passes "
+        f"before the first work-group can be placed, {each:.0f} cycles{of}; fewer, larger launches "
+        f"would share them; {j.sure(share)}{j.tries('cp.kernel_overhead')}"))
 
 
-def _own_work(k: Kernel) -> float:
-    """Issue and execution, where the ALUs have room: then it is the length of each wavefront's
-    chain of instructions that counts."""
-    return k.of_wavefronts(k.group("issued") + k.group("executing")) if k.valu < BUSY else 0
+def _inner(j: Judged) -> str:
+    """What the wavefronts themselves do longest, where the machine has too few of them: the length
+    of their own way is then the length of the kernel."""
+    inner = {cause: part for cause, part in j.shares.items()
+             if cause not in ("launch", "idle", "empty")}
+    whole = sum(inner.values())
+    if not whole:
+        return ""
+    cause, part = max(inner.items(), key=lambda item: item[1])
+    words = next(iter(_limits(j, cause, 0.0))).words
+    phrase = words.partition(":")[0].removeprefix("limited by ")
+    return f"; its wavefronts' own time is {per_cent(part, whole):.0f} % {phrase}"
 
 
-def _lds(k: Kernel) -> float:
-    return per_cent(k["lds_busy"], k["unit_cycles"])
+def _too_few(j: Judged, share: float) -> Limit:
+    """Compute units, or SIMDs, without a wavefront."""
+    k, inner = j.kernel, _inner(j)
+    launches = len(k.launches)
+    if _is_small(k):
+        return Limit("grid", share, (
+            f"limited by the grid: {_work_groups(k)} for {k['compute_units']} compute units, of "
+            f"whose time {share:.0f} % is without any{inner}; {j.sure(share)}"))
+    longest = k["longest_unit_cycles"]
+    return Limit("tail", share, (
+        "limited by the tail of the launch, unbalanced: one compute unit had wavefronts for "
+        f"{longest // launches} cycles, all of them on average for "
+        f"{100 - per_cent(k['unit_cycles'], longest * k['compute_units']):.0f} % less; "
+        f"{_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each{inner}; "
+        f"{j.sure(share)}"))
 
 
-def _lds_latency(k: Kernel) -> float:
-    """Behind an LDS that is busy, wavefronts wait for their turn and not for its latency."""
-    return 0 if _lds(k) >= BUSY else k.of_wavefronts(k.waiting("lgkmcnt_lds"))
+def _empty_simds(j: Judged, share: float) -> Limit:
+    k, short = j.kernel, scarce(j.kernel)
+    if short:
+        return Limit(f"occupancy_{short}", share, (
+            f"limited by occupancy: {OCCUPANCY[short]} let{'s' if short == 'lds' else ''} "
+            f"{fits(k)}, so SIMDs have none for {share:.0f} % of the time{_inner(j)}; "
+            f"{j.sure(share)}{j.tries(*room(short))}"))
+    return Limit("grid", share, (
+        f"limited by the grid: {_work_groups(k)} of {k['wavefronts_per_work_group']} wavefronts "
+        f"for {k['compute_units']} compute units of {k['simds']} SIMDs, which have none for "
+        f"{share:.0f} % of the time{_inner(j)}; {j.sure(share)}"))
 
 
-def _waits(*kinds: str) -> Callable[[Kernel], float]:
-    return lambda k: k.of_wavefronts(k.waiting(*kinds))
+def _valu(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    issued = {kind: value for (group, kind), value in k.rows.items() if group == "issued"
+              and kind.startswith("valu")}
+    slow = per_cent(sum(value for kind, value in issued.items() if kind != "valu"),
+                    sum(issued.values()))
+    kinds = (f"; {slow:.0f} % of their instructions are slower ones (transcendental, of 64 bits)"
+             if slow >= WORTH_FIXING else "")
+    return Limit("valu", share, (
+        f"limited by the vector ALUs: they work for {k.valu:.0f} % of the time in which their "
+        f"compute unit has wavefronts{kinds}; {j.sure(share)}{j.tries('gpu.arrays')}"))
 
 
-def _own_work_words(k: Kernel, value: float) -> str:
-    simd_cycles = k["unit_cycles"] * k["simds"]
-    return (f"limited by the length of the program: wavefronts issue or execute for {value:.0f} % "
-            f"of their cycles, while the vector ALUs work for {k.valu:.0f} % of the time; "
-            f"{k['wavefront_cycles'] / simd_cycles if simd_cycles else 0:.2f} wavefronts a SIMD "
-            "are too few to fill them")
+def _lds(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    works, conflicts = (per_cent(k["lds_busy"], k["unit_cycles"]),
+                        per_cent(k["lds_conflict"], k["lds_busy"]))
+    if conflicts >= 50:  # most of its work
+        return Limit("lds_conflicts", share, (
+            f"limited by bank conflicts of the LDS: it works for {works:.0f} % of the time, "
+            f"{conflicts:.0f} % of that for conflicts; lanes use addresses that differ by "
+            f"multiples of 128 bytes, and rows with a word more would spread them; "
+            f"{j.sure(share)}"))
+    if works >= 100 * FULL or k.waiting("lds_busy") > k.waiting("lgkmcnt_lds"):
+        return Limit("lds", share, (
+            f"limited by the LDS: it works for {works:.0f} % of the time in which its compute unit "
+            f"has wavefronts, {conflicts:.0f} % of that for bank conflicts; {j.sure(share)}"
+            f"{j.tries('cu.lds_ports')}"))
+    return Limit("lds_latency", share, (
+        f"limited by the latency of the LDS: {k.of_wavefronts(k.waiting('lgkmcnt_lds')):.0f} % of "
+        f"the wavefronts' cycles wait for it, which works for {works:.0f} % of the time; "
+        f"{j.sure(share)}{j.tries('cu.lds_latency')}"))
 
 
-def _vector_memory_words(k: Kernel, value: float) -> str:
-    words = f"limited by vector memory: {value:.0f} % of the wavefronts' cycles wait on vmcnt"
-    if k["vector_memory_instructions"]:
-        mean = k["vector_memory_cycles"] / k["vector_memory_instructions"]
-        words += f"; an instruction takes {mean:.0f} cycles"
-    cache = _cache(k, "l1v")
-    words += _hits(k, "l1v", "; {} of the accesses hit in the L1")
-    merged = per_cent(cache.merged, cache.all) if cache else 0
-    if merged >= 0.5:
-        words += f", {merged:.0f} % merged there into a pending miss"
-    return words + _hits(k, "l2", ", {} of the rest in the L2") + _more_wavefronts(k)
+def _scalar_memory(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    return Limit("scalar_memory", share, (
+        f"limited by scalar memory: {k.of_wavefronts(k.waiting('lgkmcnt_scalar_memory')):.0f} % of "
+        "the wavefronts' cycles wait on lgkmcnt for scalar loads, one behind the other"
+        f"{_hits(j, 'l1s', '; {} of them hit in the scalar cache')}; {j.sure(share)}"
+        f"{j.tries('l1s.size', 'l1s.latency')}"))
 
 
-@dataclasses.dataclass(frozen=True)
-class Rule:
-    what: str
-    share: Callable[[Kernel], float]
-    least: float
-    words: Callable[[Kernel, float], str]
-    inner: bool = True  # about what the wavefronts do
+def _barrier(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    return Limit("barriers", share, (
+        f"limited by barriers: {k.of_wavefronts(k.waiting('barrier')):.0f} % of the wavefronts' "
+        f"cycles wait at s_barrier for the slowest of the work-group; {j.sure(share)}"))
 
 
-RULES = (
-    Rule("launch", _launch, WORTH_SAYING, lambda k, v: (
-        f"short for what a launch costs: {v:.0f} % of the slot-cycles pass before the first "
-        "work-group can be placed"), False),
-    Rule("grid", _idle_units, IDLE_UNITS, lambda k, v: (
-        f"limited by the grid: {_work_groups(k)} for {k['compute_units']} compute units, which "
-        f"have none for {v:.0f} % of the time"), False),
-    Rule("balance", _unbalanced, UNBALANCED, lambda k, v: (
-        "unbalanced: one compute unit had wavefronts for "
-        f"{k['longest_unit_cycles'] // len(k.launches)} cycles, all of them on average for "
-        f"{v:.0f} % less; {_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each"),
-         False),
-    Rule("valu", lambda k: k.valu, BUSY, lambda k, v: (
-        f"limited by the vector ALUs: they work for {v:.0f} % of the time in which their compute "
-        "unit has wavefronts")),
-    Rule("program", _own_work, BUSY, _own_work_words),
-    Rule("lds", _lds, BUSY, lambda k, v: (
-        f"limited by the LDS: it works for {v:.0f} % of the time in which its compute unit has "
-        f"wavefronts, {per_cent(k['lds_conflict'], k['lds_busy']):.0f} % of that for bank "
-        f"conflicts; for {_waits('lgkmcnt_lds', 'lds_conflict', 'lds_busy')(k):.0f} % of their "
-        "cycles wavefronts wait for it")),
-    Rule("vector_memory", _waits("vmcnt"), WORTH_SAYING, _vector_memory_words),
-    Rule("stores", _waits("stores"), WORTH_SAYING, lambda k, v: (
-        f"limited by stores: for {v:.0f} % of their cycles wavefronts are behind s_endpgm and wait "
-        "for their stores")),
-    Rule("scalar_memory", _waits("lgkmcnt_scalar_memory"), WORTH_SAYING, lambda k, v: (
-        f"limited by scalar memory: {v:.0f} % of the wavefronts' cycles wait on lgkmcnt for scalar "
-        f"loads{_hits(k, 'l1s', '; {} of them hit in the scalar cache')}{_more_wavefronts(k)}")),
-    Rule("lds_latency", _lds_latency, WORTH_SAYING, lambda k, v: (
-        f"limited by the latency of the LDS: {v:.0f} % of the wavefronts' cycles wait on lgkmcnt "
-        f"for it{_more_wavefronts(k)}")),
-    Rule("barriers", _waits("barrier"), WORTH_SAYING, lambda k, v: (
-        f"limited by barriers: {v:.0f} % of the wavefronts' cycles wait at s_barrier for the "
-        "slowest of the work-group")),
-    Rule("fetch", _waits("fetch"), WORTH_SAYING, lambda k, v: (
-        f"limited by instruction fetch: {v:.0f} % of the wavefronts' cycles"
-        f"{_hits(k, 'l1i', '; {} of the fetches hit in the instruction cache')}")),
-    Rule("in_flight", _waits("vector_memory_full", "counter_full"), WORTH_SAYING, lambda k, v: (
-        "limited by the number of vector memory instructions in flight: "
-        f"{v:.0f} % of the wavefronts' cycles")),
-    Rule("bank_conflicts", _waits("lds_conflict"), WORTH_FIXING, lambda k, v: (
-        f"bank conflicts of the LDS cost {v:.0f} % of the wavefronts' cycles "
-        f"({per_cent(k['lds_conflict'], k['lds_busy']):.0f} % of the cycles in which it works): "
-        "lanes use addresses that differ by multiples of 128 bytes; rows with a word more would "
-        "spread them"), False),
-)
+def _fetch(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    return Limit("fetch", share, (
+        f"limited by instruction fetch: {k.of_wavefronts(k.waiting('fetch')):.0f} % of the "
+        "wavefronts' cycles wait for code"
+        f"{_hits(j, 'l1i', '; {} of the fetches hit in the instruction cache')}; {j.sure(share)}"
+        f"{j.tries('cu.instruction_buffer', 'cu.fetch_latency', 'l1i.size')}"))
 
 
-def _largest(k: Kernel) -> Iterator[Limit]:
-    """The two kinds with most of the wavefronts' cycles."""
-    rows = sorted(((value, key) for key, value in k.rows.items() if key[0] in WAVEFRONTS),
-                  key=lambda row: -row[0])[:2]
-    if len(rows) == 2 and rows[0][0]:
-        shares = [f"{k.of_wavefronts(value):.0f} % " for value, _ in rows]
-        yield Limit("none", k.of_wavefronts(rows[0][0]), (
-            f"no single limit: of the wavefronts' cycles {shares[0]}are {'.'.join(rows[0][1])}, "
-            f"{shares[1]}{'.'.join(rows[1][1])}"))
+def _unequal(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    held = k.wavefronts + k.group("ended")
+    return Limit("unequal", share, (
+        "limited by the tail of work-groups, whose wavefronts are unequal: those that have ended "
+        f"hold {per_cent(k.group('ended'), held):.0f} % of the slots until the slowest of their "
+        f"work-group has; {j.sure(share)}"))
 
 
-def of_cycles(k: Kernel) -> list[Limit]:
-    told = [(rule, value) for rule in RULES if (value := rule.share(k)) >= rule.least]
-    limits = [Limit(rule.what, value, rule.words(k, value)) for rule, value in told]
-    return limits if any(rule.inner for rule, _ in told) else [*limits, *_largest(k)]
+def _sleep(j: Judged, share: float) -> Limit:
+    return Limit("sleep", share, (
+        f"limited by s_sleep and s_nop: the kernel waits on purpose, as for another kernel; "
+        f"{j.sure(share)}"))
 
 
-def told(kernels: list[Kernel]) -> list[Kernel]:
-    """With their words."""
+def _program(j: Judged, share: float) -> Limit:
+    k, simds = j.kernel, j.kernel["unit_cycles"] * j.kernel["simds"]
+    own = k.of_wavefronts(k.group("issued") + k.group("executing"))
+    return Limit("program", share, (
+        f"limited by the length of the program, scalar instructions and branches: wavefronts issue "
+        f"or execute for {own:.0f} % of their cycles, while the vector ALUs work for {k.valu:.0f} "
+        f"% of the time; {k['wavefront_cycles'] / simds if simds else 0:.2f} wavefronts a SIMD are "
+        f"too few to fill them; {j.sure(share)}{j.tries('cu.branch_latency')}"))
+
+
+CAUSES = {"launch": _launch, "idle": _too_few, "empty": _empty_simds, "valu": _valu, "lds": _lds,
+          "scalar_memory": _scalar_memory, "barrier": _barrier, "fetch": _fetch,
+          "unequal": _unequal, "sleep": _sleep, account.OTHER: _program}
+
+
+def _limits(j: Judged, cause: str, share: float) -> Iterable[Limit]:
+    return of_memory(j, share) if cause == "memory" else [CAUSES[cause](j, share)]
+
+
+def _is_small(k: Kernel) -> bool:
+    return k.sum("work_groups") < len(k.launches) * k["compute_units"]
+
+
+def _rank(k: Kernel, cause: str) -> int:
+    """Where the grid leaves compute units or SIMDs without a wavefront, what its wavefronts wait
+    for comes first. When they work, it is the grid."""
+    if cause == "empty" or cause == "idle" and _is_small(k):
+        return 1
+    return 2 if cause in ("valu", account.OTHER) else 0
+
+
+def of_kernel(kernel: Kernel, found: Found | None, settings: dict[str, str]) -> list[Limit]:
+    """The largest cause first. One of less than a third of the time is only said if it is the
+    largest, and then with the one behind it."""
+    j = Judged(kernel, found, settings)
+    if not j.shares or not sum(j.shares.values()):
+        return []
+    worth = [item for item in j.shares.items() if item[1] >= WORTH_SAYING]
+    if not scarce(kernel):  # more wavefronts help those that work more than those that wait
+        worth.sort(key=lambda item: _rank(kernel, item[0]))
+    limits = [limit for cause, share in worth or list(j.shares.items())[:2] if share
+              for limit in _limits(j, cause, share)]
+    conflicts = kernel.of_wavefronts(kernel.waiting("lds_conflict"))
+    if conflicts >= WORTH_FIXING and all(limit.what != "lds_conflicts" for limit in limits):
+        limits.append(Limit("bank_conflicts", conflicts, (
+            f"bank conflicts of the LDS cost {conflicts:.0f} % of the wavefronts' cycles "
+            f"({per_cent(kernel['lds_conflict'], kernel['lds_busy']):.0f} % of the cycles in which "
+            "it works): rows with a word more would spread them")))
+    return limits
+
+
+# ---- a run
+
+
+def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
+    """What the time is that no kernel runs, when it is more than a third of the run."""
+    whole = number(statistics, "time_ps")
+    if not found or not whole:
+        return []
+    settings, limits = statistics.get("stamp", {}).get("settings", {}), []
+    copied, nothing = per_cent(found.copied_ps, whole), per_cent(found.nothing_ps, whole)
+    if copied >= WORTH_SAYING:
+        link, busy = max(found.links.items(), key=lambda item: item[1], default=("", 0))
+        name = link.rpartition(" via ")[2].partition(" ->")[0].split("[")[0]
+        share = min(per_cent(busy, found.copied_ps), 100.0)
+        where = (f", over a link: {link} is busy for {share:.0f} % of that" if share > 50 else
+                 f", inside of a GPU: links are busy for {share:.0f} % of that at most")
+        limits.append(Limit("copies", copied, (
+            f"limited by copies: for {copied:.0f} % of the run bytes move and no kernel runs"
+            f"{where}; confidence: {'high' if copied > 50 else 'medium'}"
+            f"{link_setting(settings, name) if share > 50 else ''}")))
+    if nothing >= WORTH_SAYING:
+        costs = [name for name, value in settings.items() if name.startswith("driver.")
+                 and name.endswith(("_cost", "_setup")) and not value.startswith("0")]
+        launches = len(statistics.get("kernels", []))
+        limits.append(Limit("host", nothing, (
+            f"limited by the host, gaps between launches and copies: for {nothing:.0f} % of the "
+            f"run neither a kernel runs nor do bytes move, {found.nothing_ps / 1e6:.1f} us with "
+            f"{launches} launch{'' if launches == 1 else 'es'}; confidence: "
+            f"{'high' if nothing > 50 else 'medium'}"
+            + (f"; settings to try: {', '.join(costs)}" if costs else ""))))
+    return sorted(limits, key=lambda limit: -limit.share)
+
+
+def told(kernels: list[Kernel], statistics: Statistics, file: str,
+         found: Found | None = None) -> list[Kernel]:
+    """With their words. `found`: of a series; None: what the file has."""
+    found = found or of_file(statistics, file)
+    settings = statistics.get("stamp", {}).get("settings", {})
     for kernel in kernels:
-        kernel.words = [limit.words for limit in of_cycles(kernel)]
+        kernel.words = [limit.words for limit in of_kernel(kernel, found, settings)]
     return kernels
 
 
-# ---- from what components measured, too
-
-
-def _memory_wait(k: Kernel) -> float:
-    """Per cent of the wavefronts' cycles that wait for memory."""
-    return k.of_wavefronts(k.waiting("vmcnt", "stores", "vector_memory_full", "counter_full",
-                                     "lgkmcnt_scalar_memory"))
-
-
-@dataclasses.dataclass
-class Array:
-    """The utilisation of an array's elements, in the kernel and in the whole run."""
-    path: str
-    kind: str
-    kernel: Group
-    run: Group
-
-    @property
-    def share(self) -> float:
-        return 100 * self.kernel.share if self.kernel.whole else 0.0
-
-    @property
-    def is_memory(self) -> bool:
-        return self.kind in ("cache", "memory")
-
-
-def _arrays(kernel: Measured, run: Measured) -> list[Array]:
-    places = kernel.model.places[:kernel.model.instances]
-    kinds = {place.path: place.kind for place in places if place.speaks}
-    own = [row for row in run.rows("utilisation") if row.path in kinds]
-    timed = {group.path: group for group in grouped(
-        row for row in kernel.rows("utilisation") if row.path in kinds)}
-    return [Array(group.path, group.kind, timed.get(group.path, Group(group.path, "", "")), group)
-            for group in grouped(own)]
-
-
-def _translation(k: Kernel, array: Array, kernel: Measured) -> Limit | None:
-    if array.kind != "translation" or array.share < WORTH_SAYING:
-        return None
-    # All parts that translate, which components keep beside their tags.
-    first = [share for place, share in zip(kernel.model.places, kernel.shares["hit_rate"])
-             if place.interface == "address_translation"]
-    whole = sum(share[1] for share in first)
-    hits = (f"; {per_cent(sum(share[0] for share in first), whole):.0f} % of translations hit in "
-            "the first TLB" if whole > 0 else "")
-    return Limit("translation", array.share, (
-        f"limited by address translation, the reach of the TLBs: {array.path} is "
-        f"{array.share:.0f} % busy, and wavefronts wait for memory for {_memory_wait(k):.0f} % of "
-        f"their cycles{hits}; the kernel uses more pages than the TLBs hold, or few lines of each: "
-        "larger pages, or work on one page at a time, would help"))
-
-
-def _hot_channel(array: Array) -> Limit | None:
-    count = len(array.run.rows)
-    if not array.is_memory or count < FEWEST or not array.kernel.whole:
-        return None
-    path, part = least_of_hottest(array.kernel, array.run)
-    share = per_cent(part, array.kernel.whole / count)
-    if share < WORTH_SAYING or share < HOT * array.share:
-        return None
-    return Limit("hot_channel", share, (
-        f"one hot channel: {path} is {share:.0f} % busy, while the {count} of {array.path} are "
-        f"{array.share:.0f} % on average; it carries {per_cent(part, array.kernel.part):.0f} % of "
-        "their traffic, so addresses differ by multiples of what they are interleaved by: rows "
-        "with some bytes more, or a hashed interleave, would spread them"))
-
-
-def _bandwidth(array: Array) -> Limit | None:
-    if not array.is_memory or array.share < BUSY:
-        return None
-    return Limit("bandwidth", array.share, f"limited by bandwidth: {array.path} moves "
-                                           f"{array.share:.0f} % of what it can")
-
-
-# ---- from intervals
-
-
-@dataclasses.dataclass
-class Way:
-    """A kernel's loads on their way to memory: what they take, and what each level of the way takes
-    with nobody in front."""
-    measured: float
-    levels: list[tuple[str, float]]
-
-    @property
-    def queued(self) -> float:
-        """Per cent of a load's time that it waits for others, at least."""
-        known = self.levels and self.measured > self.levels[-1][1]
-        return 100 - per_cent(self.levels[-1][1], self.measured) if known else 0.0
-
-    @property
-    def words(self) -> str:
-        path, cycles = self.levels[-1]
-        return (f"a load takes {self.measured:.0f} cycles, where the whole way to "
-                f"{path} takes {cycles:.0f} with nobody in front, so at least {self.queued:.0f} % "
-                "of it is queueing")
-
-
-def _way(k: Kernel, levels: list[tuple[str, float]]) -> Way:
-    count = k["vector_memory_instructions"]
-    return Way(k["vector_memory_cycles"] / count if count else 0.0, levels)
-
-
-def _confidence(fullness: Fullness, share: float) -> str:
-    """An interval at each end of a launch is only in part the kernel's, so few say little."""
-    sure = fullness.intervals >= 20 and share >= 2 * WORTH_SAYING
-    return f"confidence: {'high' if sure else 'medium' if fullness.intervals >= 5 else 'low'}"
-
-
-def _tries(parameters: Iterable[str], path: str, names: Iterable[str]) -> str:
-    """The settings of what the array is in, of these names, that the machine has."""
-    inside, known = path.replace("[*]", "").rpartition(".")[0], set(parameters)
-    found = [f"{inside}.{name}" for name in names if f"{inside}.{name}" in known]
-    return f"; settings to try: {', '.join(found)}" if found else ""
-
-
-def _reach(fullness: Fullness, settings: Iterable[str]) -> str:
-    """The settings of what translates that enlarge it."""
-    known = set(settings)
-    found = [name for a in fullness.arrays.values() if a.kind == "translation"
-             for name in (f"{a.path}.sets", f"{a.path}.walkers") if name in known]
-    return f"; settings to try: {', '.join(found)}" if found else ""
-
-
-def _full(array: Filled, fullness: Fullness, settings: dict[str, str]) -> Limit | None:
-    """An array of which an element is full for a third of the time, and nothing is fuller."""
-    share = per_cent(array.first, fullness.intervals)
-    if share < WORTH_SAYING or array.kind == "compute":
-        return None
-    when = f"in {array.full} of {fullness.intervals} intervals of {fullness.cycles} cycles"
-    often, count = array.fullest.most_common(1)[0]
-    sure = _confidence(fullness, share)
-    size = ("banks", "channels")
-    if array.elements >= FEWEST and array.mean < FULL / 2:
-        tries = _tries(settings, array.path, ("hashed", *size))
-        each = array.full_elements / array.full
-        if 2 * count >= array.full:
-            return Limit("hot_channel", share, (
-                f"one hot channel: {often} is the fullest {when} in which one is full, while the "
-                f"{array.elements} of {array.path} are {100 * array.mean:.0f} % busy; addresses "
-                f"differ by multiples of what they are interleaved by; {sure}{tries}"))
-        return Limit("collisions", share, (
-            f"limited by collisions: {when} {each:.1f} of the {array.elements} of {array.path} are "
-            f"full, while all are {100 * array.mean:.0f} % busy; it is not always the same ones "
-            f"({len(array.fullest)} are the fullest at times): what is asked for at one moment "
-            f"lies in few of them; {sure}{tries}"))
-    if array.kind == "translation":
-        return Limit("translation", share, (
-            f"limited by address translation, the reach of the TLBs: {often} is full {when}; the "
-            f"kernel uses more pages than the TLBs hold, or few lines of each; {sure}"
-            f"{_reach(fullness, settings)}"))
-    return Limit("bandwidth", share, (
-        f"limited by bandwidth: {array.path} is full {when}, {array.full_elements / array.full:.1f}"
-        f" of {array.elements}; {sure}{_tries(settings, array.path, size)}"))
-
-
-def _queueing(k: Kernel, way: Way, found: bool, looked: bool) -> Iterator[Limit]:
-    if way.queued >= WORTH_SAYING:
-        where = ("" if found else "; no element is full for a third of the time" if looked else
-                 "; where it waits, `heddle run --report limits` tells")
-        yield Limit("queueing", way.queued, f"loads queue: {way.words}{where}")
-        return
-    in_flight = k["vector_memory_cycles"] / k.wavefronts if k.wavefronts else 0.0
-    if found or not way.levels or in_flight >= IN_FLIGHT:
-        return
-    share, (path, cycles) = k.of_wavefronts(k.waiting("vmcnt")), way.levels[-1]
-    if share >= WORTH_SAYING:
-        yield Limit("chain", share, (
-            f"limited by loads one behind the other: a wavefront has {in_flight:.1f} of them under "
-            f"way, and each takes {way.measured:.0f} cycles, no more than the way to {path} with "
-            f"nobody in front ({cycles:.0f}); more independent loads in each wavefront, or more "
-            "wavefronts, would overlap them; confidence: medium, as loads of all levels count"))
-
-
-def of_memory(k: Kernel, kernel: Measured, run: Measured, levels: list[tuple[str, float]],
-              settings: dict[str, str], fullness: Fullness | None = None) -> list[Limit]:
-    """What `of_cycles` says comes behind its cause. `levels` are those of fullness.unloaded();
-    `settings` the run's, by path."""
-    if _memory_wait(k) < WORTH_SAYING:
-        return of_cycles(k)
-    causes: list[Limit] = []
-    if fullness:
-        causes = [limit for a in fullness.arrays.values()
-                  if (limit := _full(a, fullness, settings))]
-    else:
-        causes = [limit for a in _arrays(kernel, run)
-                  if (limit := _translation(k, a, kernel) or _hot_channel(a) or _bandwidth(a))]
-    causes.sort(key=lambda limit: -limit.share)
-    if _launch(k) >= WORTH_SAYING:  # too short for anything to queue
-        return [*causes, *of_cycles(k)]
-    queueing = _queueing(k, _way(k, levels), bool(causes), fullness is not None)
-    return [*causes, *queueing, *of_cycles(k)]
+def report(kernels: list[Kernel], statistics: Statistics, file: str,
+           found: Found | None = None) -> Iterator[tuple[str, list[str]]]:
+    """What is reported of, and the words. The run comes first when kernels have so little of it
+    that nothing in them is worth mending."""
+    found = found or of_file(statistics, file)
+    run = of_run(statistics, found)
+    words = [("the run", [limit.words for limit in run])] if run else []
+    first = sum(limit.share for limit in run) > 100 - WORTH_FIXING
+    yield from words if first else ()
+    for kernel in told(kernels, statistics, file, found):
+        yield kernel.label, kernel.words
+    yield from () if first else words

@@ -23,6 +23,7 @@ class Place:
     clock: str
     measures: list[tuple[str, Terms, Terms]]  # name, part, whole
     asked_bytes: float = 0  # a cycle, at most, that requests of others can move
+    payload_bytes: float = 0  # the most of one of them
     interface: str = ""
     speaks: bool = False    # for its parts: an instance that is no composite
     parts: list[int] = dataclasses.field(default_factory=list)  # indices of the places
@@ -80,6 +81,7 @@ class Model:
         target = self.places[self.index[one["to"].rpartition(".")[0]]]
         rate = 1.0 if one["from"].rpartition(".")[0] in joins else float(one["width"])
         target.asked_bytes += rate * one["payload_bytes"]
+        target.payload_bytes = max(target.payload_bytes, one["payload_bytes"])
         link, wire = one.get("link", ""), one.get("wire", "")
         if not link:
             return Connection(one["from"], target.path, target.clock, one["from"], rate,

@@ -3,10 +3,23 @@ limits FILE SERIES, run sample FILE, run profile FILE [PROGRAM]), and the page o
 ...)."""
 from __future__ import annotations
 
+import argparse
 from typing import Sequence
 
 from heddle import words as command_line
-from heddle.statistics_file import read
+from heddle.statistics_file import Statistics, read
+
+
+def _limits(chosen: argparse.Namespace, statistics: Statistics) -> None:
+    """What was full when stays in the file, for whatever reads it."""
+    from heddle import fullness, kernels, limits, model
+    found = fullness.read(
+        model.described(chosen, statistics, chosen.file, chosen.description), statistics,
+        chosen.simulated)
+    fullness.write(found, chosen.file)
+    for label, told in limits.report(kernels.read(statistics, chosen.file), statistics,
+                                     chosen.file, found):
+        print("\n".join([label, *(f"  {words}" for words in told)]))
 
 
 def main(words: Sequence[str]) -> int:
@@ -26,12 +39,10 @@ def main(words: Sequence[str]) -> int:
     statistics = read(chosen.file)
     if chosen.what == "cpi":
         from heddle import kernels, limits
-        found = limits.told(kernels.read(statistics, chosen.file))
+        found = limits.told(kernels.read(statistics, chosen.file), statistics, chosen.file)
         print(kernels.table([found]), end="")
     elif chosen.what == "limits":
-        from heddle import stats
-        chosen.files, chosen.series, chosen.csv = [chosen.file], chosen.simulated, False
-        print(stats.limits(chosen, [statistics]), end="")
+        _limits(chosen, statistics)
     elif "sample" in statistics:
         from heddle import sample
         print("\n".join(sample.lines(statistics)))

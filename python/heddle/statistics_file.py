@@ -25,7 +25,8 @@ def _mistake(file: pathlib.Path) -> str:
 
 
 # What is no number.
-WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder"}
+WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder",
+         "path", "kind"}
 FLAGS = {"overlaps", "partial"}
 
 
@@ -49,7 +50,7 @@ def _wrong(name: str, value: Any, place: str) -> str:
 def damage(root: Statistics) -> str:
     """The first number that no run has written; "": all could be a run's."""
     return next((wrong for name in ("time_ps", "clocks", "kernels", "components", "connections",
-                                    "links", "host") if name in root
+                                    "links", "fullness", "host") if name in root
                  and (wrong := _wrong(name, root[name], name))), "")
 
 

@@ -140,7 +140,8 @@ def cpi(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     if len(runs) > 2:
         raise Mistake("'--report' compares two runs at most", usage=True)
     differences.check(runs, chosen.files)
-    found = [limits.told(kernels.read(run, name)) for run, name in zip(runs, chosen.files)]
+    found = [limits.told(kernels.read(run, name), run, name)
+             for run, name in zip(runs, chosen.files)]
     return kernels.rows_csv(found) if chosen.csv else kernels.table(found)
 
 
@@ -174,23 +175,16 @@ def measures(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
 
 
 def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
-    from heddle import fullness, kernels, limits as rules, measures as measured
+    from heddle import fullness, kernels, limits as rules
     found = kernels.read(runs[0], chosen.files[0])
-    model = _model(chosen, runs)
-    run, levels = measured.of_run(model, runs[0]), fullness.unloaded(model, runs[0])
-    full = fullness.read(model, runs[0], chosen.series) if chosen.series else {}
-    settings = runs[0].get("stamp", {}).get("settings", {})
+    full = (fullness.read(_model(chosen, runs), runs[0], chosen.series) if chosen.series else None)
     lines = ["kernel,words"] if chosen.csv else []
-    for kernel in found:
-        key = kernel.name, kernel.gpu
-        told = [limit.words for limit in rules.of_memory(
-            kernel, measured.of_kernel(model, runs[0], key, kernel.label), run, levels, settings,
-            full.get(key))]
+    for label, told in rules.report(found, runs[0], chosen.files[0], full):
         if chosen.csv:
-            name = kernel.label.replace('"', '""')
+            name = label.replace('"', '""')
             lines += [f'"{name}","{words}"' for words in told]
         else:
-            lines += [kernel.label, *(f"  {words}" for words in told)]
+            lines += [label, *(f"  {words}" for words in told)]
     return "".join(f"{line}\n" for line in lines)
 
 

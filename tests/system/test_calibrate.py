@@ -78,7 +78,7 @@ def test_calibrating_compares_plots_and_names_the_worst(described):
         / sum(float(r["measured"]) for r in rows.values())
     last = next(line for line in done.stdout.splitlines() if line.startswith("| **all**"))
     assert f"| {100 * sum(errors) / 6:.1f} % |" in last and f"| {100 * weighted:.1f} % |" in last
-    assert "short for what a launch costs" in rows["vectoradd 256"]["limited_by"]
+    assert "limited by what a launch costs" in rows["vectoradd 256"]["limited_by"]
     worst = re.search(r"## The worst\n\n.*\n.*\n\| (\w+ \d+) \|", done.stdout)[1]
     assert float(rows[worst]["error"]) == pytest.approx(max(errors), abs=1e-5)
     assert done.stdout.count("| 1 | ") == 1 and "## Folds" in done.stdout

@@ -7,7 +7,7 @@ import pytest
 from harness import ROOT
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import kernels, limits  # noqa: E402
+from heddle import account, kernels, limits  # noqa: E402
 from heddle.mistakes import Mistake  # noqa: E402
 
 UNITS, CYCLES = 64, 1000
@@ -38,7 +38,8 @@ def launch(name="plain", limiter="wavefront_slots", unit_cycles=BUSY, longest=No
 
 
 def read(*launches):
-    return limits.told(kernels.read({"kernels": list(launches), "components": {}}, "file"))
+    run = {"kernels": list(launches), "components": {}}
+    return limits.told(kernels.read(run, "file"), run, "file")
 
 
 def words(*launches):
@@ -79,33 +80,42 @@ def test_work_groups_a_launch_are_a_mean():
 
 
 @pytest.mark.parametrize("made, says, says_not", [
-    ({"vmcnt": 610, "valu": 390, "l1": (1, 3, 0)},
-     "limited by vector memory: 61 % of the wavefronts' cycles wait on vmcnt; an instruction "
-     "takes 123 cycles; 25 % of the accesses hit in the L1", "could hide it"),
-    ({"vmcnt": 610, "valu": 390, "l1": (1, 3, 2)},
-     "25 % of the accesses hit in the L1, 50 % merged there into a pending miss", "could hide"),
+    ({"vmcnt": 610, "valu": 390},
+     "limited by a chain of loads, one behind the other: a wavefront has 1.2 loads under way, and "
+     "each takes 123 cycles; `heddle run --report limits` records which", "occupancy"),
     ({"limiter": "vgprs", "vmcnt": 610, "valu": 390},
-     "more wavefronts could hide it, but vector registers let only 3.0 of 10 onto a SIMD", "grid"),
-    ({"limiter": "grid", "vmcnt": 610, "valu": 390, "unit_cycles": BUSY // 4},
-     "limited by the grid: 32 work-groups a launch for 64 compute units, which have none for 75 % "
-     "of the time", "could hide it"),
+     "limited by occupancy: vector registers let only 3.0 of 10 wavefronts onto a SIMD", "grid"),
+    ({"limiter": "lds", "vmcnt": BUSY * 4, "valu": 390},
+     "limited by occupancy: the LDS lets only 3.0 of 10 wavefronts onto a SIMD, too few to hide "
+     "loads", "chain"),
+    ({"limiter": "grid", "vmcnt": 610, "valu": 390, "unit_cycles": BUSY // 4, "groups": 16},
+     "limited by the grid: 16 work-groups a launch for 64 compute units, of whose time 75 % is "
+     "without any", "occupancy"),
     ({"valu": BUSY * 4 * 8 // 10, "vmcnt": BUSY * 4},
-     "limited by the vector ALUs: they work for 80 % of the time", "no single limit"),
-    ({"valu": 900, "vmcnt": 100},
-     "limited by the length of the program: wavefronts issue or execute for 90 %",
-     "no single limit"),
-    ({"barrier": 500, "valu": 500}, "limited by barriers: 50 %", "vmcnt"),
-    ({"stores": 500, "valu": 500}, "limited by stores: for 50 %", "vmcnt"),
-    ({"lds_conflict": 200, "vmcnt": 500, "valu": 300},
-     "bank conflicts of the LDS cost 20 % of the wavefronts' cycles (50 %", "no single limit"),
+     "limited by the vector ALUs: they work for 80 % of the time", "grid"),
+    ({"barrier": BUSY * 4, "valu": 500}, "limited by barriers: 100 %", "chain"),
+    ({"lds_conflict": BUSY, "vmcnt": BUSY * 3},
+     "bank conflicts of the LDS cost 25 % of the wavefronts' cycles (50 %", "limited by bank"),
     ({"launch": SLOTS * CYCLES // 2, "valu": 1000, "unit_cycles": BUSY // 2},
-     "short for what a launch costs: 50 %", "grid"),
-    ({"valu": 900, "vmcnt": 100, "unit_cycles": BUSY * 6 // 10, "longest": CYCLES},
-     "unbalanced: one compute unit had wavefronts for 1000 cycles, all of them on average for "
-     "40 % less; 32 work-groups a launch, of which 3 fit on each", "limited by the grid"),
-    ({"vmcnt": 300, "barrier": 300, "stores": 300, "valu": 100},
-     "no single limit: of the wavefronts' cycles 30 % are waiting.vmcnt, 30 % waiting.barrier",
-     "limited by")])
+     "limited by what a launch costs, too short for it: 50 % of the time passes before the first "
+     "work-group can be placed, 500 cycles;", "occupancy"),
+    ({"barrier": BUSY * 4, "unit_cycles": BUSY // 10, "longest": CYCLES},
+     "limited by barriers", "confidence: low"),
+    ({"valu": BUSY // 10, "unit_cycles": BUSY // 10, "longest": CYCLES, "groups": 65},
+     "limited by the tail of the launch, unbalanced: one compute unit had wavefronts for 1000 "
+     "cycles, all of them on average for 90 % less; 65 work-groups a launch, of which 3 fit on "
+     "each", "limited by the grid")])
 def test_words_say_what_the_numbers_say(made, says, says_not):
     told = words(launch("k", **made))
     assert says in told and says_not not in told
+
+
+def test_shares_of_wavefronts_add_up_to_the_time():
+    """Beside the start of the launch; what stands beside them is no part of the sum."""
+    made = launch(launch=SLOTS * CYCLES // 4, unit_cycles=BUSY * 3 // 4, longest=CYCLES * 3 // 4,
+                  vmcnt=BUSY, barrier=BUSY, valu=BUSY)
+    shares = account.of(kernels.read({"kernels": [made], "components": {}}, "file")[0])
+    assert shares["launch"] == pytest.approx(25)
+    assert shares["memory"] == pytest.approx(shares["barrier"])
+    own = sum(share for cause, share in shares.items() if cause not in ("idle", "empty"))
+    assert own == pytest.approx(100)

@@ -36,7 +36,7 @@ def ledger_of(stats):
     return sums
 
 
-@pytest.mark.parametrize("program", ["matmul_tiled", "bfs", "streams", "planted_conflicts"])
+@pytest.mark.parametrize("program", ["matmul_tiled", "bfs", "streams", "planted lds_banks"])
 def test_instructions_add_up_to_the_ledger(measure, tmp_path, program):
     """To the cycle, for each kernel and kind; and no statistic changes by a byte."""
     table = tmp_path / "profile.csv"

@@ -28,7 +28,7 @@ ARGUMENTS = {
     "interleave": ["4"], "late_arguments": ["100"], "litmus": ["coarse agent 64"],
     "litmus.gfx942": ["coarse agent 64"], "managed": ["500"], "many_streams": ["8 3"],
     "network": ["2 1"], "overlap": ["200"], "own_addresses": ["", "far"],
-    "peer_copies": ["4096"], "planted_pages": ["64"], "processes": ["plain", "abort"],
+    "peer_copies": ["4096"], "planted": ["chain", "barrier"], "processes": ["plain", "abort"],
     "queued": ["300"], "scopes": ["plain old"], "spread": ["all 512"],
     "user_queues": ["", "one", "stuck"],
 }

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterator
 
-from heddle import fullness, kernels, limits
+from heddle import kernels, limits
 from heddle.intervals import Row as Interval, read as read_intervals
 from heddle.kernels import Kernel
 from heddle.measures import (NAMES, RUN, Group, Measured, grouped, least_of_hottest, of_kernel,
@@ -33,11 +33,11 @@ class Run:
 
     def measure(self) -> None:
         """Once the kernels have their labels."""
+        limits.told(self.kernels, self.root, self.path)
         try:
             self.model = described(self.tools, self.root, self.path, self.description)
         except Mistake as mistake:
             self.missing = str(mistake)
-            limits.told(self.kernels)
             return
         self._measure()
 
@@ -50,13 +50,10 @@ class Run:
         return sorted(self.kernels, key=lambda k: -k.sum("cycles"))
 
     def _measure(self) -> None:
-        run = self.measured[RUN] = of_run(self.model, self.root)
+        self.measured[RUN] = of_run(self.model, self.root)
         for kernel in self.kernels:
-            own = self.measured[kernel.label] = of_kernel(
+            self.measured[kernel.label] = of_kernel(
                 self.model, self.root, (kernel.name, kernel.gpu), kernel.label)
-            kernel.words = [limit.words for limit in limits.of_memory(
-                kernel, own, run, fullness.unloaded(self.model, self.root),
-                self.root["stamp"].get("settings", {}))]
         for scope, measured in self.measured.items():
             for name in NAMES:
                 self.groups[scope, name] = grouped(measured.rows(name))

@@ -1,0 +1,68 @@
+"""What the time of a kernel went to: for each cause the share of it that is gone at most when the
+cause is.
+
+A launch begins with `launch`: nothing can be placed yet. Behind that the compute unit that has
+work-groups for longest decides when it ends; on that, its wavefronts' own time is divided among
+what they do and wait for. A SIMD with wavefronts works with its vector ALU (`valu`), or it does not
+since all of them wait: such time is divided as the slots of the wavefronts are, the model's own
+counts of slot-cycles (components/protocols/work/work_cycles.h), those of the ALU and of waiting for
+it left out. These shares add up to the kernel's time, without its start.
+
+Beside them stands what has no wavefront meanwhile, which could do a part of the work: compute units
+(`idle`), and SIMDs of the others (`empty`: wavefronts are so few that at least so many SIMDs have
+none). What the ALUs of the rest do is the ALUs' limit only as far as all of them work; otherwise it
+is the length of the wavefronts' own way (`program`)."""
+from __future__ import annotations
+
+from heddle.kernels import WAVEFRONTS, Kernel
+
+CAUSES = {
+    "memory": ("waiting.vmcnt", "waiting.stores", "waiting.vector_memory_full",
+               "waiting.counter_full", "waiting.vector_memory_busy", "issued.vector_memory"),
+    "scalar_memory": ("waiting.lgkmcnt_scalar_memory", "waiting.scalar_memory_full",
+                      "issued.scalar_memory"),
+    "lds": ("waiting.lgkmcnt_lds", "waiting.lds_busy", "waiting.lds_conflict", "issued.lds"),
+    "barrier": ("waiting.barrier",),
+    "fetch": ("waiting.fetch",),
+    "sleep": ("executing.sleep",),
+    "unequal": ("ended.work_group",),
+    "valu": ("executing.valu", "waiting.valu_busy")}
+# What is left: scalar instructions and branches, whose time is each wavefront's own.
+OTHER = "program"
+_CAUSE = {row: cause for cause, rows in CAUSES.items() for row in rows}
+
+
+def _cause(group: str, kind: str) -> str:
+    return "valu" if group == "issued" and kind.startswith("valu") else \
+        _CAUSE.get(f"{group}.{kind}", OTHER)
+
+
+def waits(kernel: Kernel) -> dict[str, float]:
+    """Of the slots of its work-groups, what share waited for what; the ALU is left out."""
+    slots: dict[str, float] = {}
+    for (group, kind), value in kernel.rows.items():
+        if group in WAVEFRONTS or group == "ended":
+            slots[_cause(group, kind)] = slots.get(_cause(group, kind), 0.0) + value
+    slots.pop("valu", None)
+    whole = sum(slots.values())
+    return {cause: value / whole for cause, value in slots.items() if value}
+
+
+def of(kernel: Kernel) -> dict[str, float]:
+    """In per cent, the largest first. Slots that other kernels held count as not there."""
+    everywhere, here = kernel["all_unit_cycles"], kernel["unit_cycles"]
+    cycles, simds = kernel.sum("cycles"), here * kernel["simds"]
+    if not everywhere or not simds or not kernel.total:
+        return {}
+    start = kernel.rows.get(("empty", "launch"), 0) / kernel.total
+    busy = min(here / everywhere, 1.0)
+    own = min(max(kernel["longest_unit_cycles"] / cycles, busy), 1.0)
+    present = min((kernel.wavefronts + kernel.group("ended")) / simds, 1.0)
+    valu = min(kernel.valu / 100, present)
+    shares = {"launch": start, "idle": max(1.0 - busy - start, 0.0),
+              "empty": busy * (1.0 - present), "valu": own * valu,
+              OTHER: own * valu * (1.0 / present - 1.0)}
+    for cause, part in waits(kernel).items():
+        shares[cause] = shares.get(cause, 0.0) + own * (1.0 - valu / present) * part
+    return dict(sorted(((cause, 100 * share) for cause, share in shares.items()),
+                       key=lambda item: -item[1]))

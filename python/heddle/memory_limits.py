@@ -1,0 +1,194 @@
+"""What memory waits for, of a kernel that waits for memory: which array was the fullest when
+(`heddle.fullness`), and how long a load takes against the way with nobody in front. Rules are asked
+in the order of docs/design/limits.md, section "What memory waits for"."""
+from __future__ import annotations
+
+from typing import Iterator
+
+from heddle.fullness import Array
+from heddle.judged import (OCCUPANCY, WORTH_SAYING, Judged, Limit, fits, link_setting, room,
+                           scarce)
+from heddle.kernels import per_cent
+
+# An array is out of balance when its traffic, spread evenly, would take two thirds of the time.
+BALANCED, FEWEST = 2 / 3, 4
+# 64 lanes with 16 bytes each, the most that an instruction moves for a lane, are 16 lines of 64.
+MOST_LINES = 16
+# Loads that a wavefront has under way, below which not even two of them overlap.
+IN_FLIGHT = 2.0
+RECORDS = "`heddle run --report limits` records which element of the machine was full when"
+
+
+def _place(j: Judged) -> Array | None:
+    """Where requests queue, if they do: the array that was the fullest most often."""
+    full = j.full
+    if not full or not full.arrays:
+        return None
+    array = max(full.arrays, key=lambda a: a.first)
+    often = per_cent(array.full, full.intervals) >= WORTH_SAYING
+    return array if often or j.queued >= WORTH_SAYING else None
+
+
+def _when(j: Judged, array: Array) -> str:
+    assert j.full
+    return (f"the fullest of the machine in {array.first} of {j.full.intervals} intervals of "
+            f"{j.full.cycles} cycles, and busy for "
+            f"{min(100 * array.top / array.first, 100):.0f} % of them")
+
+
+def _atomics(j: Judged) -> tuple[str, float]:
+    """The array that does them, the last one that sees any, and their share in what it is asked."""
+    done = [path for path, stats in j.sums.items() if stats.get("atomics")]
+    if not done:
+        return "", 0.0
+    ways = [path for path, _ in j.levels if path in done] or done
+    asked = sum(j.stat(name, ways[-1]) for name in ("reads", "writes", "atomics"))
+    return ways[-1], per_cent(j.stat("atomics", ways[-1]), asked)
+
+
+def _hot(array: Array) -> tuple[str, float]:
+    path, count = max(array.fullest.items(), key=lambda item: item[1])
+    return path, count / array.first
+
+
+def _migration(j: Judged, share: float) -> Limit | None:
+    paused = per_cent(j.stat("paused_cycles"), j.kernel.sum("cycles"))
+    if paused < WORTH_SAYING:
+        return None
+    return Limit("migration", share, (
+        f"limited by pages that move: for {paused:.0f} % of the time the memory accesses of the "
+        f"kernel are paused for it; {j.sure(paused)}"
+        f"{j.tries('driver.migration_interval', 'driver.prefetch')}"))
+
+
+def _translation(j: Judged, share: float, array: Array | None) -> Limit | None:
+    busy = array if array and array.kind == "translation" else None
+    extra = min(j.translating, max(j.measured - j.alone, 0.0))
+    if not busy and (j.queued < WORTH_SAYING or extra < 0.5 * (j.measured - j.alone)):
+        return None
+    own = [f"{busy.path.replace('[*]', '')}.{name}" for name in ("width", "walkers")
+           ] if busy else []
+    where = (f"{_hot(busy)[0]} is {_when(j, busy)}; {j.sure_of_place(busy)}" if busy else
+             f"of the {j.measured:.0f} cycles of a load misses of TLBs are up to {extra:.0f}; "
+             "confidence: medium")
+    return Limit("translation", share, (
+        f"limited by address translation, the reach of the TLBs: {where}; the kernel uses more "
+        f"pages than the TLBs hold, or few lines of each"
+        f"{j.tries(*own, 'l2tlb.sets', 'l1v.translation.sets', 'driver.fragment')}"))
+
+
+def _of_atomics(j: Judged, share: float, array: Array | None) -> Limit | None:
+    path, part = _atomics(j)
+    if part < 50 or not (array or j.queued >= WORTH_SAYING):
+        return None
+    where = ""
+    if array and array.elements >= FEWEST and array.mean < BALANCED * array.top:
+        hot, often = _hot(array)
+        where = (f", nearly all at {hot}, so on one word or few" if often > 0.5 else
+                 f", which meet in few of the {array.elements} at a time")
+    return Limit("atomics", share, (
+        f"limited by atomics{' on few words' if where else ''}: they are {part:.0f} % of what "
+        f"{path} is asked for{where}; an instruction takes {j.measured:.0f} cycles; adding up in "
+        f"registers or the LDS first would leave fewer; {j.sure(share)}"))
+
+
+def _uneven(j: Judged, share: float, array: Array) -> Limit | None:
+    uneven = 1 - array.mean / array.top  # so much less time its traffic takes when it is spread
+    if (array.elements < FEWEST or uneven < 1 - BALANCED or array.kind not in ("cache", "memory")
+            or uneven < 1 - MOST_LINES / max(j.lines, 1.0)):  # and so much when lanes coalesce
+        return None
+    hot, often = _hot(array)
+    rest = (f"while the {array.elements} of {array.path} are {100 * array.mean / array.first:.0f} %"
+            " busy")
+    tries = j.tries("hashed", "banks", "channels", inside=array.path.rpartition(".")[0])
+    if often > 0.5:
+        return Limit("hot_channel", share, (
+            f"limited by one hot channel: {hot} is {_when(j, array)}, {rest}; addresses differ by "
+            f"multiples of what they are interleaved by; {j.sure_of_place(array)}{tries}"))
+    return Limit("collisions", share, (
+        f"limited by collisions in the banks or channels of {array.path}: one of them is "
+        f"{_when(j, array)}, {rest}; it is not always the same one ({len(array.fullest)} are the "
+        "fullest at times): what is asked for at one moment lies in few of them; "
+        f"{j.sure_of_place(array)}{tries}"))
+
+
+def _spread_lanes(j: Judged, share: float, array: Array | None) -> Limit | None:
+    if j.lines <= MOST_LINES:
+        return None
+    where = f"; {array.path} is {_when(j, array)}" if array else ""
+    sure = j.sure_of_place(array) if array else "confidence: medium"
+    return Limit("coalescing", share, (
+        f"limited by lanes that do not coalesce: an instruction of vector memory asks for "
+        f"{j.lines:.0f} lines, where all that 64 lanes can load is in {MOST_LINES}{where}; "
+        f"neighbouring lanes should use neighbouring words; {sure}"))
+
+
+def _bandwidth(j: Judged, share: float, array: Array) -> Limit:
+    if array.kind == "link":
+        sent = per_cent(j.stat("sent"), j.stat("misses", j.levels[0][0]) if j.levels else 0)
+        peer = f"; {min(sent, 100):.0f} % of what misses the L1 goes to other GPUs" if sent else ""
+        name = _hot(array)[0].rpartition(" via ")[2].partition(" ->")[0].split("[")[0]
+        return Limit("link", share, (
+            f"limited by a link: {_hot(array)[0]} is {_when(j, array)}{peer}; "
+            f"{j.sure_of_place(array)}{link_setting(j.settings, name)}"))
+    return Limit("bandwidth", share, (
+        f"limited by the bandwidth of {array.path}: one of them is {_when(j, array)}, all "
+        f"{array.elements} for {100 * array.mean / array.first:.0f} %; {j.sure_of_place(array)}"
+        + j.tries("banks", "channels", inside=array.path.rpartition(".")[0])))
+
+
+def _remote(j: Judged, share: float) -> Limit | None:
+    """Memory of other GPUs, of which no link is full."""
+    sent, lines = j.stat("sent"), j.stat("misses", j.levels[0][0]) if j.levels else 0
+    if not lines or 3 * sent < lines:
+        return None
+    return Limit("peer", share, (
+        f"limited by the memory of another GPU, over a link: {min(per_cent(sent, lines), 100):.0f} "
+        f"% of what misses the L1 goes there; a load takes {j.measured:.0f} cycles, and the way to "
+        f"the own memory {j.alone:.0f}; {j.sure(share)}{link_setting(j.settings, '')}"))
+
+
+def _latency(j: Judged, share: float) -> Limit:
+    """Loads take as long as they have to, and too few are under way."""
+    k, few = j.kernel, (f"a wavefront has {j.in_flight:.1f} loads under way, and each takes "
+                        f"{j.measured:.0f} cycles")
+    full = k.waiting("vector_memory_full", "counter_full")
+    if 2 * full > k.waiting("vmcnt") + full:
+        return Limit("in_flight", share, (
+            "limited by the number of vector memory instructions in flight: "
+            f"{k.of_wavefronts(full):.0f} % of the wavefronts' cycles wait for room; {few}; "
+            f"{j.sure(share)}{j.tries('cu.vmem_queue')}"))
+    way = (f", no more than the way with nobody in front ({j.alone:.0f})" if j.levels else
+           f"; {RECORDS}")
+    short = scarce(k)
+    if short:
+        return Limit(f"occupancy_{short}", share, (
+            f"limited by occupancy: {OCCUPANCY[short]} let{'s' if short == 'lds' else ''} "
+            f"{fits(k)}, too few to hide loads: {few}{way}; {j.sure(share)}"
+            f"{j.tries(*room(short))}"))
+    if j.in_flight < IN_FLIGHT:
+        return Limit("chain", share, (
+            f"limited by a chain of loads, one behind the other: {few}{way}; more independent "
+            f"loads in each wavefront, or more wavefronts, would overlap them; {j.sure(share)}"
+            + j.tries("l1v.latency", "l2.latency")))
+    return Limit("latency", share, (
+        f"limited by loads that too few others hide: {few}{way}; more wavefronts, or more loads in "
+        f"each, would; {j.sure(share)}"))
+
+
+def of_memory(j: Judged, share: float) -> Iterator[Limit]:
+    array = _place(j)
+    queues = j.queued >= WORTH_SAYING
+    first = (_migration(j, share) or _translation(j, share, array)
+             or _of_atomics(j, share, array) or array and _uneven(j, share, array)
+             or (array or queues) and _spread_lanes(j, share, array)
+             or array and _bandwidth(j, share, array) or _remote(j, share))
+    if not first and queues:
+        first = Limit("queueing", share, (
+            "limited by vector memory, where loads queue; "
+            + ("no element is full" if j.full else RECORDS) + f"; {j.sure(share)}"))
+    yield first or _latency(j, share)
+    if queues:
+        yield Limit("queueing", share * j.queued / 100, (
+            f"loads queue: a load takes {j.measured:.0f} cycles, and would take at most "
+            f"{j.alone:.0f} with nobody in front, so at least {j.queued:.0f} % of it is queueing"))
