@@ -1,7 +1,10 @@
 """What AMD's kernel driver would say of a platform: `heddle topology`, and programs that read it
 under `heddle run --stack rocm`."""
+import json
+import os
 import re
 import shutil
+import sys
 
 import pytest
 
@@ -163,6 +166,21 @@ def test_rocminfo_shows_the_description(platform):
         assert gpu["L2"].split("(")[0] == str(known.l2)
         assert gpu["Max Clock Freq. (MHz)"] == str(known.mhz)
         assert known.memory << 10 in gpu["memory"] and 64 in gpu["memory"]
+
+
+@pytest.mark.parametrize("platform", [
+    pytest.param("r9nano"), pytest.param("mi210_x2", marks=pytest.mark.full)])
+def test_hip_of_amd_shows_the_description(platform):
+    known = KNOWN[platform]
+    done = call([HEDDLE, "run", f"platforms/{platform}.heddle", "--mode", "functional", "--stack",
+                 "rocm", "--", os.path.realpath(sys.executable), "tests/system/hip_properties.py"])
+    gpus = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(gpus) == known.count
+    for gpu in gpus:
+        assert gpu["name"].startswith(f"{platform} gpu") and gpu["units"] == known.units
+        assert gpu["memory"] == known.memory << 20 and gpu["lds"] == 64 << 10
+        assert gpu["clock"] == 1000 * known.mhz and gpu["l2"] == known.l2 << 10
+        assert gpu["bandwidth"] / 1e6 == pytest.approx(known.bandwidth, rel=0.03)
 
 
 def test_stack_rocm_is_for_programs():
