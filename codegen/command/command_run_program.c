@@ -121,6 +121,12 @@ static bool is_static(const char *path)
     return !loaded;
 }
 
+/* What makes a process one of the simulation's. */
+static const char *used_by(const struct options *o)
+{
+    return run_uses_rocm(o) ? "a GPU" : "HIP";
+}
+
 /* Files that are not there, or not whole: an exit status. */
 static int report_missing(const struct options *o, const struct run_outcome *outcome,
                           const char *program)
@@ -130,8 +136,8 @@ static int report_missing(const struct options *o, const struct run_outcome *out
     if (!output)
         return status;
     if (!outcome->processes.count) {
-        fprintf(stderr, "heddle: nothing was written to '%s': no process of '%s' has used HIP%s\n",
-                output, program,
+        fprintf(stderr, "heddle: nothing was written to '%s': no process of '%s' has used %s%s\n",
+                output, program, used_by(o),
                 is_static(program) ? "; it is linked statically: if there is a HIP library in it, "
                                      "heddle's cannot take its place"
                                    : "");
@@ -156,9 +162,9 @@ static void report_processes(struct command *c, const struct run_outcome *outcom
     const char *output = first_output(c->options);
     if (output && outcome->processes.count > 1)
         fprintf(stderr,
-                "heddle: %u processes have used HIP; files of process 2 and later have "
+                "heddle: %u processes have used %s; files of process 2 and later have "
                 "'.process2' and so on in their names\n",
-                (unsigned)outcome->processes.count);
+                (unsigned)outcome->processes.count, used_by(c->options));
 }
 
 int run_program(struct command *c, const struct build_result *built, const struct handed *handed,

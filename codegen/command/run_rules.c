@@ -168,6 +168,10 @@ static bool keeps_stack(const struct options *o)
         {.broken = run_uses_rocm(o) && library,
          .text = "is an option of heddle's HIP library; leave out '--stack rocm'",
          .option = library},
+        {.broken = run_uses_rocm(o) && run_is_sampled(o),
+         .text =
+             "'--mode sampled' launches parts of kernels, for which heddle's HIP library has to "
+             "be there; leave out '--stack rocm'"},
     };
     return KEEPS(rules);
 }

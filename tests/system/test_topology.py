@@ -183,9 +183,29 @@ def test_hip_of_amd_shows_the_description(platform):
         assert gpu["bandwidth"] / 1e6 == pytest.approx(known.bandwidth, rel=0.03)
 
 
+@pytest.mark.full
+def test_reports_are_there_above_amds_runtime(tmp_path):
+    done = harness.run(f"platforms/tiny.heddle --stack rocm --stats {tmp_path}/s.json --report cpi "
+                       f"--series {tmp_path}/series.csv --every 10us --record "
+                       f"perfetto={tmp_path}/trace.json -- vectoradd", "wavefront-cycles an instr")
+    kernels = json.loads((tmp_path / "s.json").read_text())["kernels"]
+    assert "vectoradd(float const*, float const*, float*, int)" in done.stderr
+    assert {"rocr_kernel", "vectoradd(float const*, float const*, float*, int)"} \
+        == {kernel["name"] for kernel in kernels}
+    assert len((tmp_path / "series.csv").read_text().splitlines()) > 2
+    assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+
+
+def test_a_program_without_a_gpu_is_named(tmp_path):
+    harness.run("platforms/tiny.heddle --mode functional --stack rocm --stats "
+                f"{tmp_path}/s.json -- /bin/true", "no process of '/bin/true' has used a GPU",
+                status=8)
+
+
 def test_stack_rocm_is_for_programs():
     tiny = "platforms/tiny.heddle --stack rocm"
     harness.run(tiny, "'--stack rocm' is for programs; name one", status=2)
     harness.run(f"{tiny} --unified 0 -- /bin/true", "'--unified' is an option of heddle's HIP "
                 "library; leave out '--stack rocm'", status=2)
+    harness.run(f"{tiny} --mode sampled -- /bin/true", "leave out '--stack rocm'", status=2)
     harness.run("platforms/tiny.heddle --stack cuda -- /bin/true", "hip.*rocm", status=2)
