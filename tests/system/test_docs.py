@@ -105,11 +105,13 @@ def guide_script(pages):
 
 
 GENERIC = ROOT / "tests/system/generic/heddle"
-PLAIN = {"HEDDLE_PLAIN": str(HEDDLE)}
+PLAIN = {"HEDDLE_PLAIN": str(HEDDLE), "HEDDLE_PROGRAMS": str(PROGRAMS)}
 
 
 @pytest.mark.first
-@pytest.mark.parametrize("pages", [GUIDE, ["sweep"], ["whatif"]], ids=["guide", "sweep", "whatif"])
+@pytest.mark.parametrize("pages", [
+    pytest.param(GUIDE, id="guide"), pytest.param(["sweep"], id="sweep"),
+    pytest.param(["whatif"], id="whatif", marks=pytest.mark.full)])
 def test_commands_of_the_guide_work(tmp_path, full, pages):
     """In the order of the pages, in an empty folder; the first that fails ends it."""
     script = tmp_path / "guide.sh"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness import HEDDLE, PROGRAMS, ROOT, call
+from test_docs import GENERIC, PLAIN
 
 sys.path.insert(0, str(ROOT / "python"))
 import heddle  # noqa: E402
@@ -109,13 +110,15 @@ def test_values_that_cannot_be_given_are_mistakes(tmp_path, values, says):
     assert not (tmp_path / "out").exists()
 
 
-def test_program_of_the_guide_page_runs(tmp_path):
+def test_program_of_the_guide_page_runs(tmp_path, full):
     page = (ROOT / "docs/guide/python.md").read_text(encoding="utf-8")
     program, = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
     commands, = re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S)  # in an empty folder
-    call(["bash", "-ec", f"cd '{tmp_path}'\n{commands}"], env={"HEDDLE": str(ROOT)})
-    call([DEBIAN, "-c", f"import os; os.chdir('{tmp_path}')\n{program}"],
-         env={"PYTHONPATH": str(ROOT / "python"), "PATH": f"{HEDDLE.parent}:{os.environ['PATH']}"})
+    folder = HEDDLE.parent if full else GENERIC.parent
+    env = {**PLAIN, "PYTHONPATH": str(ROOT / "python"), "HEDDLE": str(ROOT),
+           "PATH": f"{folder}:{os.environ['PATH']}"}
+    call(["bash", "-ec", f"cd '{tmp_path}'\n{commands}"], env=env)
+    call([DEBIAN, "-c", f"import os; os.chdir('{tmp_path}')\n{program}"], env=env)
     assert "<svg" in (tmp_path / "cycles.svg").read_text()
 
 
