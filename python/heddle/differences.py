@@ -58,8 +58,8 @@ def check(runs: Sequence[Statistics], files: Sequence[str]) -> None:
     for file, run in zip(files[1:], runs[1:]):
         modes = [one.get("mode", "timing") for one in (runs[0], run)]
         if modes[0] != modes[1]:
-            raise Mistake(f"'{files[0]}' ran in {modes[0]} mode and '{file}' in {modes[1]} mode, so "
-                          "their cycles and counters do not mean the same; run both in one mode")
+            raise Mistake(f"'{files[0]}' ran in {modes[0]} mode and '{file}' in {modes[1]} mode, "
+                          "so their cycles and counters do not mean the same; run both in one mode")
     names = [{kernel["name"] for kernel in run.get("kernels", [])} for run in runs]
     for file, run, found in zip(files[1:], runs[1:], names[1:]):
         if names[0] and found and not names[0] & found:

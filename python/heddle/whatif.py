@@ -7,7 +7,7 @@ run alone, `runs` has a point for each value, `pairs` combines.
 
 The noise floor is the largest change that disturbed runs show, which are as right as the one
 without changes. What moves the result by no more than that cannot be told from chance. Results are
-times of kernels, so that clocks can be compared."""
+times of kernels, so that clocks can be compared; of a run in which kernels are little, of all."""
 from __future__ import annotations
 
 import argparse
@@ -34,6 +34,7 @@ from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
 PAIRED = 3         # parameters that are combined
 TOP = 20           # rows of the table and of the plot
 LEAST = 0.001      # of the noise floor: a few runs may all come out alike
+RUN = "the run"    # the label of what a report says of a run in which kernels are little
 NOT_STARTED = 7    # status of a run whose platform its checks refuse
 WAYS = {"half": (draw.BLUE, "halved"), "double": (draw.ORANGE, "doubled"),
         "other": (draw.GREEN, "the other of two")}
@@ -66,7 +67,7 @@ class Found:
     """All that is told; `base` in picoseconds."""
     name: str
     base: int
-    cycles: int  # 0: no kernel ran
+    cycles: int  # 0: it is not the time of kernels
     floor: float
     disturbed: list[Point]
     parameters: list[Parameter]
@@ -75,8 +76,8 @@ class Found:
 
     @property
     def took(self) -> str:
-        return (f"{self.cycles} cycles of kernels, {self.base / 1e3:.1f} ns" if self.cycles else
-                f"{self.base / 1e3:.1f} ns")
+        of_kernels = f"{self.cycles} cycles of kernels, " if self.cycles else "simulated time, "
+        return f"{of_kernels}{self.base / 1e3:.1f} ns"
 
     def moving(self) -> list[Parameter]:
         return [one for one in self.parameters if one.effect(self.base) > 0]
@@ -93,6 +94,7 @@ class Study:
         self.toolkit = Toolkit(chosen.heddle, chosen.hip)
         self.generic: bool | None = True
         self.seconds = 0.0  # CPU time of a run
+        self.of_kernels = True  # the result
         self.finished = self.points = 0
 
     def run(self, name: str, points: list[Point], *options: str) -> None:
@@ -110,7 +112,8 @@ class Study:
                                            "FROM points ORDER BY point").fetchall()
         database.close()
         for point, (state, kernels_ps, time_ps, message, status) in zip(points, rows):
-            point.result = (kernels_ps or time_ps) if state == DONE else None
+            taken = kernels_ps if self.of_kernels and kernels_ps else time_ps
+            point.result = taken if state == DONE else None
             point.message, point.status = message or "", status or 0
 
     def base(self) -> tuple[Point, Statistics]:
@@ -120,23 +123,29 @@ class Study:
             raise Mistake(f"the run without changes failed: {point.message}; what it printed is in "
                           f"{self.folder}/base/logs")
         run = read(str(self.folder / "base/statistics/000001.json"))
+        if RUN in self._said():
+            self.of_kernels, point.result = False, number(run, "time_ps")
         self.seconds = float(run["host"]["cpu_seconds"])  # without what reports on it
         self.generic = SAVED * self.seconds <= BUILD_SECONDS
         return point, run
 
+    def _said(self) -> list[str]:
+        """The lines of the report."""
+        log = self.folder / "base/logs/000001.err"
+        return log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
+
     def diagnosis(self, run: Statistics) -> Diagnosis | None:
-        """The first sentence about the kernel that took longest."""
+        """The first sentence about the run, where there is one, or the kernel that took longest."""
         cycles: dict[str, int] = {}
         labels = kernel_labels(run)
         for launch in run.get("kernels", []):
             label = labels[identity(launch)]
             cycles[label] = cycles.get(label, 0) + number(launch, "cycles")
-        log = self.folder / "base/logs/000001.err"
-        lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
-        for longest in sorted(cycles, key=lambda label: -cycles[label])[:1]:
-            if longest in lines[:-1]:
-                return Diagnosis(longest, lines[lines.index(longest) + 1].strip())
-        return None
+        said = self._said()
+        about = RUN if RUN in said else max(cycles, key=lambda label: cycles[label], default="")
+        if about not in said[:-1]:
+            return None
+        return Diagnosis(about, said[said.index(about) + 1].strip())
 
     def asked(self, *words: str) -> str:
         """What a command says of the platform; "" where it cannot."""
@@ -154,7 +163,8 @@ class Study:
 
 
 def chosen_first(found: list[Parameter], names: Sequence[str]) -> list[Parameter]:
-    return sorted(found, key=lambda one: one.plain not in names)
+    return sorted(found, key=lambda one: names.index(one.plain) if one.plain in names
+                  else len(names))
 
 
 def within(budget: argparse.Namespace, found: list[Parameter], each: float,
@@ -195,7 +205,7 @@ def examine(chosen: argparse.Namespace, study: Study) -> Found:
     combined = pairs(found, result, floor)
     if combined:
         study.run("pairs", combined)
-    cycles = sum(number(launch, "cycles") for launch in run.get("kernels", []))
+    cycles = sum(number(launch, "cycles") for launch in run.get("kernels", []) if study.of_kernels)
     return Found(title(run), result, cycles, floor, shaken, found, combined, diagnosis)
 
 
@@ -340,5 +350,6 @@ def main(words: Sequence[str]) -> int:
                        ("json", as_json(found))):
         write(study.folder / f"whatif.{name}", text)
     print(f"{study.points} runs, {study.finished} of them now, in "
-          f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot", file=sys.stderr)
+          f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot",
+          file=sys.stderr)
     return 0

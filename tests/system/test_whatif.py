@@ -5,25 +5,27 @@ import json
 import re
 import sys
 
+import pytest
+
 from harness import FAILS, HEDDLE, PROGRAMS, ROOT, call
+from programs import only_full
 
 sys.path.insert(0, str(ROOT / "python"))
 from heddle.sensitivity import Parameter, Point, disturbances, parameters  # noqa: E402
 from heddle.whatif import Diagnosis, Found, lines, tornado  # noqa: E402
 
-PLATFORM = "platforms/tiny.heddle"
-PLANTED = ["--set", "gpu.banks=16", "--set", "gpu.l2=1MiB", "--set", "gpu.l2tlb.sets=4"]
+PLATFORM, NANO = "platforms/tiny.heddle", "platforms/r9nano.heddle"
 
 
-def whatif(out, *words, says=(), **how):
-    return call([HEDDLE, "whatif", PLATFORM, "-o", out, "--jobs", 2, *PLANTED, *words, "--",
-                 PROGRAMS / "planted_channel"], *says, **how)
+def whatif(out, cause, *words, says=(), **how):
+    return call([HEDDLE, "whatif", NANO, "-o", out, "--jobs", 2, *words, "--",
+                 PROGRAMS / "planted", cause], *says, **how)
 
 
 def test_what_the_diagnosis_proposes_is_tried_and_what_matters_comes_first(tmp_path):
     out = tmp_path / "found"
-    told = whatif(out, "--runs", 22, says=[
-        r"column\(.*: .*one hot channel: .*settings to try: .*gpu\.hashed",
+    told = whatif(out, "channel", "--runs", 22, says=[
+        r"one_channel\(.*: .*one hot channel: .*settings to try: .*gpu\.hashed",
         r"confirmed: gpu\.hashed=true changes the time by -\d\d\.\d %$"])
     shown = re.findall(r"^[a-z]\S+  .*% at .*$", told.stdout, re.M)
     changes = [max(abs(float(c)) for c in re.findall(r"([+-][\d.]+) %", line)) for line in shown]
@@ -35,9 +37,19 @@ def test_what_the_diagnosis_proposes_is_tried_and_what_matters_comes_first(tmp_p
     with open(out / "whatif.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert 4 < len(rows) <= 22 - 1 - len(found["disturbed"])
-    more = whatif(out, "--runs", 24)  # goes on: what is done stays done
+    more = whatif(out, "channel", "--runs", 24)  # goes on: what is done stays done
     ran, now = map(int, re.search(r"(\d+) runs, (\d+) of them now", more.stderr).groups())
     assert 0 < now < 6 < ran
+
+
+@pytest.mark.parametrize("cause, setting", [
+    pytest.param("copies", r"pcie\.bandwidth=", id="copies"),
+    *only_full(("banks", r"gpu\.(hashed|banks)="), ("fetch", r".*instruction_buffer="),
+               ("gap", r".*kernel_overhead="), ("tlb", r"mmu\.walkers="))])
+def test_what_is_said_of_a_planted_cause_is_confirmed(tmp_path, cause, setting):
+    """Of copies the time of all, of others that of the kernel."""
+    whatif(tmp_path / "found", cause, "--runs", 14, says=[
+        rf"^  confirmed: {setting}\S+ changes the time by -\d"])
 
 
 def test_what_the_run_has_not_used_or_only_hands_on_is_left_out():
