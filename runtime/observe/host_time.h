@@ -23,7 +23,7 @@ void host_time_end(void);
 void host_time_add_worker(pthread_t worker);
 
 /* Around what a call of the program does in its thread; one thread at a time is told. The first
- * calls are measured, and of the others one of 64 in the mean, at random: measuring each would cost
+ * calls are measured, and of the others one of 32 in the mean, at random: measuring each would cost
  * more than many of them do. Runs of the engine inside of a call do not count. */
 void host_time_enter_call(void);
 void host_time_leave_call(void);
