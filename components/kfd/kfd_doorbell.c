@@ -63,7 +63,7 @@ static struct watched_page *find_page(uintptr_t address)
 
 static int run_rung(struct kfd_request *request)
 {
-    kfd_queues_rung(*(const uint32_t *)request->argument);
+    request->until_idle = kfd_queues_rung(*(const uint32_t *)request->argument);
     return 0;
 }
 
@@ -113,7 +113,9 @@ static void handle_trap(int number, siginfo_t *info, void *context)
     stepping = NULL;
     where->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
     mprotect((void *)p->start, p->end - p->start, PROT_READ);
-    struct kfd_request request = {.run = run_rung, .argument = &p->gpu, .until_idle = true};
+    kfd_note_ringer();
+    struct kfd_request request = {
+        .run = run_rung, .argument = &p->gpu, .aside = true, .drives = true};
     kfd_ask(&request);
 }
 

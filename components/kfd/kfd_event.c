@@ -295,15 +295,27 @@ int kfd_event_give_up(struct kfd_request *request)
 
 /* ---- from the machine ---- */
 
-void kfd_events_look(void)
+bool kfd_events_awaited(void)
+{
+    for (const struct waiter *w = own.waiters; w; w = w->next) {
+        if (w->request->drives)
+            return true;
+    }
+    return false;
+}
+
+bool kfd_events_look(void)
 {
     uint64_t *page = own.end ? event_page() : NULL;
+    bool any = false;
     for (uint32_t id = 1; page && id < own.end; id++) {
         if (__atomic_load_n(&page[id], __ATOMIC_ACQUIRE) == UNSIGNALLED)
             continue;
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
         kfd_event_signal(id);
+        any = true;
     }
+    return any;
 }
 
 void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)

@@ -175,32 +175,35 @@ struct call {
     const char *name;
     int (*run)(struct kfd_request *request);
     bool when_over; /* it works when the simulation has ended */
+    bool aside;     /* it needs nothing of the driver */
 };
 
 static const struct call calls[] = {
-    {AMDKFD_IOC_GET_VERSION, "GET_VERSION", get_version, true},
-    {AMDKFD_IOC_CREATE_QUEUE, "CREATE_QUEUE", kfd_queue_create, false},
-    {AMDKFD_IOC_DESTROY_QUEUE, "DESTROY_QUEUE", kfd_queue_destroy, true},
-    {AMDKFD_IOC_UPDATE_QUEUE, "UPDATE_QUEUE", kfd_queue_update, true},
-    {AMDKFD_IOC_SET_MEMORY_POLICY, "SET_MEMORY_POLICY", set_memory_policy, true},
-    {AMDKFD_IOC_GET_CLOCK_COUNTERS, "GET_CLOCK_COUNTERS", get_clocks, true},
-    {AMDKFD_IOC_GET_PROCESS_APERTURES, "GET_PROCESS_APERTURES", get_apertures, true},
-    {AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, "GET_PROCESS_APERTURES_NEW", get_apertures_new, true},
-    {AMDKFD_IOC_CREATE_EVENT, "CREATE_EVENT", kfd_event_create, true},
-    {AMDKFD_IOC_DESTROY_EVENT, "DESTROY_EVENT", kfd_event_destroy, true},
-    {AMDKFD_IOC_SET_EVENT, "SET_EVENT", kfd_event_set, true},
-    {AMDKFD_IOC_RESET_EVENT, "RESET_EVENT", kfd_event_reset, true},
-    {AMDKFD_IOC_WAIT_EVENTS, "WAIT_EVENTS", kfd_event_wait, true},
-    {AMDKFD_IOC_SET_SCRATCH_BACKING_VA, "SET_SCRATCH_BACKING_VA", set_scratch, true},
-    {AMDKFD_IOC_GET_TILE_CONFIG, "GET_TILE_CONFIG", get_tile_config, true},
-    {AMDKFD_IOC_SET_TRAP_HANDLER, "SET_TRAP_HANDLER", set_trap_handler, true},
-    {AMDKFD_IOC_ACQUIRE_VM, "ACQUIRE_VM", acquire_vm, true},
-    {AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, "ALLOC_MEMORY_OF_GPU", kfd_memory_allocate, false},
-    {AMDKFD_IOC_FREE_MEMORY_OF_GPU, "FREE_MEMORY_OF_GPU", kfd_memory_free, true},
-    {AMDKFD_IOC_MAP_MEMORY_TO_GPU, "MAP_MEMORY_TO_GPU", kfd_memory_map, true},
-    {AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, "UNMAP_MEMORY_FROM_GPU", kfd_memory_unmap, true},
-    {AMDKFD_IOC_SET_XNACK_MODE, "SET_XNACK_MODE", set_xnack, true},
-    {AMDKFD_IOC_AVAILABLE_MEMORY, "AVAILABLE_MEMORY", get_available_memory, false},
+    {AMDKFD_IOC_GET_VERSION, "GET_VERSION", get_version, true, true},
+    {AMDKFD_IOC_CREATE_QUEUE, "CREATE_QUEUE", kfd_queue_create, false, false},
+    {AMDKFD_IOC_DESTROY_QUEUE, "DESTROY_QUEUE", kfd_queue_destroy, true, false},
+    {AMDKFD_IOC_UPDATE_QUEUE, "UPDATE_QUEUE", kfd_queue_update, true, true},
+    {AMDKFD_IOC_SET_MEMORY_POLICY, "SET_MEMORY_POLICY", set_memory_policy, true, true},
+    {AMDKFD_IOC_GET_CLOCK_COUNTERS, "GET_CLOCK_COUNTERS", get_clocks, true, true},
+    {AMDKFD_IOC_GET_PROCESS_APERTURES, "GET_PROCESS_APERTURES", get_apertures, true, true},
+    {AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, "GET_PROCESS_APERTURES_NEW", get_apertures_new, true,
+     true},
+    {AMDKFD_IOC_CREATE_EVENT, "CREATE_EVENT", kfd_event_create, true, true},
+    {AMDKFD_IOC_DESTROY_EVENT, "DESTROY_EVENT", kfd_event_destroy, true, true},
+    {AMDKFD_IOC_SET_EVENT, "SET_EVENT", kfd_event_set, true, true},
+    {AMDKFD_IOC_RESET_EVENT, "RESET_EVENT", kfd_event_reset, true, true},
+    {AMDKFD_IOC_WAIT_EVENTS, "WAIT_EVENTS", kfd_event_wait, true, true},
+    {AMDKFD_IOC_SET_SCRATCH_BACKING_VA, "SET_SCRATCH_BACKING_VA", set_scratch, true, true},
+    {AMDKFD_IOC_GET_TILE_CONFIG, "GET_TILE_CONFIG", get_tile_config, true, true},
+    {AMDKFD_IOC_SET_TRAP_HANDLER, "SET_TRAP_HANDLER", set_trap_handler, true, true},
+    {AMDKFD_IOC_ACQUIRE_VM, "ACQUIRE_VM", acquire_vm, true, true},
+    {AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, "ALLOC_MEMORY_OF_GPU", kfd_memory_allocate, false, false},
+    {AMDKFD_IOC_FREE_MEMORY_OF_GPU, "FREE_MEMORY_OF_GPU", kfd_memory_free, true, false},
+    {AMDKFD_IOC_MAP_MEMORY_TO_GPU, "MAP_MEMORY_TO_GPU", kfd_memory_map, true, true},
+    {AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, "UNMAP_MEMORY_FROM_GPU", kfd_memory_unmap, true, true},
+    {AMDKFD_IOC_ALLOC_QUEUE_GWS, "ALLOC_QUEUE_GWS", kfd_queue_allocate_gws, false, true},
+    {AMDKFD_IOC_SET_XNACK_MODE, "SET_XNACK_MODE", set_xnack, true, true},
+    {AMDKFD_IOC_AVAILABLE_MEMORY, "AVAILABLE_MEMORY", get_available_memory, false, false},
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
@@ -270,7 +273,7 @@ static int wait_events(struct kfd_request *request)
     if (call->timeout == UINT32_MAX) /* KFD_EVENT_TIMEOUT_INFINITE */
         return kfd_ask(request);
     if (!kfd_ask_for(request, call->timeout)) {
-        struct kfd_request end = {.run = kfd_event_give_up, .argument = request};
+        struct kfd_request end = {.run = kfd_event_give_up, .argument = request, .aside = true};
         kfd_ask(&end);
     }
     return request->result;
@@ -288,7 +291,8 @@ int kfd_ioctl(int fd, unsigned long number, void *argument)
         errno = EFAULT;
         return -1;
     }
-    struct kfd_request request = {.run = call->run, .argument = copy};
+    struct kfd_request request = {
+        .run = call->run, .argument = copy, .aside = call->aside, .drives = kfd_is_ringer()};
     int result = (kfd.lost || kfd.finished) && !call->when_over ? -ENODEV
                  : call->run == kfd_event_wait                  ? wait_events(&request)
                                                                 : kfd_ask(&request);

@@ -1,12 +1,12 @@
 /* The machine's thread. It takes requests in the order in which they were handed over, lets the
- * queues begin what they can, and runs the engine as long as anything is under way. A thread that
- * has rung a doorbell goes on when that has come to an end: so the program never runs beside the
- * engine that its own doorbell has started, and the same program finds the same simulated time at
- * each of its steps.
+ * queues begin what they can, and runs the engine while a thread of the program waits for what it
+ * has rung for: in a wait for events, or at a doorbell whose packets nobody can wait for otherwise.
+ * So the program never runs beside the engine, packets of several queues begin at the same moment,
+ * and the same program finds the same simulated time at each of its steps.
  *
- * Kernels that wait for the program never come to an end. So a doorbell lets go after PATIENCE_PS
- * of simulated time in which nothing was done. Then both run side by side, and the run is no
- * longer repeatable if the program does anything but wait.
+ * A thread may also wait in ways that the machine does not see. When all threads that have rung
+ * sleep, or one computes for SPIN_NS, the engine runs until there is a request. Then the run is
+ * repeatable only if the program does nothing but look.
  *
  * Handing over is a list without locks and two futexes, which handlers of signals may use. */
 #define _GNU_SOURCE
@@ -29,18 +29,28 @@
 #include "components/host/start/heddle_start.h"
 #include "runtime/session/run_ledger.h"
 
-#define SLICE_PS    UINT64_C(20000000)   /* between two looks at requests and mailboxes */
-#define PATIENCE_PS UINT64_C(2000000000) /* some kernels take as long; most take less */
+#define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
+#define LOOK_NS     5000000             /* between two looks at threads */
+#define SPIN_NS     UINT64_C(50000000)
+enum { RINGERS_MAX = 256 };
 
 struct kfd_machine kfd;
 
 static struct {
-    struct kfd_request *list; /* atomic: handed over, the youngest first */
-    uint32_t handed;          /* futex: counts them */
-    struct kfd_request *held; /* answers that wait until the machine is idle */
-    uint64_t since_ps;        /* of the last thing that was done */
-    uint64_t readings;        /* of the clock */
+    struct kfd_request *list;    /* atomic: handed over, the youngest first */
+    uint32_t handed;             /* futex: counts them */
+    struct kfd_request *waiting; /* taken from it, the oldest first */
+    struct kfd_request *held;    /* answers that wait until the machine is idle */
+    uint64_t exchange_ps;        /* when kernels and the program see each other's writes next */
+    uint64_t between_ps;
+    bool pushed;             /* the engine runs though nobody is known to wait */
+    int ringer[RINGERS_MAX]; /* threads that have rung, by the system's numbers */
+    uint32_t ringers;        /* atomic */
+    uint64_t spent_ns;       /* processor time of the program when it asked last */
+    uint64_t readings;       /* of the clock */
     pthread_once_t once;
+    bool open; /* atomic */
     pid_t pid;
 } own = {.once = PTHREAD_ONCE_INIT};
 
@@ -130,8 +140,20 @@ void kfd_answer(struct kfd_request *request, int result)
     futex_wake(answered);
 }
 
+static uint64_t spent_ns(void)
+{
+    struct timespec all;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+    return (uint64_t)all.tv_sec * 1000000000 + (uint64_t)all.tv_nsec;
+}
+
+/* What other threads ask for does not say that those that have rung go on. */
 static void take_request(struct kfd_request *request)
 {
+    if (request->drives) {
+        own.pushed = false;
+        own.spent_ns = spent_ns();
+    }
     int result = request->run(request);
     if (result == KFD_LATER)
         return;
@@ -142,23 +164,37 @@ static void take_request(struct kfd_request *request)
     request->result = result;
     request->next = own.held;
     own.held = request;
-    own.since_ps = kfd.api->now();
 }
 
-/* Runs what was handed over, the oldest first. */
-static bool take_requests(void)
+/* Puts what was handed over behind what waits to be run, the oldest first. */
+static void collect_requests(void)
 {
     struct kfd_request *list = __atomic_exchange_n(&own.list, NULL, __ATOMIC_ACQUIRE), *next;
-    struct kfd_request *oldest = NULL;
+    struct kfd_request *oldest = NULL, **end = &own.waiting;
     for (; list; list = next) {
         next = list->next;
         list->next = oldest;
         oldest = list;
     }
-    bool any = oldest != NULL;
-    for (; oldest; oldest = next) {
-        next = oldest->next;
-        take_request(oldest);
+    while (*end)
+        end = &(*end)->next;
+    *end = oldest;
+}
+
+/* Runs what was handed over; `aside`: as far as that can be done in the middle of a kernel. */
+static bool take_requests(bool aside)
+{
+    bool any = false;
+    collect_requests();
+    for (struct kfd_request **link = &own.waiting; *link;) {
+        struct kfd_request *request = *link;
+        if (aside && !request->aside) {
+            link = &request->next;
+            continue;
+        }
+        *link = request->next;
+        take_request(request);
+        any = true;
     }
     return any;
 }
@@ -173,34 +209,133 @@ static void let_go(void)
     }
 }
 
+/* ---- threads that have rung ---- */
+
+static _Thread_local bool rang __attribute__((tls_model("initial-exec")));
+
+int kfd_note_ringer(void)
+{
+    if (rang)
+        return 0;
+    rang = true;
+    uint32_t place = __atomic_fetch_add(&own.ringers, 1, __ATOMIC_SEQ_CST);
+    if (place < RINGERS_MAX)
+        __atomic_store_n(&own.ringer[place], (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    return 0;
+}
+
+bool kfd_is_ringer(void)
+{
+    return rang;
+}
+
+/* Does the thread sleep, or has it ended? */
+static bool is_asleep(int thread)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    FILE *file = fopen(path, "re");
+    const char *end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    if (file)
+        fclose(file);
+    return !end || end[1] != ' ' || end[2] != 'R';
+}
+
+static bool all_asleep(void)
+{
+    uint32_t count = __atomic_load_n(&own.ringers, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count && i < RINGERS_MAX; i++) {
+        int thread = __atomic_load_n(&own.ringer[i], __ATOMIC_ACQUIRE);
+        if (thread && !is_asleep(thread))
+            return false;
+    }
+    return true;
+}
+
+/* Waits for requests, and looks after the threads meanwhile. */
+static void look_after_threads(uint32_t handed)
+{
+    const struct timespec look = {0, LOOK_NS};
+    bool slept = all_asleep();
+    futex_wait(&own.handed, handed, &look);
+    if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
+        return;
+    own.pushed = (slept && all_asleep()) || spent_ns() - own.spent_ns > SPIN_NS;
+}
+
 /* ---- the loop ---- */
+
+static void begin_exchanges(void)
+{
+    own.between_ps = EXCHANGE_PS;
+    own.exchange_ps = kfd.api->now() + EXCHANGE_PS;
+}
+
+/* Kernels and the program may wait for each other's writes, which caches hold. The longer nothing
+ * comes of it, the less often they are exchanged. */
+static void exchange(void)
+{
+    if (kfd_events_look()) {
+        begin_exchanges();
+    } else if (kfd.api->now() >= own.exchange_ps) {
+        kfd_queues_exchange();
+        own.between_ps *= 2;
+        own.exchange_ps = kfd.api->now() + own.between_ps;
+    }
+}
 
 static void run_engine(void)
 {
-    kfd_status(kfd.api->step(SLICE_PS), "the simulation");
-    kfd_events_look();
-    if (own.held && kfd.api->now() - own.since_ps > PATIENCE_PS)
-        let_go();
+    bool polls = false;
+    kfd_waits_any(&polls);
+    kfd_status(kfd.api->step(polls ? KFD_POLL_PS : SLICE_PS), "the simulation");
+    exchange();
+}
+
+/* Kernels that are executed without timing wait. What they have written is in memory. */
+static void attend(const struct driver_attention *now)
+{
+    const struct timespec moment = {0, 50000};
+    (void)now;
+    bool any = take_requests(true);
+    if (!kfd_events_look() && !any)
+        nanosleep(&moment, NULL);
+}
+
+static bool is_wanted(void)
+{
+    bool polls = false;
+    return own.pushed || own.held || kfd_events_awaited() || kfd_waits_any(&polls);
+}
+
+/* Nothing is left that the machine could do by itself. */
+static void rest(uint32_t handed)
+{
+    own.pushed = false;
+    kfd_waits_look(true);
+    let_go();
+    futex_wait(&own.handed, handed, NULL);
 }
 
 __attribute__((noreturn)) static void run_machine(void)
 {
+    kfd.api->set_attendant(attend);
     for (;;) {
         uint32_t handed = __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST);
-        bool progress = take_requests();
-        if (!kfd.lost && !kfd.finished && kfd_queues_step()) {
+        bool progress = take_requests(false), works = !kfd.lost && !kfd.finished;
+        if (works && kfd_queues_step()) {
             progress = true;
-            own.since_ps = kfd.api->now();
+            begin_exchanges();
         }
+        kfd_waits_look(!works);
         if (progress)
             continue;
-        bool works = !kfd.lost && !kfd.finished;
-        if (works && kfd_queues_busy()) {
+        if (works && kfd_queues_busy() && is_wanted())
             run_engine();
-        } else if (!works || kfd_queues_settle()) {
-            let_go();
-            futex_wait(&own.handed, handed, NULL);
-        }
+        else if (works && kfd_queues_busy())
+            look_after_threads(handed);
+        else if (!works || kfd_queues_settle())
+            rest(handed);
     }
 }
 
@@ -308,6 +443,12 @@ static void open_once(void)
         futex_wait(&ready, 0, NULL);
     if (kfd.api)
         atexit(finish);
+    __atomic_store_n(&own.open, kfd.api != NULL, __ATOMIC_RELEASE);
+}
+
+bool kfd_machine_is_open(void)
+{
+    return __atomic_load_n(&own.open, __ATOMIC_ACQUIRE);
 }
 
 bool kfd_machine_open(void)
@@ -360,11 +501,11 @@ int kfd_find_gpu(uint32_t gpu_id)
 
 uint64_t kfd_clock_at(uint64_t time_ps)
 {
-    return UINT64_C(1000000000) + time_ps / 1000 + own.readings;
+    return UINT64_C(1000000000) + time_ps / 1000 + __atomic_load_n(&own.readings, __ATOMIC_RELAXED);
 }
 
 uint64_t kfd_read_clock(void)
 {
-    own.readings++;
+    __atomic_add_fetch(&own.readings, 1, __ATOMIC_RELAXED);
     return kfd_clock_at(kfd.api->now());
 }

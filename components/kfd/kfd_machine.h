@@ -55,6 +55,8 @@ struct kfd_request {
     int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
     void *argument;
     bool until_idle; /* the answer waits until the machine cannot go on by itself */
+    bool aside;  /* it needs nothing of the driver, so it can be done in the middle of a kernel */
+    bool drives; /* its thread has rung doorbells: what it waits for is simulated */
     struct kfd_request *next;
     int result;
     uint32_t answered; /* futex */
@@ -68,6 +70,10 @@ bool kfd_ask_for(struct kfd_request *request, uint64_t limit_ms);
 void kfd_answer(struct kfd_request *request, int result);
 /* Any thread: opens the platform, once. False: it was said on stderr why not. */
 bool kfd_machine_open(void);
+/* The calling thread, which has asked for work, is looked after: when it sleeps or computes for
+ * long, its work goes on. A number for the machine. */
+int kfd_note_ringer(void);
+bool kfd_is_ringer(void);
 /* A message on stderr, "heddle: " in front. Any thread. */
 __attribute__((format(printf, 1, 2))) void kfd_say(const char *format, ...);
 /* Any thread: memory of the library, zeroed; the program ends when there is none. */
@@ -78,7 +84,9 @@ void *kfd_grow(void *old, size_t bytes);
 int kfd_status(enum driver_status status, const char *what);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
 int kfd_find_gpu(uint32_t gpu_id);
-/* Nanoseconds of simulated time. Each reading is later than the one before. */
+/* Any thread: is the platform open? */
+bool kfd_machine_is_open(void);
+/* Any thread: nanoseconds of simulated time. Each reading is later than the one before. */
 uint64_t kfd_read_clock(void);
 uint64_t kfd_clock_at(uint64_t time_ps);
 
@@ -128,8 +136,15 @@ void kfd_doorbell_clear(uint32_t gpu, uint32_t slot);
 int kfd_queue_create(struct kfd_request *request);
 int kfd_queue_destroy(struct kfd_request *request);
 int kfd_queue_update(struct kfd_request *request);
-/* Looks which doorbells of the GPU were rung. */
-void kfd_queues_rung(uint32_t gpu);
+/* hsa_signal_condition_t. */
+enum { KFD_SIGNAL_EQUAL, KFD_SIGNAL_UNEQUAL, KFD_SIGNAL_LESS, KFD_SIGNAL_NOT_LESS };
+bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
+/* Looks which doorbells of the GPU were rung. True: nobody will wait for what they announce by an
+ * event, or there may be no room for more, so that the thread has to wait at its doorbell. */
+bool kfd_queues_rung(uint32_t gpu);
+/* Kernels that wait for the program, and it for them, see what the other has written. */
+void kfd_queues_exchange(void);
+int kfd_queue_allocate_gws(struct kfd_request *request);
 /* Begins packets and ends those that are over, as far as that can be done now. */
 bool kfd_queues_step(void);
 /* Is anything with the driver? */
@@ -149,10 +164,22 @@ int kfd_event_wait(struct kfd_request *request);
 int kfd_event_give_up(struct kfd_request *request);
 int kfd_event_map(struct kfd_mapping *mapping);
 void kfd_event_signal(uint32_t id);
-/* Events whose mailbox a kernel has written to. */
-void kfd_events_look(void);
+/* Events whose mailbox a kernel has written to. False: there was none. */
+bool kfd_events_look(void);
+/* Does a thread that has asked for work wait for an event? */
+bool kfd_events_awaited(void);
 /* The simulation has ended: tells the program by its memory exception and hardware events. */
 void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
+
+/* ---- kfd_wait.c ---- */
+
+/* Simulated time that passes while a thread looks at a signal. */
+#define KFD_POLL_PS UINT64_C(1000000)
+
+/* Lets go the threads whose waits for signals are over, or all of them. */
+void kfd_waits_look(bool all);
+/* Is there any? *polls becomes true where one only looks. */
+bool kfd_waits_any(bool *polls);
 
 /* ---- kfd_code.c ---- */
 

@@ -18,7 +18,8 @@
 #include "kfd_machine.h"
 
 enum {
-    FLIGHTS = 64, /* packets of a queue that are begun and not over */
+    FLIGHTS = 4096, /* packets of a queue that are begun and not over */
+    ROOM_LEFT = 8,  /* packets of a ring: a program with less waits for room, which nobody sees */
     /* Vendor packets (amd_hsa_queue.h, hsa_ext_amd.h): the format in byte 2. */
     VENDOR_PM4 = 1,
     VENDOR_BARRIER_VALUE = 2,
@@ -139,6 +140,20 @@ static uint8_t scope_of(uint16_t header, unsigned shift)
     return scopes[aql_scope(header, shift)];
 }
 
+/* A packet that runs nothing is over behind a fence, if its fences ask for one and kernels have
+ * left something in caches. */
+static enum turn begin_empty(struct queue *q, uint16_t header, uint64_t completion)
+{
+    uint64_t ticket = 0;
+    if (own.unreleased && aql_scope(header, AQL_RELEASE_SHIFT) >= AQL_SCOPE_SYSTEM) {
+        if (kfd_status(kfd.api->fence(q->driver, &ticket), "a fence") != 0)
+            return TURN_OVER;
+        own.unreleased = false;
+    }
+    add_flight(q, ticket, completion);
+    return TURN_BEGUN;
+}
+
 /* Where caches of other GPUs may hold what the program has written, a fence empties all. */
 static int acquire_all(struct queue *q)
 {
@@ -181,9 +196,14 @@ static enum turn begin_dispatch(struct queue *q, const struct aql_packet *p, uin
         return TURN_OVER;
     }
     own.acquired[q->gpu] = true;
-    own.unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || kfd.gpu_count > 1;
-    add_flight(q, ticket, completion);
-    return TURN_BEGUN;
+    bool others = kfd.gpu_count > 1; /* whose caches may hold what it has written to their memory */
+    own.unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || others;
+    if (!completion || !others || launch.release != DRIVER_SCOPE_SYSTEM) {
+        add_flight(q, ticket, completion);
+        return TURN_BEGUN;
+    }
+    add_flight(q, ticket, 0);
+    return begin_empty(q, p->header, completion);
 }
 
 /* Barrier packets wait here, not with the driver: signals are the program's, too. */
@@ -202,20 +222,17 @@ static enum turn begin_barrier(struct queue *q, const struct aql_barrier_packet 
         met = all ? met && zero : met || zero;
         any = true;
     }
-    if (any && !met)
-        return TURN_WAITS;
-    add_flight(q, 0, p->completion);
-    return TURN_BEGUN;
+    return any && !met ? TURN_WAITS : begin_empty(q, p->header, p->completion);
 }
 
-static bool compare(uint32_t condition, int64_t a, int64_t b)
+bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b)
 {
-    switch (condition) { /* hsa_signal_condition_t */
-    case 0:
+    switch (condition) {
+    case KFD_SIGNAL_EQUAL:
         return a == b;
-    case 1:
+    case KFD_SIGNAL_UNEQUAL:
         return a != b;
-    case 2:
+    case KFD_SIGNAL_LESS:
         return a < b;
     default:
         return a >= b;
@@ -225,15 +242,15 @@ static bool compare(uint32_t condition, int64_t a, int64_t b)
 static enum turn begin_barrier_value(struct queue *q, const struct barrier_value_packet *p)
 {
     const struct amd_signal *s = p->signal ? signal_at(q->gpu, p->signal) : NULL;
-    if ((p->signal && !s) || p->condition > 3) {
+    if ((p->signal && !s) || p->condition > KFD_SIGNAL_NOT_LESS) {
         stop(q, "a barrier-value packet is not sound");
         return TURN_OVER;
     }
     if (s
-        && !compare(p->condition, __atomic_load_n(&s->value, __ATOMIC_SEQ_CST) & p->mask, p->value))
+        && !kfd_signal_compare(p->condition, __atomic_load_n(&s->value, __ATOMIC_SEQ_CST) & p->mask,
+                               p->value))
         return TURN_WAITS;
-    add_flight(q, 0, p->completion);
-    return TURN_BEGUN;
+    return begin_empty(q, p->header, p->completion);
 }
 
 /* Is all of an indirect buffer of commands the invalidation of caches? `jump`: INDIRECT_BUFFER,
@@ -377,14 +394,25 @@ bool kfd_queues_settle(void)
     if (!settled && kfd_status(kfd.api->fence(0, &own.settling), "a fence") != 0)
         return true;
     own.unreleased = false;
-    own.host_ran = true;
     return settled;
 }
 
 /* ---- calls ---- */
 
-void kfd_queues_rung(uint32_t gpu)
+/* Nobody can wait by an event for a packet with a signal that has none. */
+static bool has_event(const struct queue *q, uint64_t number)
 {
+    const struct aql_packet *p =
+        kfd_bytes(q->gpu, q->ring + number % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
+    /* The completion signal is the last word of all packets. */
+    const struct amd_signal *s = p ? signal_at(q->gpu, p->scratch_groups) : NULL;
+    return !p || !p->scratch_groups || !s || s->event_mailbox;
+}
+
+bool kfd_queues_rung(uint32_t gpu)
+{
+    bool waits = false;
+    own.host_ran = true;
     for (uint32_t i = 0; i < own.end; i++) {
         struct queue *q = own.queue[i];
         if (!q || q->gpu != gpu)
@@ -400,8 +428,30 @@ void kfd_queues_rung(uint32_t gpu)
             stop(q, "its doorbell announces more packets than its ring has");
             continue;
         }
-        q->announced = announced > q->announced ? announced : q->announced;
+        for (; q->announced < announced; q->announced++)
+            waits |= !has_event(q, q->announced);
+        waits |= q->announced - q->next + ROOM_LEFT > q->packets;
     }
+    return waits;
+}
+
+void kfd_queues_exchange(void)
+{
+    kfd_status(kfd.api->fence(0, NULL), "a fence");
+}
+
+/* The counters of the global wave sync belong to a GPU, and a launch that uses them has them alone,
+ * so each queue may have all of them. */
+int kfd_queue_allocate_gws(struct kfd_request *request)
+{
+    struct kfd_ioctl_alloc_queue_gws_args *call = request->argument;
+    const struct queue *q = call->queue_id < KFD_QUEUES_MAX ? own.queue[call->queue_id] : NULL;
+    if (!q)
+        return -EINVAL;
+    if (kfd.gpu[q->gpu].traits->encoding == ISA_ENCODING_GFX8)
+        return -ENODEV; /* as of the driver, which has it from gfx9 on (kfd_chardev.c) */
+    call->first_gws = 0;
+    return 0;
 }
 
 /* A doorbell of the GPU that no queue has. */
