@@ -467,6 +467,18 @@ static enum exit_status outcome_of(enum driver_status status)
                                        : EXIT_GAVE_UP;
 }
 
+/* Tells the program that the GPU is lost: by an address that it could not reach, as the driver's
+ * text names it, or else as a hang. */
+static void tell_end(const char *text)
+{
+    static const char mark[] = "bytes at ";
+    const char *at = strstr(text, mark);
+    uint64_t address = at ? strtoull(at + strlen(mark), NULL, 0) : 0;
+    kfd_events_fail(0, address & ~(uint64_t)(KFD_PAGE - 1), address != 0);
+    if (!address)
+        kfd_queues_fail();
+}
+
 int kfd_status(enum driver_status status, const char *what)
 {
     static const int errors[] = {
@@ -488,7 +500,7 @@ int kfd_status(enum driver_status status, const char *what)
     if (errors[status] == -EIO) {
         kfd.lost = true;
         run_ledger_report(outcome_of(status));
-        kfd_events_fail(0, 0, status == DRIVER_FAULT);
+        tell_end(kfd.api->error_text());
     }
     return errors[status];
 }

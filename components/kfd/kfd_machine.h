@@ -139,6 +139,8 @@ int kfd_queue_update(struct kfd_request *request);
 /* hsa_signal_condition_t. */
 enum { KFD_SIGNAL_EQUAL, KFD_SIGNAL_UNEQUAL, KFD_SIGNAL_LESS, KFD_SIGNAL_NOT_LESS };
 bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
+/* The simulation has ended: queues with work tell the program that they have stopped. */
+void kfd_queues_fail(void);
 /* Looks which doorbells of the GPU were rung. True: nobody will wait for what they announce by an
  * event, or there may be no room for more, so that the thread has to wait at its doorbell. */
 bool kfd_queues_rung(uint32_t gpu);

@@ -96,12 +96,51 @@ static struct amd_signal *signal_at(uint32_t gpu, uint64_t address)
     return address % 8 ? NULL : kfd_bytes(gpu, address, sizeof(struct amd_signal));
 }
 
-static void stop(struct queue *q, const char *why)
+/* Why a queue has stopped, as the processor's firmware writes it to the queue's signal for that
+ * (AqlQueue::DynamicScratchHandler of ROCr). */
+enum stop_reason {
+    STOP_DIMENSION = 2,
+    STOP_GROUP_MEMORY = 4,
+    STOP_CODE = 8,
+    STOP_PACKET = 32,
+    STOP_GROUP_SIZE = 64,
+    STOP_UNKNOWN = 0x40000000
+};
+
+/* The signal of the queue object (amd_queue_t, amd_hsa_queue.h), in which the read pointer is. */
+static struct amd_signal *inactive_signal(const struct queue *q)
+{
+    enum { READ_TO_INACTIVE = 192 - 128 };
+    const uint64_t *handle = kfd_bytes(q->gpu, q->read_pointer + READ_TO_INACTIVE, sizeof *handle);
+    return handle && *handle ? signal_at(q->gpu, *handle) : NULL;
+}
+
+static void tell_stopped(struct queue *q, enum stop_reason reason)
+{
+    struct amd_signal *s = inactive_signal(q);
+    q->stopped = true;
+    if (!s) {
+        kfd_events_fail(q->gpu, 0, false);
+        return;
+    }
+    __atomic_store_n(&s->value, (int64_t)reason, __ATOMIC_SEQ_CST);
+    if (s->event_mailbox)
+        kfd_event_signal(s->event_id);
+}
+
+static void stop(struct queue *q, enum stop_reason reason, const char *why)
 {
     kfd_say("queue %u of GPU %u has stopped at packet %llu: %s", q->slot, q->gpu,
             (unsigned long long)q->next, why);
-    q->stopped = true;
-    kfd_events_fail(q->gpu, 0, false);
+    tell_stopped(q, reason);
+}
+
+void kfd_queues_fail(void)
+{
+    for (uint32_t i = 0; i < own.end; i++) {
+        if (own.queue[i] && own.queue[i]->count)
+            tell_stopped(own.queue[i], STOP_UNKNOWN);
+    }
 }
 
 /* A packet is over: its signal says so, and when it ran. */
@@ -111,7 +150,7 @@ static void complete(struct queue *q, const struct flight *f, uint64_t end_ps)
     uint64_t begun_ps = f->begun_ps > q->last_end_ps ? f->begun_ps : q->last_end_ps;
     q->last_end_ps = end_ps;
     if (!s && f->completion)
-        stop(q, "its completion signal is not in memory of the GPU");
+        stop(q, STOP_PACKET, "its completion signal is not in memory of the GPU");
     if (!s)
         return;
     s->start_ts = kfd_clock_at(begun_ps < end_ps ? begun_ps : end_ps);
@@ -162,14 +201,27 @@ static int acquire_all(struct queue *q)
     return kfd.gpu_count > 1 ? kfd_status(kfd.api->fence(q->driver, NULL), "a fence") : 0;
 }
 
+/* Why the driver has not taken a launch. */
+static enum stop_reason reason_of(const struct queue *q, const struct driver_launch *l)
+{
+    const struct driver_device_info *info = &kfd.gpu[q->gpu].info;
+    uint64_t items = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    if (!items || !l->grid[0] || !l->grid[1] || !l->grid[2])
+        return STOP_DIMENSION;
+    return l->group_bytes > info->lds_bytes_per_cu ? STOP_GROUP_MEMORY
+           : items > info->max_work_group          ? STOP_GROUP_SIZE
+                                                   : STOP_CODE;
+}
+
 static enum turn begin_dispatch(struct queue *q, const struct aql_packet *p, uint64_t completion)
 {
     const struct aql_descriptor *d = kfd_bytes(q->gpu, p->kernel_object, sizeof *d);
     unsigned dimensions = p->setup & 3;
     uint64_t ticket = 0;
     if (!d || !dimensions) {
-        stop(q, d ? "a dispatch packet of no dimension"
-                  : "its kernel is not in memory that the GPU has mapped");
+        stop(q, d ? STOP_DIMENSION : STOP_CODE,
+             d ? "a dispatch packet of no dimension"
+               : "its kernel is not in memory that the GPU has mapped");
         return TURN_OVER;
     }
     if (own.host_ran && acquire_all(q) != 0)
@@ -192,7 +244,7 @@ static enum turn begin_dispatch(struct queue *q, const struct aql_packet *p, uin
     launch.name = kernel->name;
     launch.symbol = kernel->symbol;
     if (kfd_status(kfd.api->launch(q->driver, &launch, &ticket), "a kernel dispatch packet") != 0) {
-        stop(q, "the kernel cannot be launched");
+        stop(q, reason_of(q, &launch), "the kernel cannot be launched");
         return TURN_OVER;
     }
     own.acquired[q->gpu] = true;
@@ -215,7 +267,8 @@ static enum turn begin_barrier(struct queue *q, const struct aql_barrier_packet 
         if (!p->dependency[i])
             continue;
         if (!s) {
-            stop(q, "a barrier packet names a signal that is not in memory of the GPU");
+            stop(q, STOP_PACKET,
+                 "a barrier packet names a signal that is not in memory of the GPU");
             return TURN_OVER;
         }
         bool zero = __atomic_load_n(&s->value, __ATOMIC_SEQ_CST) == 0;
@@ -243,7 +296,7 @@ static enum turn begin_barrier_value(struct queue *q, const struct barrier_value
 {
     const struct amd_signal *s = p->signal ? signal_at(q->gpu, p->signal) : NULL;
     if ((p->signal && !s) || p->condition > KFD_SIGNAL_NOT_LESS) {
-        stop(q, "a barrier-value packet is not sound");
+        stop(q, STOP_PACKET, "a barrier-value packet is not sound");
         return TURN_OVER;
     }
     if (s
@@ -278,7 +331,7 @@ static enum turn begin_pm4(struct queue *q, const uint32_t *jump, uint64_t compl
 {
     uint64_t ticket = 0;
     if (!only_invalidates(q, jump)) {
-        stop(q, "it has commands (PM4) other than those that invalidate caches");
+        stop(q, STOP_PACKET, "it has commands (PM4) other than those that invalidate caches");
         return TURN_OVER;
     }
     if (kfd_status(kfd.api->fence(q->driver, &ticket), "a vendor packet") != 0)
@@ -302,7 +355,7 @@ static enum turn begin_vendor(struct queue *q, const void *packet)
     } else if (format == VENDOR_BARRIER_VALUE) {
         return begin_barrier_value(q, packet);
     }
-    stop(q, "a vendor packet of an unknown format");
+    stop(q, STOP_PACKET, "a vendor packet of an unknown format");
     return TURN_OVER;
 }
 
@@ -323,7 +376,7 @@ static enum turn begin_packet(struct queue *q, const void *packet, uint16_t head
     case AQL_AGENT:
         break;
     }
-    stop(q, "a packet of a type that a GPU does not take");
+    stop(q, STOP_PACKET, "a packet of a type that a GPU does not take");
     return TURN_OVER;
 }
 
@@ -351,7 +404,7 @@ static bool begin_packets(struct queue *q)
             kfd_bytes(q->gpu, q->ring + q->next % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
         uint64_t *read = kfd_bytes(q->gpu, q->read_pointer, sizeof *read);
         if (!packet || !read) {
-            stop(q, "its ring is not in memory of the GPU any more");
+            stop(q, STOP_UNKNOWN, "its ring is not in memory of the GPU any more");
             break;
         }
         uint16_t *header = (uint16_t *)(void *)packet;
@@ -425,7 +478,7 @@ bool kfd_queues_rung(uint32_t gpu)
         if (kfd.gpu[gpu].doorbell_bytes == 4) /* the number of packets, its lower half */
             announced = q->announced + (uint32_t)((uint32_t)value - (uint32_t)q->announced);
         if (announced > q->next + q->packets) {
-            stop(q, "its doorbell announces more packets than its ring has");
+            stop(q, STOP_UNKNOWN, "its doorbell announces more packets than its ring has");
             continue;
         }
         for (; q->announced < announced; q->announced++)
@@ -473,12 +526,9 @@ static int check_create(const struct kfd_ioctl_create_queue_args *call, int gpu)
     uint64_t packets = call->ring_size / AQL_PACKET_BYTES;
     if (gpu < 0)
         return -ENODEV;
-    if (call->queue_type != KFD_IOC_QUEUE_TYPE_COMPUTE_AQL) {
-        kfd_say("a queue of type %u: only AQL queues (2) are there; GPUs have no SDMA engines that "
-                "programs may use",
-                call->queue_type);
+    /* Nothing speaks PM4 to a queue, and the topology has no SDMA engines. */
+    if (call->queue_type != KFD_IOC_QUEUE_TYPE_COMPUTE_AQL)
         return -EINVAL;
-    }
     if (call->queue_percentage > KFD_MAX_QUEUE_PERCENTAGE
         || call->queue_priority > KFD_MAX_QUEUE_PRIORITY || packets < 2 || packets & (packets - 1)
         || call->ring_size % AQL_PACKET_BYTES)
