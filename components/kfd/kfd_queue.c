@@ -104,7 +104,7 @@ enum stop_reason {
     STOP_CODE = 8,
     STOP_PACKET = 32,
     STOP_GROUP_SIZE = 64,
-    STOP_UNKNOWN = 0x40000000
+    STOP_OTHER = 0x80000000
 };
 
 /* The signal of the queue object (amd_queue_t, amd_hsa_queue.h), in which the read pointer is. */
@@ -139,7 +139,7 @@ void kfd_queues_fail(void)
 {
     for (uint32_t i = 0; i < own.end; i++) {
         if (own.queue[i] && own.queue[i]->count)
-            tell_stopped(own.queue[i], STOP_UNKNOWN);
+            tell_stopped(own.queue[i], STOP_OTHER);
     }
 }
 
@@ -404,7 +404,7 @@ static bool begin_packets(struct queue *q)
             kfd_bytes(q->gpu, q->ring + q->next % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
         uint64_t *read = kfd_bytes(q->gpu, q->read_pointer, sizeof *read);
         if (!packet || !read) {
-            stop(q, STOP_UNKNOWN, "its ring is not in memory of the GPU any more");
+            stop(q, STOP_OTHER, "its ring is not in memory of the GPU any more");
             break;
         }
         uint16_t *header = (uint16_t *)(void *)packet;
@@ -478,7 +478,7 @@ bool kfd_queues_rung(uint32_t gpu)
         if (kfd.gpu[gpu].doorbell_bytes == 4) /* the number of packets, its lower half */
             announced = q->announced + (uint32_t)((uint32_t)value - (uint32_t)q->announced);
         if (announced > q->next + q->packets) {
-            stop(q, STOP_UNKNOWN, "its doorbell announces more packets than its ring has");
+            stop(q, STOP_OTHER, "its doorbell announces more packets than its ring has");
             continue;
         }
         for (; q->announced < announced; q->announced++)
