@@ -1,8 +1,8 @@
 /* The machine's thread. It takes requests in the order in which they were handed over, lets the
  * queues begin what they can, and runs the engine while a thread of the program waits for what it
- * has rung for: in a wait for events, or at a doorbell whose packets nobody can wait for otherwise.
- * So the program never runs beside the engine, packets of several queues begin at the same moment,
- * and the same program finds the same simulated time at each of its steps.
+ * has rung for: in a wait for events, or at a doorbell whose packets no thread can wait for
+ * otherwise. So the program never runs beside the engine, packets of several queues begin at the
+ * same moment, and the same program finds the same simulated time at each of its steps.
  *
  * A thread may also wait in ways that the machine does not see. When all threads that have rung
  * sleep, or one computes for SPIN_NS, the engine runs until there is a request. Then the run is
@@ -44,7 +44,7 @@ static struct {
     struct kfd_request *held;    /* answers that wait until the machine is idle */
     uint64_t exchange_ps;        /* when kernels and the program see each other's writes next */
     uint64_t between_ps;
-    bool pushed;             /* the engine runs though nobody is known to wait */
+    bool pushed;             /* the engine runs though no thread is known to wait */
     int ringer[RINGERS_MAX]; /* threads that have rung, by the system's numbers */
     uint32_t ringers;        /* atomic */
     uint64_t spent_ns;       /* processor time of the program when it asked last */

@@ -141,8 +141,8 @@ enum { KFD_SIGNAL_EQUAL, KFD_SIGNAL_UNEQUAL, KFD_SIGNAL_LESS, KFD_SIGNAL_NOT_LES
 bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
 /* The simulation has ended: queues with work tell the program that they have stopped. */
 void kfd_queues_fail(void);
-/* Looks which doorbells of the GPU were rung. True: nobody will wait for what they announce by an
- * event, or there may be no room for more, so that the thread has to wait at its doorbell. */
+/* Looks which doorbells of the GPU were rung. True: no thread will wait for what they announce by
+ * an event, or there may be no room for more, so that the thread has to wait at its doorbell. */
 bool kfd_queues_rung(uint32_t gpu);
 /* Kernels that wait for the program, and it for them, see what the other has written. */
 void kfd_queues_exchange(void);

@@ -19,7 +19,7 @@
 
 enum {
     FLIGHTS = 4096, /* packets of a queue that are begun and not over */
-    ROOM_LEFT = 8,  /* packets of a ring: a program with less waits for room, which nobody sees */
+    ROOM_LEFT = 8,  /* packets of a ring: a program with less waits for room, which is not seen */
     /* Vendor packets (amd_hsa_queue.h, hsa_ext_amd.h): the format in byte 2. */
     VENDOR_PM4 = 1,
     VENDOR_BARRIER_VALUE = 2,
@@ -452,7 +452,7 @@ bool kfd_queues_settle(void)
 
 /* ---- calls ---- */
 
-/* Nobody can wait by an event for a packet with a signal that has none. */
+/* No thread can wait by an event for a packet with a signal that has none. */
 static bool has_event(const struct queue *q, uint64_t number)
 {
     const struct aql_packet *p =
