@@ -33,7 +33,6 @@
 #define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
 #define LOOK_NS     5000000             /* between two looks at threads */
 #define SPIN_NS     UINT64_C(50000000)
-enum { RINGERS_MAX = 256 };
 
 struct kfd_machine kfd;
 
@@ -44,11 +43,9 @@ static struct {
     struct kfd_request *held;    /* answers that wait until the machine is idle */
     uint64_t exchange_ps;        /* when kernels and the program see each other's writes next */
     uint64_t between_ps;
-    bool pushed;             /* the engine runs though no thread is known to wait */
-    int ringer[RINGERS_MAX]; /* threads that have rung, by the system's numbers */
-    uint32_t ringers;        /* atomic */
-    uint64_t spent_ns;       /* processor time of the program when it asked last */
-    uint64_t readings;       /* of the clock */
+    bool pushed;       /* the engine runs though no thread is known to wait */
+    uint64_t spent_ns; /* processor time of the program when it asked last */
+    uint64_t readings; /* of the clock */
     pthread_once_t once;
     bool open; /* atomic */
     pid_t pid;
@@ -140,19 +137,12 @@ void kfd_answer(struct kfd_request *request, int result)
     futex_wake(answered);
 }
 
-static uint64_t spent_ns(void)
-{
-    struct timespec all;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
-    return (uint64_t)all.tv_sec * 1000000000 + (uint64_t)all.tv_nsec;
-}
-
 /* What other threads ask for does not say that those that have rung go on. */
 static void take_request(struct kfd_request *request)
 {
     if (request->drives) {
         own.pushed = false;
-        own.spent_ns = spent_ns();
+        own.spent_ns = kfd_spent_ns();
     }
     int result = request->run(request);
     if (result == KFD_LATER)
@@ -209,61 +199,18 @@ static void let_go(void)
     }
 }
 
-/* ---- threads that have rung ---- */
-
-static _Thread_local bool rang __attribute__((tls_model("initial-exec")));
-
-int kfd_note_ringer(void)
-{
-    if (rang)
-        return 0;
-    rang = true;
-    uint32_t place = __atomic_fetch_add(&own.ringers, 1, __ATOMIC_SEQ_CST);
-    if (place < RINGERS_MAX)
-        __atomic_store_n(&own.ringer[place], (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
-    return 0;
-}
-
-bool kfd_is_ringer(void)
-{
-    return rang;
-}
-
-/* Does the thread sleep, or has it ended? */
-static bool is_asleep(int thread)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-    FILE *file = fopen(path, "re");
-    const char *end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
-    if (file)
-        fclose(file);
-    return !end || end[1] != ' ' || end[2] != 'R';
-}
-
-static bool all_asleep(void)
-{
-    uint32_t count = __atomic_load_n(&own.ringers, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < count && i < RINGERS_MAX; i++) {
-        int thread = __atomic_load_n(&own.ringer[i], __ATOMIC_ACQUIRE);
-        if (thread && !is_asleep(thread))
-            return false;
-    }
-    return true;
-}
+/* ---- the loop ---- */
 
 /* Waits for requests, and looks after the threads meanwhile. */
 static void look_after_threads(uint32_t handed)
 {
     const struct timespec look = {0, LOOK_NS};
-    bool slept = all_asleep();
+    bool slept = kfd_ringers_sleep();
     futex_wait(&own.handed, handed, &look);
     if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
         return;
-    own.pushed = (slept && all_asleep()) || spent_ns() - own.spent_ns > SPIN_NS;
+    own.pushed = (slept && kfd_ringers_sleep()) || kfd_spent_ns() - own.spent_ns > SPIN_NS;
 }
-
-/* ---- the loop ---- */
 
 static void begin_exchanges(void)
 {

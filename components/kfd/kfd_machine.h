@@ -70,10 +70,6 @@ bool kfd_ask_for(struct kfd_request *request, uint64_t limit_ms);
 void kfd_answer(struct kfd_request *request, int result);
 /* Any thread: opens the platform, once. False: it was said on stderr why not. */
 bool kfd_machine_open(void);
-/* The calling thread, which has asked for work, is looked after: when it sleeps or computes for
- * long, its work goes on. A number for the machine. */
-int kfd_note_ringer(void);
-bool kfd_is_ringer(void);
 /* A message on stderr, "heddle: " in front. Any thread. */
 __attribute__((format(printf, 1, 2))) void kfd_say(const char *format, ...);
 /* Any thread: memory of the library, zeroed; the program ends when there is none. */
@@ -89,6 +85,16 @@ bool kfd_machine_is_open(void);
 /* Any thread: nanoseconds of simulated time. Each reading is later than the one before. */
 uint64_t kfd_read_clock(void);
 uint64_t kfd_clock_at(uint64_t time_ps);
+
+/* ---- kfd_threads.c ---- */
+
+/* The calling thread has rung a doorbell: it is looked after from now on. */
+void kfd_note_ringer(void);
+bool kfd_is_ringer(void);
+/* Do all threads sleep that have rung? */
+bool kfd_ringers_sleep(void);
+/* Processor time of the process. */
+uint64_t kfd_spent_ns(void);
 
 /* ---- kfd_memory.c ---- */
 

@@ -14,7 +14,7 @@ NANO = "platforms/r9nano.heddle --stack rocm"
 
 # HIP programs through the distribution's library. Those that ask for heddle's own functions, and
 # those that hold answers of heddle's library to be right, are left out.
-QUICK = ["own_streams", "prints", "streams"]
+QUICK = ["prints", "streams"]
 REST = """aes128 alignment allreduce atax atomics bfloat16 bfs bitonic calls chase clocks
     convolution copies copy_rate dct8x8 device_variables devices divergence doubles
     dynamic_lds each_gpu fences fft fir fixed_address floyd_warshall flushes gpu_threads

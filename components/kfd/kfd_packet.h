@@ -1,0 +1,72 @@
+/* A queue, and packets that it begins and ends. See kfd_packet.c. */
+#ifndef HEDDLE_KFD_PACKET_H
+#define HEDDLE_KFD_PACKET_H
+
+#include "components/protocols/user_queue/aql_queue.h"
+#include "kfd_machine.h"
+
+enum { KFD_FLIGHTS = 4096 }; /* packets of a queue that are begun and not over */
+
+/* amd_signal_t (amd_hsa_signal.h). */
+struct amd_signal {
+    int64_t kind, value;
+    uint64_t event_mailbox;
+    uint32_t event_id, reserved;
+    uint64_t start_ts, end_ts;
+    uint64_t queue, reserved_too;
+};
+
+/* A packet that was begun. */
+struct kfd_flight {
+    uint64_t ticket; /* of the driver; 0: nothing is with the driver */
+    uint64_t completion;
+    uint64_t begun_ps;
+};
+
+struct kfd_queue {
+    bool used, stopped; /* stopped: it made a mistake, or the program asked for it */
+    uint32_t gpu, slot; /* its doorbell */
+    uint32_t driver;    /* the driver's queue */
+    uint64_t ring, packets;
+    uint64_t read_pointer, write_pointer; /* addresses */
+    uint64_t next;                        /* packet to begin */
+    uint64_t announced;                   /* packets before it are there */
+    uint64_t rung;                        /* value of the doorbell */
+    uint64_t last_end_ps;
+    struct kfd_flight flight[KFD_FLIGHTS]; /* a ring */
+    uint32_t first, count;
+};
+
+/* Why a queue has stopped, as the processor's firmware writes it to the queue's signal for that
+ * (AqlQueue::DynamicScratchHandler of ROCr). */
+enum kfd_stop {
+    STOP_DIMENSION = 2,
+    STOP_GROUP_MEMORY = 4,
+    STOP_CODE = 8,
+    STOP_PACKET = 32,
+    STOP_GROUP_SIZE = 64,
+    STOP_OTHER = 0x80000000
+};
+
+enum kfd_turn { TURN_BEGUN, TURN_WAITS, TURN_OVER /* of the queue, which has stopped */ };
+
+/* What caches may hold. */
+struct kfd_caches {
+    bool host_ran;   /* since the last launch on a GPU: may have written anything */
+    bool unreleased; /* launches have released less than system scope */
+    bool acquired[KFD_GPUS_MAX];
+};
+extern struct kfd_caches kfd_caches;
+
+/* The signal at an address; NULL: it is not in memory of the GPU. */
+struct amd_signal *kfd_signal_at(uint32_t gpu, uint64_t address);
+/* Says why, and tells the program. */
+void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why);
+/* Tells the program. */
+void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason);
+/* Begins the packet, which is then a flight of the queue, if that can be done now. */
+enum kfd_turn kfd_packet_begin(struct kfd_queue *q, const void *packet, uint16_t header);
+/* A packet is over: its signal says so, and when it ran. */
+void kfd_packet_end(struct kfd_queue *q, const struct kfd_flight *f, uint64_t end_ps);
+
+#endif
