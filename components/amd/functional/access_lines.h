@@ -16,9 +16,7 @@ enum { LINES_REACH = 1 << 13 };
 LANES_INLINE uint64_t differing(lanes_vector a, lanes_vector b)
 {
     lanes_vector differs = (lanes_vector)(a != b);
-#if defined __AVX512F__
-    return _mm512_test_epi32_mask((__m512i)differs, (__m512i)differs);
-#elif defined __AVX2__
+#if defined __AVX2__
     return (uint32_t)_mm256_movemask_ps((__m256)differs);
 #else
     uint64_t bits = 0;

@@ -22,9 +22,7 @@
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
-#if defined __AVX512F__
-enum { LANES_AT_ONCE = 16 };
-#elif defined __AVX2__
+#if defined __AVX2__
 enum { LANES_AT_ONCE = 8 };
 #else
 enum { LANES_AT_ONCE = 4 };
@@ -45,8 +43,7 @@ LANES_INLINE void lanes_put(uint32_t *to, lanes_vector value)
 /* All ones for those active of the LANES_AT_ONCE lanes from `lane` on. */
 LANES_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
 {
-    static const uint32_t bits[16] = {1,     2,     4,     8,     0x10,   0x20,   0x40,   0x80,
-                                      0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000};
+    static const uint32_t bits[8] = {1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80};
     const lanes_vector own = lanes_get(bits);
     lanes_vector all = (lanes_vector){0} + (uint32_t)(exec >> lane);
     return (lanes_vector)((all & own) == own);
@@ -54,9 +51,7 @@ LANES_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
 
 LANES_INLINE bool lanes_are_zero(lanes_vector v)
 {
-#if defined __AVX512F__
-    return !_mm512_test_epi32_mask((__m512i)v, (__m512i)v);
-#elif defined __AVX2__
+#if defined __AVX2__
     return _mm256_testz_si256((__m256i)v, (__m256i)v);
 #else
     uint64_t word[2];
@@ -91,7 +86,7 @@ struct lanes_span {
 LANES_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint32_t step,
                                     uint64_t exec)
 {
-    static const uint32_t numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const uint32_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     lanes_vector wrong = {0}, expected = lanes_get(numbers) * step + start;
     const lanes_vector stride = (lanes_vector){0} + step * LANES_AT_ONCE;
     if (exec == UINT64_MAX) {
@@ -158,7 +153,7 @@ LANES_INLINE void lanes_write(uint32_t *to, const uint32_t *from, uint64_t exec)
 /* Distances of LANES_AT_ONCE lanes from the first of them, if their dwords follow each other. */
 LANES_INLINE lanes_vector lanes_row(void)
 {
-    static const uint32_t row[16] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
+    static const uint32_t row[8] = {0, 4, 8, 12, 16, 20, 24, 28};
     return lanes_get(row);
 }
 

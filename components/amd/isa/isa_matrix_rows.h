@@ -13,9 +13,7 @@
 
 #include "isa_math.h"
 
-#if defined(__AVX512F__)
-enum { MATRIX_ROW = 16 };
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
 enum { MATRIX_ROW = 8 };
 #else
 enum { MATRIX_ROW = 4 };

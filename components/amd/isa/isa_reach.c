@@ -17,7 +17,7 @@
 /* The lowest and the highest of the addresses. */
 static void bounds_of_all(const uint64_t *address, uint64_t *low, uint64_t *high)
 {
-#if defined __AVX2__ && !defined __AVX512VL__ /* which compares signed numbers only */
+#if defined __AVX2__ /* which compares signed numbers only */
     const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
     const __m256i *from = (const __m256i *)(const void *)address;
     __m256i least = _mm256_xor_si256(_mm256_loadu_si256(from), sign), most = least;
@@ -127,15 +127,7 @@ _Static_assert(ISA_REACH_LINE == 1 << 6, "isa_memory_breaks() shifts addresses b
 uint64_t VARIANT(isa_memory_breaks_)(const uint64_t *address)
 {
     uint64_t breaks = 0;
-#if defined __AVX512F__
-    const __m512i line = _mm512_set1_epi64(-ISA_REACH_LINE);
-    for (unsigned lane = 0; lane < ISA_LANES; lane += 8) {
-        __mmask8 behind = lane ? 0xff : 0xfe; /* there is one before it */
-        __m512i own = _mm512_loadu_si512(address + lane);
-        __m512i before = _mm512_mask_loadu_epi64(own, behind, address + lane - 1);
-        breaks |= (uint64_t)_mm512_test_epi64_mask(_mm512_xor_si512(own, before), line) << lane;
-    }
-#elif defined __AVX2__
+#if defined __AVX2__
     for (unsigned next = 1; next < ISA_LANES; next += 4) {
         unsigned lane = next < ISA_LANES - 4 ? next : ISA_LANES - 4; /* the last four twice */
         __m256i own = _mm256_loadu_si256((const __m256i *)(const void *)(address + lane));
@@ -168,19 +160,7 @@ bool VARIANT(isa_memory_words_)(const uint32_t *words, uint32_t one, uint32_t ot
 void VARIANT(isa_memory_pick_)(const uint8_t *offset, uint64_t lanes, const uint8_t *line,
                                uint8_t *to)
 {
-#if defined __AVX512F__
-    for (unsigned lane = 0; lane < ISA_LANES; lane += 16) {
-        __mmask16 some = (__mmask16)(lanes >> lane);
-        if (!some)
-            continue;
-        __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(offset + lane)));
-        __m512i from =
-            _mm512_mask_test_epi32_mask(some, at, _mm512_set1_epi32(3))
-                ? _mm512_mask_i32gather_epi32(at, some, at, line, 1)
-                : _mm512_permutexvar_epi32(_mm512_srli_epi32(at, 2), _mm512_loadu_si512(line));
-        _mm512_mask_storeu_epi32(to + (size_t)lane * 4, some, from);
-    }
-#elif defined __AVX2__
+#if defined __AVX2__
     const __m256i bit = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
     for (unsigned lane = 0; lane < ISA_LANES; lane += 8) {
         __m256i some = _mm256_and_si256(_mm256_set1_epi32((int)(lanes >> lane & 0xff)), bit);

@@ -20,7 +20,6 @@
 #include "isa_kernels.h"
 #include "isa_masked.h"
 #include "isa_math.h"
-#include "isa_rsq.h"
 #include "isa_table.h"
 
 #define PASTE2(a, b) a##b

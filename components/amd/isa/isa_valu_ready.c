@@ -361,16 +361,6 @@ static bool has_fast_form(unsigned op)
     }
 }
 
-static valu_fast *fast_form(unsigned op, const struct entry *entry)
-{
-#ifdef __AVX512F__
-    if (op == ISA_OP_v_rsq_f32)
-        return rsq_of_all;
-#endif
-    (void)op;
-    return entry->fast;
-}
-
 static bool is_float(unsigned type)
 {
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_PF16;
@@ -418,7 +408,7 @@ static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *en
             && ready->constant[0] < 32 && ready->kind[1] == ISA_READY_VGPR)
             return ready_shift;
         if (has_fast_form(inst->op)) {
-            ready->kernel = (void (*)(void))fast_form(inst->op, entry);
+            ready->kernel = (void (*)(void))entry->fast;
             if (flushes)
                 return is_signed ? ready_flushing_signed : ready_flushing_3;
             return is_signed ? ready_fast_signed : fast[ready->sources];
