@@ -56,16 +56,14 @@ struct component {
     int32_t route_else;  /* interconnects: output for what the space does not hold, -1 none */
     uint32_t reasons;    /* to look before it sleeps: COMPONENT_FAR, COMPONENT_WISHES */
     uint64_t wake;       /* with COMPONENT_WISHES: earliest cycle asked for in the current tick */
-    uint64_t periodic;   /* the same by component_wake_at_periodic() */
     uint64_t limit;      /* of the cycle of the current tick: cycle << 16 | 0xffff, for rings */
 };
 _Static_assert(sizeof(struct component) == 64,
                "what the engine needs of a component is one cache line");
 
-#define COMPONENT_FAR      1u /* a message may be under way that made no arrival mark */
-#define COMPONENT_WISHES   2u /* it asked to be woken */
-#define COMPONENT_ALONE    4u /* ticked by another component, which sees to its sleep */
-#define COMPONENT_PERIODIC 8u /* it asked to be woken for work that goes on for ever */
+#define COMPONENT_FAR    1u /* a message may be under way that made no arrival mark */
+#define COMPONENT_WISHES 2u /* it asked to be woken */
+#define COMPONENT_ALONE  4u /* ticked by another component, which sees to its sleep */
 
 struct engine_domain {
     _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
@@ -149,7 +147,6 @@ static inline void component_begin_wishes(struct component *c)
         return;
     c->reasons |= COMPONENT_WISHES;
     c->wake = ENGINE_NEVER;
-    c->periodic = ENGINE_NEVER;
 }
 
 /* Ask to be ticked at `cycle` (of the own clock) even if nothing arrives. Holds for this tick only:
@@ -159,18 +156,6 @@ static inline void component_wake_at(struct component *c, uint64_t cycle)
     component_begin_wishes(c);
     if (cycle < c->wake)
         c->wake = cycle;
-}
-
-/* Asks likewise for work that goes on for ever and completes nothing by itself (DRAM refresh,
- * statistics samples): when only such wake-ups are left, the simulation is at its end, or
- * deadlocked. A component that waits for the end of periodic work (a request that a refresh delays)
- * asks for that cycle with component_wake_at(). */
-static inline void component_wake_at_periodic(struct component *c, uint64_t cycle)
-{
-    component_begin_wishes(c);
-    c->reasons |= COMPONENT_PERIODIC;
-    if (cycle < c->periodic)
-        c->periodic = cycle;
 }
 
 static inline void engine_wake_next(uint32_t id)
@@ -235,7 +220,7 @@ static inline uint64_t component_tick_now(const struct component *c)
 static inline void engine_before_tick(struct component *c, uint64_t limit)
 {
     c->limit = limit;
-    c->reasons &= ~(COMPONENT_WISHES | COMPONENT_PERIODIC);
+    c->reasons &= ~COMPONENT_WISHES;
 }
 
 /* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. At once, since

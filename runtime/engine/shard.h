@@ -23,7 +23,7 @@ struct shard {
     uint64_t next_ps;               /* of the next one; ENGINE_NEVER: all asleep */
     uint64_t wire_ps;               /* when a shared wire of the shard is free for what waits */
     uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
-    bool live;           /* not only periodic wake-ups are left */
+    bool live;           /* something is under way or will wake */
     bool step_end;       /* shared wires have something to settle */
     uint8_t watched;     /* enum shard_watch: what else is done at an edge */
     uint32_t waits;      /* senders that wait for room which another shard makes */

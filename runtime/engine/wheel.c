@@ -95,22 +95,15 @@ static void bucket_remove(struct wheel *w, uint32_t id)
         bucket_clear(w, n->cycle % WHEEL_BUCKETS);
 }
 
-static bool is_quiet(const struct wheel_node *n)
-{
-    return n->place == WHEEL_QUIET_BUCKET || n->place == WHEEL_QUIET_HEAP;
-}
-
-static void insert(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet)
+static void insert(struct wheel *w, uint32_t id, uint64_t cycle)
 {
     struct wheel_node *n = &w->nodes[id];
     n->cycle = cycle;
-    if (!quiet)
-        w->live++;
     if (cycle - w->now < WHEEL_BUCKETS) {
-        n->place = quiet ? WHEEL_QUIET_BUCKET : WHEEL_BUCKET;
+        n->place = WHEEL_BUCKET;
         bucket_insert(w, id);
     } else {
-        n->place = quiet ? WHEEL_QUIET_HEAP : WHEEL_HEAP;
+        n->place = WHEEL_HEAP;
         heap_up(w, w->heap_count++, id);
     }
 }
@@ -118,31 +111,21 @@ static void insert(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet)
 static void take_out(struct wheel *w, uint32_t id)
 {
     struct wheel_node *n = &w->nodes[id];
-    if (!is_quiet(n))
-        w->live--;
-    if (n->place == WHEEL_BUCKET || n->place == WHEEL_QUIET_BUCKET)
+    if (n->place == WHEEL_BUCKET)
         bucket_remove(w, id);
     else
         heap_remove(w, n->next);
 }
 
-void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet)
+void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle)
 {
-    struct wheel_node *n = &w->nodes[id];
-    if (n->place == WHEEL_NOWHERE) {
-        insert(w, id, cycle, quiet);
-        return;
+    const struct wheel_node *n = &w->nodes[id];
+    if (n->place != WHEEL_NOWHERE) {
+        if (n->cycle <= cycle)
+            return;
+        take_out(w, id);
     }
-    bool both_quiet = quiet && is_quiet(n);
-    if (n->cycle <= cycle) {
-        if (is_quiet(n) && !quiet) {
-            n->place = n->place == WHEEL_QUIET_HEAP ? WHEEL_HEAP : WHEEL_BUCKET;
-            w->live++;
-        }
-        return;
-    }
-    take_out(w, id);
-    insert(w, id, cycle, both_quiet);
+    insert(w, id, cycle);
 }
 
 uint64_t wheel_next(const struct wheel *w)
@@ -177,7 +160,6 @@ void wheel_take(struct wheel *w, uint64_t cycle, uint64_t *bitmap)
         bucket_clear(w, bucket);
         while (entry) {
             struct wheel_node *n = &w->nodes[entry - 1];
-            w->live -= n->place == WHEEL_BUCKET;
             n->place = WHEEL_NOWHERE;
             bitmap[(entry - 1) >> 6] |= (uint64_t)1 << ((entry - 1) & 63);
             entry = n->next;
@@ -185,7 +167,6 @@ void wheel_take(struct wheel *w, uint64_t cycle, uint64_t *bitmap)
     }
     while (w->heap_count && w->nodes[w->heap[0]].cycle == cycle) {
         uint32_t id = w->heap[0];
-        w->live -= w->nodes[id].place == WHEEL_HEAP;
         w->nodes[id].place = WHEEL_NOWHERE;
         heap_remove(w, 0);
         bitmap[id >> 6] |= (uint64_t)1 << (id & 63);

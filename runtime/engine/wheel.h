@@ -6,9 +6,7 @@
  * there when its cycle comes; it never moves to a bucket.
  *
  * Invariant: every node in a bucket has now < cycle < now + 4096, so a bucket holds one cycle only;
- * now is the last cycle taken, and callers never skip a cycle that holds a node.
- *
- * A node is quiet while all its reasons are periodic; `live` counts the others. */
+ * now is the last cycle taken, and callers never skip a cycle that holds a node. */
 #ifndef HEDDLE_RUNTIME_WHEEL_H
 #define HEDDLE_RUNTIME_WHEEL_H
 
@@ -19,7 +17,7 @@
 #define WHEEL_WORDS   (WHEEL_BUCKETS / 64)
 #define WHEEL_NEVER   UINT64_MAX
 
-enum wheel_place { WHEEL_NOWHERE, WHEEL_BUCKET, WHEEL_QUIET_BUCKET, WHEEL_HEAP, WHEEL_QUIET_HEAP };
+enum wheel_place { WHEEL_NOWHERE, WHEEL_BUCKET, WHEEL_HEAP };
 
 struct wheel_node {
     uint64_t cycle : 56;
@@ -33,7 +31,6 @@ struct wheel {
     struct wheel_node *nodes; /* by id; shared by the wheels of all domains */
     uint32_t *heap;           /* ids; room for every component of the domain */
     uint32_t heap_count;
-    uint32_t live;
     uint64_t now;
     uint64_t summary;
     uint64_t occupied[WHEEL_WORDS];
@@ -42,9 +39,13 @@ struct wheel {
 
 void wheel_open(struct wheel *w, struct wheel_node *nodes, uint32_t *heap);
 
-/* Wake `id` at `cycle` > now, or earlier if it already has an earlier wake-up. `quiet`: for a
- * periodic reason. */
-void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet);
+/* Wake `id` at `cycle` > now, or earlier if it already has an earlier wake-up. */
+void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle);
+
+static inline bool wheel_has_some(const struct wheel *w)
+{
+    return w->summary || w->heap_count;
+}
 
 /* Earliest cycle of all nodes, WHEEL_NEVER without any. */
 uint64_t wheel_next(const struct wheel *w);

@@ -11,7 +11,7 @@ struct rank_barrier {
     uint64_t end_ps;  /* of the window */
     uint64_t now_ps;  /* of the last edge */
     uint64_t next_ps; /* of the next one; ENGINE_NEVER: none */
-    bool live;        /* not only periodic wake-ups are left */
+    bool live;        /* something is under way or will wake */
     bool stop;
     bool interrupted; /* of rank 0 only */
     bool failed;

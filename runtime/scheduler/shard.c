@@ -77,7 +77,7 @@ static bool arranged; /* one of the two asks for more than a walk */
 void engine_wake_later(uint32_t id, uint64_t cycle)
 {
     if (!engine_is_awake(id))
-        wheel_set(&wheels[engine_base.components[id]->domain], id, cycle, false);
+        wheel_set(&wheels[engine_base.components[id]->domain], id, cycle);
 }
 
 void engine_wake_from_host(uint32_t id)
@@ -133,9 +133,7 @@ static void find_any_reason(struct component *c)
     else if (wake - now < ENGINE_NEAR)
         engine_mark_arrival(engine_mark_of(c->id), c->domain, wake);
     else if (wake != ENGINE_NEVER)
-        wheel_set(&wheels[c->domain], c->id, wake, false);
-    if (engine_unlikely(c->periodic < wake))
-        wheel_set(&wheels[c->domain], c->id, max_u64(c->periodic, now + 1), true);
+        wheel_set(&wheels[c->domain], c->id, wake);
 }
 
 void engine_find_reason(struct component *c)
@@ -373,7 +371,7 @@ STEP_RARE void plan_sleeping(uint32_t domain)
     struct domain_plan *p = &plans[domain];
     uint64_t near = near_next(domain);
     p->arrivals = near != ENGINE_NEVER;
-    uint64_t cycle = w->summary || w->heap_count ? wheel_next(w) : WHEEL_NEVER;
+    uint64_t cycle = wheel_has_some(w) ? wheel_next(w) : WHEEL_NEVER;
     cycle = min_u64(near, cycle);
     if (cycle == p->next_cycle)
         return;
@@ -406,7 +404,7 @@ STEP_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t clocks)
     for (uint32_t i = 0; i < clocks; i++) {
         const struct domain_plan *p = &plans[first + i];
         plan_domain(first + i);
-        live |= p->awake || p->arrivals || wheels[first + i].live;
+        live |= p->awake || p->arrivals || wheel_has_some(&wheels[first + i]);
         next_ps = min_u64(p->next_ps, next_ps);
     }
     s->next_ps = next_ps;

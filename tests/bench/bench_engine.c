@@ -228,7 +228,7 @@ static double wheel_hold(uint64_t horizon, uint64_t operations)
     wheel = (struct wheel){0};
     wheel_open(&wheel, nodes, heap);
     for (uint32_t i = 0; i < WHEEL_IDS; i++)
-        wheel_set(&wheel, i, 1 + i % horizon, false);
+        wheel_set(&wheel, i, 1 + i % horizon);
     double start = cpu_seconds();
     while (done < operations) {
         uint64_t bitmap[WHEEL_IDS / 64] = {0};
@@ -237,7 +237,7 @@ static double wheel_hold(uint64_t horizon, uint64_t operations)
             for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1, done++) {
                 random ^= random << 13, random ^= random >> 7, random ^= random << 17;
                 wheel_set(&wheel, w * 64 + (unsigned)__builtin_ctzll(bits),
-                          wheel.now + 1 + random % horizon, false);
+                          wheel.now + 1 + random % horizon);
             }
         }
     }

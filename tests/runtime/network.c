@@ -68,8 +68,9 @@ static const struct platform_table *describe(uint64_t seed)
     }
     for (uint32_t i = 0; i < NODES; i++) {
         snprintf(path, sizeof path, "node[%u]", i);
-        probe_instance(i / (NODES / 3), path, i % 30 == 29 ? PROBE_CLOCK : PROBE_MIXER, 300, 997,
-                       true);
+        bool clock = i % 30 == 29;
+        probe_instance(i / (NODES / 3), path, clock ? PROBE_CLOCK : PROBE_MIXER, clock ? 10 : 300,
+                       997, true);
         build_partition(i, parts ? i % (parts + 1) : 0);
     }
     for (uint32_t i = 0; i < CONNECTIONS; i++) {

@@ -194,15 +194,14 @@ static bool silent(struct probe *c)
     return true;
 }
 
-static bool clock_tick(struct probe *c, bool periodic)
+static bool clock_tick(struct probe *c, uint64_t count)
 {
-    if (now(c) >= c->due) {
+    if (now(c) >= c->due && c->sent < count) {
         note(c, PROBE_WOKE, now(c));
+        c->sent++;
         c->due = now(c) + (uint64_t)param(c, PROBE_PERIOD);
     }
-    if (periodic)
-        component_wake_at_periodic(&c->io.base, c->due);
-    else
+    if (c->sent < count)
         component_wake_at(&c->io.base, c->due);
     return false;
 }
@@ -247,9 +246,9 @@ static bool probe_tick(struct probe *c)
     case PROBE_TICKER:
         return ticker(c);
     case PROBE_CLOCK:
-        return clock_tick(c, true);
+        return clock_tick(c, (uint64_t)param(c, PROBE_COUNT));
     case PROBE_RESTLESS:
-        return clock_tick(c, false);
+        return clock_tick(c, UINT64_MAX);
     case PROBE_FAILER:
         if (now(c) == (uint64_t)param(c, PROBE_PERIOD))
             engine_fail(&c->io.base, "probe %u failed", c->io.base.leaf);

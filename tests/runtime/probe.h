@@ -19,8 +19,8 @@ enum probe_behaviour {
     PROBE_STUBBORN, /* takes nothing */
     PROBE_TICKER, /* makes progress in `count` ticks, which are a kernel; counts 2 received in each
                    */
-    PROBE_CLOCK,  /* wakes every `period` cycles, periodically; never has anything to do */
-    PROBE_RESTLESS, /* wakes every `period` cycles as if it mattered, with one thing outstanding */
+    PROBE_CLOCK,  /* wakes `count` times, every `period` cycles; never has anything to do */
+    PROBE_RESTLESS, /* wakes every `period` cycles for ever, with one thing outstanding */
     PROBE_DAWDLER,  /* one thing outstanding, and no reason to wake */
     PROBE_FAILER    /* engine_fail() at cycle `period` */
 };

@@ -12,7 +12,6 @@ static struct wheel wheel;
 static struct wheel_node nodes[IDS];
 static uint32_t heap[IDS];
 static uint64_t expected[IDS]; /* WHEEL_NEVER: not queued */
-static bool expected_live[IDS];
 static uint64_t random_state;
 
 static uint64_t random_next(void)
@@ -31,21 +30,11 @@ static uint64_t expected_next(void)
     return next;
 }
 
-static uint32_t expected_live_count(void)
-{
-    uint32_t count = 0;
-    for (int i = 0; i < IDS; i++)
-        count += expected[i] != WHEEL_NEVER && expected_live[i];
-    return count;
-}
-
 static void set(uint64_t horizon)
 {
     uint32_t id = (uint32_t)(random_next() % IDS);
     uint64_t cycle = wheel.now + 1 + random_next() % horizon;
-    bool quiet = random_next() % 4 == 0;
-    wheel_set(&wheel, id, cycle, quiet);
-    expected_live[id] = (expected[id] != WHEEL_NEVER && expected_live[id]) || !quiet;
+    wheel_set(&wheel, id, cycle);
     if (cycle < expected[id])
         expected[id] = cycle;
 }
@@ -84,7 +73,7 @@ ParameterizedTest(uint64_t *horizon, wheel, behaves_like_a_sorted_list)
                 take(random_next() % 4 || next == wheel.now + 1 ? next : wheel.now + 1);
         }
         if (i % 64 == 0)
-            cr_assert_eq(wheel.live, expected_live_count());
+            cr_assert_eq(wheel_has_some(&wheel), expected_next() != WHEEL_NEVER);
     }
 }
 
@@ -92,22 +81,12 @@ Test(wheel, an_earlier_wake_up_moves_the_node_and_a_later_one_does_not)
 {
     uint64_t bitmap = 0;
     wheel_open(&wheel, nodes, heap);
-    wheel_set(&wheel, 5, 100, false);
-    wheel_set(&wheel, 5, 200, false);
+    wheel_set(&wheel, 5, 100);
+    wheel_set(&wheel, 5, 200);
     cr_assert_eq(wheel_next(&wheel), 100);
-    wheel_set(&wheel, 5, 7, false);
+    wheel_set(&wheel, 5, 7);
     cr_assert_eq(wheel_next(&wheel), 7);
     wheel_take(&wheel, 7, &bitmap);
     cr_assert_eq(bitmap, 1 << 5);
     cr_assert_eq(wheel_next(&wheel), WHEEL_NEVER);
-}
-
-Test(wheel, a_quiet_wake_up_is_no_life)
-{
-    wheel_open(&wheel, nodes, heap);
-    wheel_set(&wheel, 1, 50, true);
-    cr_assert_eq(wheel.live, 0);
-    wheel_set(&wheel, 1, 70, false);
-    cr_assert_eq(wheel.live, 1, "the later reason is a real one");
-    cr_assert_eq(wheel_next(&wheel), 50);
 }

@@ -96,17 +96,6 @@ Test(hang, untaken_messages_are_counted)
     expect("2 messages in rings");
 }
 
-Test(hang, periodic_wake_ups_do_not_hide_a_deadlock)
-{
-    start();
-    probe_instance(core, "refresh", PROBE_CLOCK, 0, 100, false);
-    probe_instance(core, "stuck", PROBE_DAWDLER, 0, 0, false);
-    probe_build();
-    cr_assert_eq(engine_run(), ENGINE_DEADLOCK);
-    expect("stuck: 1");
-    cr_assert_leq(engine.time_ps, 2000);
-}
-
 Test(hang, nothing_moving_for_long_is_a_stall)
 {
     start();

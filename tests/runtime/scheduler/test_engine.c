@@ -75,17 +75,6 @@ Test(engine, idle_time_is_jumped_over)
     cr_assert_eq(engine.time_ps, 100000000000);
 }
 
-Test(engine, periodic_wake_ups_do_not_keep_it_going)
-{
-    build_start("periodic");
-    uint32_t core = build_domain("core", 1000000000);
-    uint32_t clock = probe_instance(core, "clock", PROBE_CLOCK, 0, 10, false);
-    probe_instance(core, "ticker", PROBE_TICKER, 105, 0, false);
-    probe_build();
-    cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert_eq(probe_ticks(clock), 11, "at 1, 11, ... 101 while the ticker runs");
-}
-
 Test(engine, the_first_failure_in_order_of_time_and_component_wins)
 {
     for (int order = ENGINE_ASCENDING; order <= ENGINE_DESCENDING; order++) {

@@ -164,7 +164,7 @@ ParameterizedTest(struct ending *k, window, a_run_ends_alike_in_any_shard)
         uint32_t protocol = probe_protocol(16, true);
         uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 200, 0, true);
         uint32_t b = probe_instance(core, "b", k->behaviour, 5, k->period, true);
-        uint32_t c = probe_instance(core, "c", PROBE_CLOCK, 0, 13, false);
+        uint32_t c = probe_instance(core, "c", PROBE_CLOCK, 20, 13, false);
         build_partition(b, 1);
         build_partition(c, 2);
         build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
@@ -216,7 +216,7 @@ ParameterizedTest(struct ending *k, window, what_is_put_off_is_done_by_the_end)
         uint32_t protocol = probe_protocol(16, true);
         uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 200, 0, true);
         uint32_t b = probe_instance(core, "b", k->behaviour, 5, k->period, true);
-        uint32_t c = probe_instance(slow, "c", PROBE_CLOCK, 0, 13, false);
+        uint32_t c = probe_instance(slow, "c", PROBE_CLOCK, 20, 13, false);
         build_partition(b, partitions > 0);
         build_partition(c, partitions);
         build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
