@@ -27,11 +27,6 @@ uint32_t ring_sender(const struct ring *r)
     return ring_route(r)->sender;
 }
 
-uint32_t ring_receiver(const struct ring *r)
-{
-    return ring_route(r)->receiver;
-}
-
 uint32_t ring_sender_domain(const struct ring *r)
 {
     return ring_route(r)->sender_domain;

@@ -157,9 +157,8 @@ void ring_add_delay(uint32_t number, uint32_t cycles);
  * visible that much later. The ring is made deeper by what is in the sender's pipeline then. */
 void ring_add_pipeline(uint32_t number, uint32_t cycles);
 
-/* The components at its ends, by id. */
+/* The component that sends, by id. */
 uint32_t ring_sender(const struct ring *r);
-uint32_t ring_receiver(const struct ring *r);
 /* Clock domains of a ring's ends, also where they are of another rank. */
 uint32_t ring_sender_domain(const struct ring *r);
 uint32_t ring_receiver_domain(const struct ring *r);
@@ -318,24 +317,11 @@ static inline bool ring_can_send(uint32_t place, uint64_t limit)
     return ring_has_room(ring_placed(place), limit);
 }
 
-/* The slot that the next ring_send() will use; the caller fills fields and payload. ring_can_send()
- * must hold. */
+/* The slot of the next message; the caller fills its fields. ring_can_send() must hold. */
 static inline struct message *ring_next(uint32_t place)
 {
     const struct ring *r = ring_placed(place);
     return ring_slot(r->tail);
-}
-
-static inline void *ring_next_payload(uint32_t place)
-{
-    return ring_payload(ring_placed(place)->tail);
-}
-
-/* Sends what ring_next() points to. */
-static inline void ring_send(uint32_t place, uint64_t limit, unsigned kind, unsigned wire_bytes,
-                             unsigned awaited)
-{
-    ring_put(ring_placed(place), limit, kind, wire_bytes, awaited);
 }
 
 static inline const struct message *ring_peek(uint32_t place, uint64_t limit)

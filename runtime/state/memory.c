@@ -22,16 +22,6 @@ void memory_outside(uint64_t physical, uint64_t bytes)
         (unsigned long long)(memory.first + memory.size));
 }
 
-void memory_read(uint64_t physical, void *to, size_t bytes)
-{
-    memcpy(to, memory_span(physical, bytes), bytes);
-}
-
-void memory_write(uint64_t physical, const void *from, size_t bytes)
-{
-    memcpy(memory_span(physical, bytes), from, bytes);
-}
-
 bool memory_make_file(void)
 {
     int fd = memfd_create("heddle memory", MFD_CLOEXEC);

@@ -42,9 +42,6 @@ static inline void *memory_span(uint64_t physical, uint64_t bytes)
     return memory.bytes + (physical - memory.first);
 }
 
-void memory_read(uint64_t physical, void *to, size_t bytes);
-void memory_write(uint64_t physical, const void *from, size_t bytes);
-
 /* The bytes become those of a file without a name, so that parts of them can be seen elsewhere in
  * the process, too. Before anything was written; false: errno says why. */
 bool memory_make_file(void);

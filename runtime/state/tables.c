@@ -1,4 +1,4 @@
-/* Reading and writing platform tables; see tables.h. Reading maps the file and points into it;
+/* Images of platform tables; see tables.h. Reading maps the file and points into it;
  * its checksum says that heddle has written it, so what it says needs no further checks. */
 #include "tables.h"
 
@@ -116,35 +116,6 @@ void tables_image(const struct platform_table *t, char *image, size_t bytes)
         offset += aligned((size_t)s[i].count * s[i].size);
     }
     h->checksum = checksum(image, bytes);
-}
-
-bool tables_write(const struct platform_table *t, const char *path)
-{
-    char temporary[4096];
-    size_t bytes = tables_image_bytes(t);
-    if (!bytes) {
-        fprintf(stderr, "heddle: tables '%s': the hash or a unit's name is not among the strings\n",
-                path);
-        return false;
-    }
-    int n = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    int fd = n < (int)sizeof temporary
-                 ? open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                 : -1;
-    bool good = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0;
-    char *image = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
-    good = image != MAP_FAILED;
-    if (good) {
-        tables_image(t, image, bytes);
-        good = munmap(image, bytes) == 0;
-    }
-    good = fd >= 0 && close(fd) == 0 && good;
-    if (good && rename(temporary, path) == 0)
-        return true;
-    fprintf(stderr, "heddle: cannot write the tables to '%s': %s\n", path, strerror(errno));
-    if (fd >= 0)
-        unlink(temporary);
-    return false;
 }
 
 /* ---- reading ---- */

@@ -5,7 +5,7 @@
  * TABLES_UNITS holds a string offset for each. Numbers are in the byte order of the host that wrote
  * them (the magic tells). The hash stands in `strings`.
  *
- * tables_write() needs nothing of the engine, so that the generator can use it. */
+ * Making an image needs nothing of the engine, so that the generator can do it. */
 #ifndef HEDDLE_RUNTIME_TABLES_H
 #define HEDDLE_RUNTIME_TABLES_H
 
@@ -63,9 +63,6 @@ struct tables_header {
  * hash must be in `strings`; string_bytes must be set. 0: they are not. */
 size_t tables_image_bytes(const struct platform_table *table);
 void tables_image(const struct platform_table *table, char *image, size_t bytes);
-
-/* Writes a file. false: message on stderr, no file. */
-bool tables_write(const struct platform_table *table, const char *path);
 
 /* Reads `path`, finding its units among `units`. The table lives as long as the process. NULL:
  * message on stderr. Contents beyond the shape of the file are checked by platform_build(). */

@@ -96,7 +96,7 @@ static bool sender_tick(struct sender *c)
     struct message *m = ring_next(c->io.request);
     __builtin_memcpy(m->fields, &c->sent, sizeof c->sent);
     c->sent++;
-    ring_send(c->io.request, ring_limit(now), 0, 0, 0);
+    ring_put(ring_placed(c->io.request), ring_limit(now), 0, 0, 0);
     return true;
 }
 

@@ -75,9 +75,9 @@ static void put(uint32_t ring, const struct harness_message *m, uint64_t now)
     const struct platform_message *about = &port_messages(ring_number(ring))[m->kind];
     memcpy(to->fields, m->fields, sizeof to->fields);
     to->tag = m->tag;
-    memcpy(ring_next_payload(ring), m->payload,
+    memcpy(ring_payload(ring_placed(ring)->tail), m->payload,
            about->payload_bytes < HARNESS_PAYLOAD ? about->payload_bytes : HARNESS_PAYLOAD);
-    ring_send(ring, ring_limit(now), m->kind, about->wire_bytes, about->awaited);
+    ring_put(ring_placed(ring), ring_limit(now), m->kind, about->wire_bytes, about->awaited);
 }
 
 static void requester_init(struct requester *c)

@@ -87,8 +87,8 @@ static bool send(struct probe *c, uint32_t port)
     uint64_t value = c->sent++ << 8 | port;
     memcpy(ring_next(number)->fields, &value, sizeof value);
     ring_next(number)->tag = (uint16_t)value;
-    ring_send(number, ring_limit(now(c)), 0, (unsigned)param(c, PROBE_BYTES),
-              param(c, PROBE_ANSWERS) != 0);
+    ring_put(ring_placed(number), ring_limit(now(c)), 0, (unsigned)param(c, PROBE_BYTES),
+             param(c, PROBE_ANSWERS) != 0);
     note(c, PROBE_SENT, value);
     return true;
 }
@@ -124,7 +124,7 @@ static bool take(struct probe *c, uint32_t port)
     stat_histogram_add(&c->io.stats.values, value);
     if (param(c, PROBE_ANSWERS)) {
         ring_next(back)->tag = m->tag;
-        ring_send(back, ring_limit(now(c)), 0, (unsigned)param(c, PROBE_BYTES), 0);
+        ring_put(ring_placed(back), ring_limit(now(c)), 0, (unsigned)param(c, PROBE_BYTES), 0);
     }
     ring_pop(ring(c->io.in_first, port, false), ring_limit(now(c)));
     return true;

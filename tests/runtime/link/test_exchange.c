@@ -49,7 +49,7 @@ Test(exchange, a_message_is_told_in_the_next_window)
     uint32_t shard = component_shard(to);
     cr_assert_eq(shards[shard].next_ps, ENGINE_NEVER);
     cr_assert(!exchange_is_pending());
-    ring_send(ring_place_of(0), ring_limit(3), 0, 0, 0);
+    ring_put(ring_at(0), ring_limit(3), 0, 0, 0);
     cr_assert(exchange_is_pending());
     cr_assert_eq(component_pending(to, 0), 0);
     exchange_turn();
@@ -72,7 +72,7 @@ Test(exchange, order_and_bytes_of_messages_stay)
         cr_assert(ring_can_send(ring_place_of(0), ring_limit(i)));
         ring_next(ring_place_of(0))->tag = i;
         ring_next(ring_place_of(0))->fields[0] = (uint8_t)(100 + i);
-        ring_send(ring_place_of(0), ring_limit(i), 0, 0, 0);
+        ring_put(ring_at(0), ring_limit(i), 0, 0, 0);
     }
     exchange_turn();
     deliver(component_shard(to), 1);
@@ -91,7 +91,7 @@ Test(exchange, a_refused_sender_is_woken_when_it_may_send)
     build();
     uint32_t shard = component_shard(from);
     for (uint64_t i = 0; i < DEPTH; i++)
-        ring_send(ring_place_of(0), ring_limit(i), 0, 0, 0);
+        ring_put(ring_at(0), ring_limit(i), 0, 0, 0);
     cr_assert(!ring_can_send(ring_place_of(0), ring_limit(DEPTH)));
     cr_assert(
         !ring_can_send(ring_place_of(0), ring_limit(DEPTH))); /* asking twice is waiting once */
@@ -115,7 +115,7 @@ Test(exchange, a_refused_sender_is_woken_when_it_may_send)
 Test(exchange, everything_at_once_between_windows)
 {
     build();
-    ring_send(ring_place_of(0), ring_limit(1), 0, 0, 0);
+    ring_put(ring_at(0), ring_limit(1), 0, 0, 0);
     exchange_deliver_all(LATENCY * 1000);
     cr_assert_eq(component_pending(to, 0), 1);
     cr_assert(!exchange_is_pending());

@@ -6,6 +6,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/link/ring_state.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
@@ -103,7 +104,7 @@ ParameterizedTest(struct delay_case *k, ring, a_delay_postpones_messages_and_not
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                   probe_wire(protocol, k->depth, 1, k->latency));
     probe_build();
-    cr_assert_eq(ring_receiver(ring_at(0)), platform_component(b)->id);
+    cr_assert_eq(ring_route(ring_at(0))->receiver, platform_component(b)->id);
     ring_add_delay(0, k->delay);
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert_eq(events(a, PROBE_SENT, sent), MESSAGES);

@@ -5,6 +5,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
+#include "runtime/link/ring_state.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/link/split.h"
 #include "runtime/state/platform.h"
@@ -77,7 +78,8 @@ Test(split, a_ring_between_shards_has_two_ends_and_one_set_of_slots)
         cr_assert_eq(ring_at(split_far(i))->first, ring_at(i)->first);
         cr_assert_eq(ring_at(split_far(i))->end, ring_at(i)->end);
         cr_assert_eq(ring_at(i)->simple, !cut);
-        cr_assert_eq(ring_receiver(ring_at(split_far(i))), platform_component(p->receiver)->id);
+        cr_assert_eq(ring_route(ring_at(split_far(i)))->receiver,
+                     platform_component(p->receiver)->id);
     }
 }
 

@@ -44,6 +44,15 @@ static void write_file(const char *bytes, size_t size)
     fclose(f);
 }
 
+static void write_table(const struct platform_table *table)
+{
+    size_t bytes = tables_image_bytes(table);
+    char *image = malloc(bytes);
+    tables_image(table, image, bytes);
+    write_file(image, bytes);
+    free(image);
+}
+
 static void quiet(void)
 {
     int null = open("/dev/null", O_WRONLY);
@@ -55,7 +64,7 @@ Test(tables, a_round_trip_gives_the_same_simulation)
 {
     const struct platform_table *table = network_describe(7);
     uint64_t expected = run(table);
-    cr_assert(tables_write(table, path));
+    write_table(table);
     const struct platform_table *again = tables_read(path, table->units, table->unit_count);
     cr_assert_not_null(again);
     cr_assert_str_eq(again->model_hash, table->model_hash);
@@ -101,7 +110,7 @@ Test(tables, a_file_of_any_other_length_is_refused)
 Test(tables, a_unit_that_is_not_compiled_in_is_refused)
 {
     const struct platform_table *table = network_describe(9);
-    cr_assert(tables_write(table, path));
+    write_table(table);
     quiet();
     cr_assert_null(tables_read(path, NULL, 0));
     cr_assert_null(tables_read("/nowhere/at.tables", table->units, table->unit_count));

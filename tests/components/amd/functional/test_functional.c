@@ -68,6 +68,11 @@ static struct program_table program;
 static struct page_table *pages;
 static bool touching;
 
+static void put_memory(uint64_t physical, const void *from, size_t bytes)
+{
+    memcpy(memory_span(physical, bytes), from, bytes);
+}
+
 /* One page of code, and data whose pages lie in physical memory as 5, 3, 4. */
 static void open_memory(const uint32_t *code, size_t bytes)
 {
@@ -86,7 +91,7 @@ static void open_memory(const uint32_t *code, size_t bytes)
     page_table_map(pages, 1, CODE, FIRST_PHYSICAL, true);
     for (uint32_t i = 0; i < DATA_PAGES; i++)
         page_table_map(pages, 1, DATA + i * PAGE, FIRST_PHYSICAL + places[i] * PAGE, true);
-    memory_write(FIRST_PHYSICAL, code, bytes);
+    put_memory(FIRST_PHYSICAL, code, bytes);
 }
 
 /* Work-groups of one item, `groups` of them from `first` on. */
@@ -168,7 +173,7 @@ Test(functional, launches_that_wait_yield_to_the_one_they_wait_for)
     cr_assert_eq(last.end, FUNCTIONAL_YIELDED, "nobody has written yet");
     cr_assert_gt(last.instructions, waiting[0].instructions);
     uint32_t one = 1;
-    memory_write(FIRST_PHYSICAL + 5 * PAGE, &one, sizeof one);
+    put_memory(FIRST_PHYSICAL + 5 * PAGE, &one, sizeof one);
     functional_resume(last.number, executed + last.instructions, false, &last);
     cr_assert_eq(last.end, FUNCTIONAL_DONE, "%s", last.text);
     cr_assert(functional_has_room(1));
@@ -215,10 +220,10 @@ Test(functional, lanes_out_of_a_buffer_load_nothing_touched_or_not)
         data[i] = i + 1;
     for (int t = 0; t < 2; t++) {
         touching = t;
-        memory_write(FIRST_PHYSICAL + 5 * PAGE, data, sizeof data);
+        put_memory(FIRST_PHYSICAL + 5 * PAGE, data, sizeof data);
         struct functional_result r = run(DATA, 64, 64, 1, 0);
         cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
-        memory_read(FIRST_PHYSICAL + 5 * PAGE + 256, got, sizeof got);
+        memcpy(got, memory_span(FIRST_PHYSICAL + 5 * PAGE + 256, sizeof got), sizeof got);
         for (uint32_t i = 0; i < 64; i++)
             cr_assert_eq(got[i], i < 32 ? i + 1 : 0, "touches %d: element %u is %u", t, i, got[i]);
     }
@@ -251,9 +256,9 @@ Test(functional, code_that_was_replaced_between_launches_is_seen)
 {
     open_memory(broken, sizeof broken);
     cr_assert_eq(run(DATA, 1, 1, 1, 0).end, FUNCTIONAL_FAULT);
-    memory_write(FIRST_PHYSICAL, store_and_add, sizeof store_and_add);
+    put_memory(FIRST_PHYSICAL, store_and_add, sizeof store_and_add);
     cr_assert_eq(run(DATA, 1, 1, 1, 0).end, FUNCTIONAL_DONE);
-    memory_write(FIRST_PHYSICAL, handshake, sizeof handshake);
+    put_memory(FIRST_PHYSICAL, handshake, sizeof handshake);
     cr_assert_eq(run(DATA, 2, 1, 2, 0).end, FUNCTIONAL_DONE);
 }
 
