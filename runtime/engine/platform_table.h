@@ -91,7 +91,6 @@ struct platform_ring {
 enum platform_sharing {
     LINK_OWN,  /* one connection: requests one way, replies the other */
     LINK_WIRE, /* several; each direction is one medium, whose rings take turns: shared_wire.h */
-    LINK_SHARINGS
 };
 
 struct platform_link {

@@ -11,8 +11,6 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 
-enum { POOL_MAX_SLOTS = 64 };
-
 /* A work-group that is placed. */
 struct pool_group {
     uint32_t lds_first, lds_granules;

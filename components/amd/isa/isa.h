@@ -122,8 +122,7 @@ enum {
     ISA_WRITES_SCC = 1u << 2,
     ISA_RAISES_VM = 1u << 3,   /* issue raises vmcnt; the answer lowers it */
     ISA_RAISES_LGKM = 1u << 4, /* lgkmcnt; flat instructions raise both */
-    ISA_RAISES_EXP = 1u << 5,
-    ISA_IS_WAITCNT = 1u << 6, /* see wait_vm, wait_lgkm, wait_exp */
+    ISA_IS_WAITCNT = 1u << 6,  /* see wait_vm, wait_lgkm, wait_exp */
     ISA_IS_BARRIER = 1u << 7,
     ISA_IS_ENDPGM = 1u << 8,
     ISA_IS_SLEEP = 1u << 9,   /* simm: in units of 64 cycles */

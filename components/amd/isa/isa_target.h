@@ -51,7 +51,6 @@ struct isa_traits {
     uint8_t accumulators, matrix;
     uint32_t shared_aperture, private_aperture; /* upper halves of flat addresses: LDS, scratch */
     bool packed_work_items;                     /* v0 = x | y << 10 | z << 20 at the start */
-    bool aligned_vgprs;           /* tuples of vector registers start at an even one */
     bool minimum_keeps_denormals; /* v_min, v_max, v_med3 of floats do not flush, whatever MODE says
                                    */
     bool l2_fences;      /* buffer_wbl2 and its like: buffer_wbinvl1 reaches the agent only */

@@ -28,7 +28,6 @@ enum kernel_generation {
 
 enum {
     KERNEL_VGPRS_MAX = 512,        /* stored registers of a wavefront */
-    KERNEL_PRELOAD_MAX = 14,       /* user registers, less two for the arguments' address */
     KERNEL_PRELOAD_PROLOGUE = 256, /* bytes of code for hardware that does not preload */
 };
 

@@ -14,7 +14,6 @@ enum hip_location_kind {
     HIP_LOCATION_DEVICE,      /* of hipMalloc, or of a module */
     HIP_LOCATION_MANAGED,     /* of hipMallocManaged: the host may use the address, too */
     HIP_LOCATION_UNALLOCATED, /* in no allocation */
-    HIP_LOCATION_KINDS
 };
 
 struct hip_location {
