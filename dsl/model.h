@@ -212,8 +212,7 @@ struct model_port_decl {
     bool is_in;
     bool optional;
     bool is_array;                         /* [] or [n] */
-    bool is_any;                           /* protocol `any` or `channel`: bound per instance */
-    bool is_channel;                       /* `channel`: bound per element */
+    bool is_any;                           /* protocol `any`: bound per instance */
     const struct model_protocol *protocol; /* of the first instance; NULL for `any` */
     const char *protocol_text;             /* as written: "mem(line)" */
 };

@@ -70,7 +70,7 @@ static void emit_any_constants(struct emit *e, const struct layout_unit *unit)
     for (uint32_t g = 0; g < unit->first->port_group_count; g++) {
         const struct model_port_group *group = &unit->first->port_groups[g];
         const struct model_protocol *protocol = group->count ? group->ports[0].protocol : NULL;
-        if (!group->decl->is_any || group->decl->is_channel || !protocol)
+        if (!group->decl->is_any || !protocol)
             continue;
         if (group->decl->is_in)
             emit_messages_constant(e, unit->type, group->decl, "REPLIES", protocol->replies,

@@ -42,8 +42,7 @@ static const char *unit_key(struct arena *arena, const struct model_instance *in
     key_places(&key, instance->type, instance->places);
     for (uint32_t g = 0; g < instance->port_group_count; g++) {
         const struct model_port_group *group = &instance->port_groups[g];
-        if (!group->decl->is_any || group->decl->is_channel || group->count == 0
-            || !group->ports[0].protocol)
+        if (!group->decl->is_any || group->count == 0 || !group->ports[0].protocol)
             continue;
         emit(&key, "/%s", group->ports[0].protocol->name);
         for (uint32_t a = 0; a < group->ports[0].protocol->argument_count; a++)

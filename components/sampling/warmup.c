@@ -65,11 +65,7 @@ static __attribute__((noinline)) void find_ends(void)
     const struct platform_table *t = engine_base.platform;
     ends = arena_derive((t->ring_count + 1) * sizeof *ends);
     for (uint32_t i = 0; i < t->ring_count; i++) {
-        uint32_t ring = i, leaf = t->rings[i].receiver;
-        while (!t->rings[i].is_reply && ops[leaf] && ops[leaf]->through) {
-            ring = ops[leaf]->through(platform_component(leaf), ring);
-            leaf = t->rings[ring].receiver;
-        }
+        uint32_t leaf = t->rings[i].receiver;
         ends[i].component = platform_component(leaf);
         ends[i].touch = ops[leaf] ? ops[leaf]->touch : NULL;
     }

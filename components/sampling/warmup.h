@@ -63,9 +63,6 @@ struct warm_ops {
     void (*carve)(struct component *c, uint32_t bytes);
     /* How often a component that executes wavefronts in time issued what. */
     void (*executed)(struct component *c, struct warm_code *code);
-    /* A component that passes on what it is not to look at: the ring by which leaves what comes in
-     * by request ring `ring` (of the tables). It has no touch(). */
-    uint32_t (*through)(const struct component *c, uint32_t ring);
 };
 
 struct platform_table;

@@ -38,8 +38,7 @@ static void add_edge(struct channels *c, uint32_t from, uint32_t to)
     vector_push(c->e->arena, &c->before[to].v, from);
 }
 
-/* Along the way of requests for one space that come by `path`. Each step is nearer to it, or passes
- * an endpoint; endpoints that lead to each other only are a circle by themselves. */
+/* Along the way of requests for one space that come by `path`. Each step is nearer to it. */
 static void follow(struct channels *c, uint32_t start, uint32_t space)
 {
     uint32_t path = start;
@@ -47,9 +46,6 @@ static void follow(struct channels *c, uint32_t start, uint32_t space)
         const struct route_path *p = &c->e->paths.items[path];
         uint32_t next =
             p->whole && p->to.node->routes_to != NULL ? p->to.node->routes_to[space] : NO_ROUTE;
-        const struct route_path *through = path_through(c->e, p);
-        if (through != NULL)
-            next = (uint32_t)(through - c->e->paths.items);
         if (next == NO_ROUTE)
             return;
         add_edge(c, path, next);

@@ -37,8 +37,7 @@ static uint32_t forward_port(const struct node *node)
 {
     const struct type_info *type = node->object.type;
     for (uint32_t i = 0; i < type->ports.v.count; i++)
-        if (type->port_decls[i].is_any && !type->port_decls[i].is_channel
-            && !type->port_decls[i].is_in)
+        if (type->port_decls[i].is_any && !type->port_decls[i].is_in)
             return i;
     return PORT_NONE;
 }
@@ -158,8 +157,6 @@ static const struct arrival *arrive(struct coherence *c, uint32_t class,
     if (arrival->known)
         return arrival;
     arrival->known = true;
-    for (const struct route_path *on; (on = path_through(c->e, path)) != NULL;)
-        path = on;
     if (!path->whole)
         return arrival;
     arrival->node = path->to.node;
@@ -278,8 +275,6 @@ bool node_is_inside(const struct node *node, const struct node *owner)
 static void reach(struct coherence *c, const struct route_path *path, unsigned depth,
                   void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
 {
-    while (path != NULL && path_through(c->e, path) != NULL)
-        path = path_through(c->e, path);
     if (path == NULL || !path->whole || depth == REACH_DEPTH)
         return;
     struct node *node = path->to.node;

@@ -77,13 +77,6 @@ static void finish_params(struct program *program, struct type_info *type)
     type->model.param_count = count;
 }
 
-/* The name of no protocol, so that no user's own `channel` changes its meaning. */
-static bool is_channel(const struct program *program, const struct ast_item *port)
-{
-    return strcmp(port->target.text, "channel") == 0
-           && program_protocol(program, port->target.text) == NULL;
-}
-
 static void finish_ports(struct program *program, struct type_info *type)
 {
     uint32_t count = type->ports.v.count;
@@ -107,8 +100,7 @@ static void finish_ports(struct program *program, struct type_info *type)
             .is_in = item->is_in,
             .optional = item->optional,
             .is_array = item->unsized || item->size != NULL,
-            .is_any = strcmp(item->target.text, "any") == 0 || is_channel(program, item),
-            .is_channel = is_channel(program, item),
+            .is_any = strcmp(item->target.text, "any") == 0,
             .protocol_text = source_slice(program->sources, text),
         };
         if (type->port_decls[i].is_any || program_protocol(program, item->target.text) != NULL)

@@ -226,13 +226,6 @@ struct space_entry {
     struct model_space *model; /* NULL when it is bad */
 };
 
-/* Element `element` of the k-th port array of protocol `channel` going in and that going out. */
-struct channel {
-    uint32_t in_port, out_port, element;
-    const struct model_protocol *protocol; /* NULL: nothing yet */
-    uint32_t leaves; /* 1 + index of the path by which requests go on; 0: none */
-};
-
 struct later {
     const struct ast_item *item;
     struct scope scope;
@@ -263,7 +256,6 @@ struct node {
     int32_t in_port, out_port;
     bool has_interconnect_ports;
     const struct model_protocol *any; /* what `any` is bound to; NULL: nothing yet */
-    VECTOR(struct channel) channels;  /* of ports of `channel`, once paths are known */
     const struct model_space *space;  /* `by space` */
     uint32_t *routes_to;              /* routed by the map: path to take, per space; NULL: not */
     uint32_t partition;
@@ -466,8 +458,6 @@ void wires_make(struct elaboration *e, struct model *model);
 void paths_trace(struct elaboration *e);
 /* The protocol of a port with `any` replaced by what it is bound to; NULL: unknown. */
 const struct model_protocol *protocol_bound(struct elaboration *e, const struct wire_end *at);
-/* The next path of requests that go on from the end of a path without being looked at, or NULL. */
-const struct route_path *path_through(struct elaboration *e, const struct route_path *path);
 
 /* elaborate_port.c */
 /* Messages that a port holds by its declaration; not `stated`: a default. */

@@ -31,7 +31,7 @@ bool node_forwards(const struct node *node)
     bool in = false, out = false;
     const struct type_info *type = node->object.type;
     for (uint32_t i = 0; i < type->ports.v.count; i++)
-        if (type->port_decls[i].is_any && !type->port_decls[i].is_channel) {
+        if (type->port_decls[i].is_any) {
             in |= type->port_decls[i].is_in;
             out |= !type->port_decls[i].is_in;
         }
@@ -183,8 +183,6 @@ static void index_paths(struct routing *r)
             continue;
         r->next[i] = r->first[from->model.id];
         r->first[from->model.id] = i;
-        for (const struct route_path *on; (on = path_through(e, path)) != NULL;)
-            path = on;
         if (!path->whole)
             continue;
         r->end[i] = path->to.node;

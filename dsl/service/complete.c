@@ -381,7 +381,7 @@ static void complete_connection(struct completer *c)
 
 static void complete_port(struct completer *c)
 {
-    static const char *const any[] = {"any", "channel", NULL};
+    static const char *const any[] = {"any", NULL};
     static const char *const options[] = {"optional", "depth", "width", "latency", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
     if (last->kind == ':') {

@@ -34,12 +34,13 @@ static inline bool port_can_send_optional(uint32_t place, uint64_t limit)
     return place != RING_NONE && ring_can_send(place, limit);
 }
 
-/* Puts a copy of `m` with its payload into `to`, under another tag. `messages` describes its
- * direction of the protocol; there must be room. */
-static inline void port_copy(struct ring *to, uint64_t limit,
-                             const struct platform_message *messages, const struct message *m,
-                             const void *payload, uint16_t tag)
+/* Puts a copy of `m` with its payload into the ring at `place`, under another tag. `messages`
+ * describes its direction of the protocol; there must be room. */
+static inline void port_forward(uint32_t place, uint64_t limit,
+                                const struct platform_message *messages, const struct message *m,
+                                const void *payload, uint16_t tag)
 {
+    struct ring *to = ring_placed(place);
     unsigned kind = message_kind(m);
     struct message *copy = ring_slot(to->tail);
     char *copied = ring_payload(to->tail);
@@ -49,14 +50,6 @@ static inline void port_copy(struct ring *to, uint64_t limit,
          at += 16) /* slots are whole units of 16 */
         memcpy(copied + at, (const char *)payload + at, 16);
     ring_put(to, limit, kind, messages[kind].wire_bytes, messages[kind].awaited);
-}
-
-/* port_copy() into the ring at `place`. */
-static inline void port_forward(uint32_t place, uint64_t limit,
-                                const struct platform_message *messages, const struct message *m,
-                                const void *payload, uint16_t tag)
-{
-    port_copy(ring_placed(place), limit, messages, m, payload, tag);
 }
 
 #endif

@@ -118,7 +118,6 @@ SUBJECTS = [
             library="components/network/mesh/mesh.heddle"),
     Subject("tests/system/fabrics.heddle", platform="on_ring",
             library="components/network/ring/ring.heddle"),
-    Subject("tests/system/fabrics.heddle", platform="on_endpoints"),
     Subject("docs/examples/prefetcher/prefetcher_memtest.heddle"),
 ]
 

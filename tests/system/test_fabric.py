@@ -33,23 +33,18 @@ def test_processor_and_gpu_share_one_memory(run, measure):
 @pytest.mark.parametrize("platform, options", [
     ("on_mesh", ""), ("on_mesh", "--set '**.stop.depth=2'"),
     ("on_ring", ""), ("on_ring", "--set '**.stop.depth=2'"),
-    ("on_torus", "--set torus.*.depth=2 --set torus_hop.latency=5ns --set tester.episodes=10"),
-    # several connections on a wire between endpoints; what passes one passes the wire and the other
-    ("on_endpoints", "--set near.depth=1 --set far.depth=1 --set hub.depth=1")],
-    ids=["mesh", "narrow-mesh", "ring", "narrow-ring", "narrow-torus", "narrow-endpoints"])
+    ("on_torus", "--set torus.*.depth=2 --set torus_hop.latency=5ns --set tester.episodes=10")],
+    ids=["mesh", "narrow-mesh", "ring", "narrow-ring", "narrow-torus"])
 def test_network_passes_the_memory_tester(run, platform, options):
     run(f"{TESTER} --platform {platform} --generic {options}")
 
 
 @pytest.mark.parametrize("platform, order", [("on_mesh", "--tick-order=random:2"),
-                                             ("on_ring", "--tick-order=random:2"),
-                                             ("on_endpoints", "--tick-all --tick-order=random:2")])
+                                             ("on_ring", "--tick-all --tick-order=random:2")])
 def test_network_counts_the_same_however_it_is_run(measure, platform, order):
     text = f"{TESTER} --platform {platform} --set tester.episodes=20"
     reference = measure(f"{text} --generic")
     same(reference, measure(f"{text} {order}"))
-    if platform == "on_endpoints":
-        check_endpoints(reference.stats)
 
 
 @pytest.mark.parametrize("program", ["collectives ring 200", "collectives tree 200",
@@ -70,14 +65,3 @@ def test_torus_without_a_free_place_in_its_rings_is_refused():
     call([HEDDLE, "check", ROOT / TESTER, "--platform", "on_torus", "--set",
           "torus.y.bubble=false"],
          "wait for each other in a circle of 4 interconnects .E0506", status=1)
-
-
-def check_endpoints(stats):
-    """Both ends of a wire and the wire have seen the same messages."""
-    for k in "01":
-        near, far = (stats["components"][f"{name}[{k}]"] for name in ("near", "far"))
-        wire = stats["links"][f"wire[{k}] -> far[{k}]"]
-        for way in "forward", "backward":
-            for what in "bytes", "messages":
-                assert near[f"{way}_{what}"] == far[f"{way}_{what}"] == wire[way][what], (k, way)
-            assert wire[way]["bytes"] > 0
