@@ -72,12 +72,12 @@ HIERARCHIES = {
 }
 
 
-@pytest.mark.parametrize("episodes", [3000, *only_full(1000000)])
+@pytest.mark.parametrize("episodes", [1000, *only_full(1000000)])
 @pytest.mark.parametrize("name", HIERARCHIES)
 def test_no_mistake_in_so_many_episodes(measure, name, episodes):
     """With --full specialised builds, which compile more and run faster."""
     file, platform, threads, settings = HIERARCHIES[name]
-    options = [] if episodes > 3000 else ["--generic"]
+    options = [] if episodes > 1000 else ["--generic"]
     for setting in *settings.split(), "tester.seed=2", f"tester.episodes={-(-episodes // threads)}":
         options += ["--set", setting]
     done = measure(f"{file} --platform {platform} {' '.join(options)}", seconds=3600)
@@ -149,7 +149,7 @@ def test_four_memory_systems_make_no_mistake(run, write, topology):
 
 
 def test_four_memory_systems_count_the_same_however_they_are_run(measure):
-    text = f"{FOUR} --set node.depth=2 --set tester.episodes=20 {{}}"
+    text = f"{FOUR} --set node.depth=2 --set tester.episodes=5 {{}}"
     reference = measure(text.format(""))
     for order in ways(ORDERS):
         done = measure(text.format(order), env=DELAYS)
@@ -188,7 +188,7 @@ def test_agents_of_the_tester_need_an_order_and_even_runs(run, options, says):
 
 
 def test_l2s_of_one_gpu_count_the_same_however_they_are_run(measure):
-    text = f"{FOUR} {settings(OWN_L2S)} --set node.depth=2 --set tester.episodes=10 {{}}"
+    text = f"{FOUR} {settings(OWN_L2S)} --set node.depth=2 --set tester.episodes=5 {{}}"
     same_bytes(measure, text, ORDERS, env=DELAYS)
 
 
@@ -227,10 +227,10 @@ def test_copies_for_reading_go_when_somebody_writes(measure, write):
 
 def test_moving_pages_count_the_same_however_they_are_run(measure, tmp_path):
     """Also from a checkpoint in which pages are on their way."""
-    text = f"{MOVES} --set tester.episodes=1 {READ_COPIES} {{}}"
+    text = f"{MOVES} --set tester.episodes=1 --set tester.threads=2 {READ_COPIES} {{}}"
     reference = same_bytes(measure, text, ORDERS, env=DELAYS)
     state = tmp_path / "state"
-    heddle("run " + text.format(f"--checkpoint {state} --checkpoint-at 100us"))
+    heddle("run " + text.format(f"--checkpoint {state} --checkpoint-at 20us"))
     same(reference, measure(text.format(f"--restore {state}")))
 
 

@@ -162,7 +162,7 @@ def test_shared_wires_carry_all_traffic_of_a_gpu(measure):
 
 
 def test_shared_wires_count_the_same_however_they_are_run(measure):
-    same_bytes(measure, f"{X4} {COMPONENTS} {{}} -- peers 300",
+    same_bytes(measure, f"{X4} {COMPONENTS} --set gpu.arrays=1 {{}} -- peers 20",
                ["--threads=2", "--generic", "--tick-order=descending", "--tick-order=random:1",
                 "--tick-all"])
 
@@ -209,7 +209,8 @@ def test_copy_through_the_host_fills_its_links(measure, gb_s):
 
 
 def test_copies_between_gpus_count_the_same_however_they_are_run(measure):
-    same_bytes(measure, "platforms/ring4.heddle {} -- peer_copies 9000", ORDERS + ["--threads 2"])
+    same_bytes(measure, "platforms/ring4.heddle --set gpu.arrays=1 {} -- peer_copies 3000",
+               ORDERS + ["--threads 2"])
 
 
 @pytest.mark.parametrize("program", only_full("peer_ring", "allreduce", "halo"))

@@ -124,7 +124,7 @@ def test_report_follows_the_resources_of_a_compute_unit(run):
 
 def test_computed_occupancy_is_what_kernels_count(measure):
     """The kernels of `occupancy` count how many of them run at a time."""
-    done = measure("platforms/r9nano.heddle -- micro/occupancy")
+    done = measure("platforms/r9nano.heddle --set gpu.arrays=1 -- micro/occupancy 4")
     computed = [k["occupancy"] for k in done.stats["kernels"]]
     counted = [line.split() for line in done.output.splitlines() if "/" in line]
     assert len(counted) == len(computed) >= 15

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness import FAILS, ORDERS, same_bytes
+from harness import FAILS, ORDERS, SLEEPING, same_bytes
 from programs import GOOD, GPUS, only_full, quick_and_full
 
 QUEUES = "tests/system/queues.heddle"
@@ -17,12 +17,17 @@ TINY = "platforms/tiny.heddle"
 def test_user_queues_do_what_packets_say(measure):
     """More queues than slots, and mistakes; each part of the program checks memory by itself."""
     done = same_bytes(measure, f"{QUEUES} --max-cycles 50000000 {{}} -- user_queues",
-                      ORDERS + ["--threads 2"])
+                      SLEEPING + ["--threads 2"])
     assert done.total(r"gpu\[0\].pp.scheduler", "preemptions") > 0  # a queue had to give way
     assert done.total(r"gpu\[0\].pp$", "errors") == 4  # the four wrong queues were stopped
     # Memory of another GPU is never looked at past a signal that has not come: each GPU told the
     # driver, which flushed the owner.
     assert done.total(r"gpu\[0\].pp$", "releases") > 0 and done.total(r"gpu\[0\].pp$", "waits") > 0
+
+
+def test_user_queues_do_the_same_where_no_component_sleeps(measure):
+    same_bytes(measure, f"{QUEUES} --set gpus=1 --set gpu.cus=1 {{}}"
+               " -- user_queues one wrap order barriers scratch oversubscribed", ["--tick-all"])
 
 
 @pytest.mark.parametrize("platform", [QUEUES, "platforms/r9nano_x4_l2_all.heddle --set arrays=1"
@@ -85,7 +90,8 @@ def test_launches_through_user_queues_pass_on_four_gpus(run, platform, program):
 
 
 def test_launches_through_user_queues_count_the_same_however_they_are_run(measure):
-    same_bytes(measure, f"{QUEUES} {BY_QUEUE} {{}} -- many_streams", ORDERS + ["--threads 2"])
+    same_bytes(measure, f"{QUEUES} {BY_QUEUE} --set gpus=2 --set gpu.cus=1 {{}} -- many_streams 3 2",
+               ORDERS + ["--threads 2"])
 
 
 def test_launches_through_user_queues_need_them(run, heddle):
