@@ -13,7 +13,6 @@ import harness
 
 
 def pytest_addoption(parser):
-    parser.addoption("--full", action="store_true", help="also the tests marked `full`")
     parser.addoption("--no-hashes", action="store_true",
                      help="do not compare with results.txt: what is right, not what was")
 
@@ -44,11 +43,7 @@ def pytest_configure(config):
     os.environ["HEDDLE_CACHE"] = str(harness.SYSTEM / "cache")  # of platforms; one for all workers
 
 
-def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--full"):
-        left_out = [item for item in items if item.get_closest_marker("full")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("first") is None)
 
 

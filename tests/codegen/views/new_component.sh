@@ -6,7 +6,7 @@ set -eu
 heddle=$(realpath "$1")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export HEDDLE_CACHE="$dir/cache"
+export HEDDLE_CACHE="${HEDDLE_CACHE:-$dir/cache}"
 cd "$dir"
 
 "$heddle" new component my_filter > said

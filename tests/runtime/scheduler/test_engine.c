@@ -29,7 +29,7 @@ static uint64_t hash_of(uint64_t seed, struct engine_limits limits)
 ParameterizedTestParameters(engine, no_order_of_ticks_changes_a_result)
 {
     static uint64_t seeds[] = {1, 2, 3, 4, 5, 6};
-    return cr_make_param_array(uint64_t, seeds, tests_amount(sizeof seeds / sizeof seeds[0], 2, 1));
+    return cr_make_param_array(uint64_t, seeds, tests_amount(sizeof seeds / sizeof seeds[0], 1, 1));
 }
 
 ParameterizedTest(uint64_t *seed, engine, no_order_of_ticks_changes_a_result)
@@ -42,7 +42,7 @@ ParameterizedTest(uint64_t *seed, engine, no_order_of_ticks_changes_a_result)
         return;
     cr_assert_eq(hash_of(*seed, (struct engine_limits){0}), expected);
     cr_assert_eq(hash_of(*seed, (struct engine_limits){.tick_order = ENGINE_DESCENDING}), expected);
-    for (uint64_t shuffle = 0; shuffle < 3; shuffle++)
+    for (uint64_t shuffle = 0; shuffle < tests_amount(3, 1, 1); shuffle++)
         cr_assert_eq(
             hash_of(*seed, (struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = shuffle}),
             expected);

@@ -12,7 +12,7 @@ import sys
 
 heddle, folder = sys.argv[1:3]
 os.makedirs(folder, exist_ok=True)
-os.environ["HEDDLE_CACHE"] = os.path.join(folder, "cache")
+os.environ.setdefault("HEDDLE_CACHE", os.path.join(folder, "cache"))
 here = os.path.dirname(os.path.abspath(__file__))
 wrong = 0
 

@@ -4,7 +4,7 @@ set -euo pipefail
 heddle=$(realpath "$1")
 mkdir -p "$2"
 work=$(realpath "$2")
-export HEDDLE_CACHE=$work/cache
+export HEDDLE_CACHE=${HEDDLE_CACHE:-$work/cache}
 cd "$(dirname "$0")"
 for settings in "--set ringer.pace=9cy" "--set doorbells=1" \
     "--set doorbells=500 --set ringer.pace=40cy" "--set doorbells=3 --set ringer.pace=1cy"; do

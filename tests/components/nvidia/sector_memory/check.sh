@@ -7,7 +7,7 @@ set -euo pipefail
 heddle=$(realpath "$1")
 mkdir -p "$2"
 work=$(realpath "$2")
-export HEDDLE_CACHE=$work/cache
+export HEDDLE_CACHE=${HEDDLE_CACHE:-$work/cache}
 cd "$(dirname "$0")"
 
 run() { # NAME ARGUMENTS...
