@@ -7,6 +7,7 @@ import pytest
 import launches
 import sample_model
 from harness import FAILS, PROGRAMS, same_bytes
+from programs import only_full
 
 TINY = "platforms/tiny.heddle"
 X4 = "platforms/r9nano_x4.heddle"
@@ -251,7 +252,7 @@ def test_sample_predicts_with_an_interval(heddle, text, says):
 # At most so many per cent of the launches are simulated.
 @pytest.mark.parametrize("program, share", [("dct8x8 64 40", 15), ("ocean 32 16", 15),
                                             ("radix_sort 2500 10", 15), ("floyd_warshall 64", 15),
-                                            ("network 8 20", 20)])
+                                            *only_full(("network 8 20", 20))])
 def test_estimate_follows_its_definition_and_the_choice_its_rules(measure, program, share):
     """Counts of instructions are those of a full run, and the total is within 2 % of it."""
     auto = measure(f"{TINY} --kernels auto --kernel-stats none -- {program}").stats

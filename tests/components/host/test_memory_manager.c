@@ -8,6 +8,7 @@
 #include "components/host/memory/memory_manager.h"
 #include "runtime/engine/arena.h"
 #include "tests/components/harness.h"
+#include "tests/sanitized.h"
 
 enum {
     GPUS = 8,
@@ -439,7 +440,8 @@ static void stress(uint64_t operations, uint64_t check_every)
 Test(memory_manager, agrees_with_a_model_under_random_use)
 {
     const char *wanted = getenv("HEDDLE_STRESS");
-    uint64_t operations = wanted ? strtoull(wanted, NULL, 10) : 1000000;
+    uint64_t operations =
+        wanted ? strtoull(wanted, NULL, 10) : tests_amount(1000000, 200000, 50000);
     cr_assert_gt(operations, 0);
     memset(done, 0, sizeof done);
     start(12, 1);
