@@ -155,20 +155,6 @@ int kfd_queue_allocate_gws(struct kfd_request *request)
     return 0;
 }
 
-/* A doorbell of the GPU that no queue has. */
-static uint32_t free_slot(uint32_t gpu)
-{
-    bool taken[KFD_DOORBELLS] = {false};
-    uint32_t slot = 0;
-    for (uint32_t i = 0; i < own.end; i++) {
-        if (own.queue[i] && own.queue[i]->gpu == gpu)
-            taken[own.queue[i]->slot] = true;
-    }
-    while (slot < KFD_DOORBELLS && taken[slot])
-        slot++;
-    return slot;
-}
-
 static int check_create(const struct kfd_ioctl_create_queue_args *call, int gpu)
 {
     uint64_t packets = call->ring_size / AQL_PACKET_BYTES;
@@ -198,8 +184,8 @@ int kfd_queue_create(struct kfd_request *request)
         return result;
     while (number < KFD_QUEUES_MAX && own.queue[number])
         number++;
-    uint32_t slot = free_slot((uint32_t)gpu), driver;
-    if (number == KFD_QUEUES_MAX || slot == KFD_DOORBELLS)
+    uint32_t slot = number, driver; /* ROCt of gfx8 takes the queue's number for its doorbell */
+    if (number == KFD_QUEUES_MAX)
         return -ENOSPC;
     result = kfd_status(kfd.api->queue_create((uint32_t)gpu, &driver), "creating a queue");
     if (result != 0)
@@ -222,8 +208,9 @@ int kfd_queue_create(struct kfd_request *request)
     own.queue[number] = q;
     own.end = number < own.end ? own.end : number + 1;
     call->queue_id = number;
-    call->doorbell_offset = kfd_map_offset(KFD_MAP_DOORBELL, call->gpu_id)
-                            | (uint64_t)slot * kfd.gpu[gpu].doorbell_bytes;
+    call->doorbell_offset = kfd_map_offset(KFD_MAP_DOORBELL, call->gpu_id);
+    if (kfd.gpu[gpu].doorbell_bytes == 8)
+        call->doorbell_offset |= (uint64_t)slot * kfd.gpu[gpu].doorbell_bytes;
     return 0;
 }
 
