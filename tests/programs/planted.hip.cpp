@@ -512,6 +512,41 @@ static bool copies()
     return all_are(data, bytes.size(), WORD) && worked(out, 1, 64, 8, -1, 0);
 }
 
+// Work-groups that are done when the next one comes.
+static bool dispatch()
+{
+    return ran(here.units * 16, 64, 0, -1, 0);
+}
+
+// A loop that is longer than the instruction cache.
+__global__ void long_loop(uint32_t *out, int rounds)
+{
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t x = thread;
+#pragma unroll 1
+    for (int round = 0; round < rounds; round++) {
+#pragma unroll
+        for (int step = 0; step < 4 * STEPS; step++) {
+            x = (x ^ number(step)) + number(~step);
+        }
+    }
+    out[thread] = x;
+}
+
+static bool loop()
+{
+    int blocks = here.units;
+    uint32_t *out = filled(blocks * 64);
+    long_loop<<<blocks, 64>>>(out, 2);
+    return holds(out, blocks * 64, [](size_t i) {
+        uint32_t x = i;
+        for (int step = 0; step < 8 * STEPS; step++) {
+            x = (x ^ number(step % (4 * STEPS))) + number(~(step % (4 * STEPS)));
+        }
+        return x;
+    });
+}
+
 // The first GPU reads what lies in the memory of the second.
 static bool peer()
 {
@@ -577,7 +612,9 @@ static const struct {
               {"host", host},
               {"copies", copies},
               {"peer", peer},
-              {"two_gpus", two_gpus}};
+              {"two_gpus", two_gpus},
+              {"dispatch", dispatch},
+              {"loop", loop}};
 
 int main(int argc, char **argv)
 {
