@@ -9,9 +9,10 @@ counts of slot-cycles (components/protocols/work/work_cycles.h), those of the AL
 it left out. These shares add up to the kernel's time, without its start.
 
 Beside them stands what has no wavefront meanwhile, which could do a part of the work: compute units
-(`idle`), and SIMDs of the others (`empty`: wavefronts are so few that at least so many SIMDs have
-none). What the ALUs of the rest do is the ALUs' limit only as far as all of them work; otherwise it
-is the length of the wavefronts' own way (`program`)."""
+(`idle`), SIMDs of the others (`empty`: wavefronts are so few that at least so many SIMDs have
+none), and slots while work-groups come one by one (`dispatch`). What the ALUs of the rest do is the
+ALUs' limit only as far as all of them work; otherwise it is the length of the wavefronts' own way
+(`program`)."""
 from __future__ import annotations
 
 from heddle.kernels import WAVEFRONTS, Kernel
@@ -48,6 +49,20 @@ def waits(kernel: Kernel) -> dict[str, float]:
     return {cause: value / whole for cause, value in slots.items() if value}
 
 
+def _dispatch(kernel: Kernel) -> float:
+    """The part of the time in which work-groups waited to be placed, if there was room for twice as
+    many as were there: then it is the dispatcher that they waited for. What is known is how many
+    slots were empty meanwhile; as many as on average are taken at any time."""
+    room = (kernel.total * kernel["work_groups_per_unit"] * kernel["wavefronts_per_work_group"]
+            / max(kernel["simds"] * kernel["slots_per_simd"], 1))
+    taken = kernel.wavefronts + kernel.group("ended") + kernel.group("moving")
+    placing = kernel.rows.get(("empty", "placing"), 0)
+    start = kernel.rows.get(("empty", "launch"), 0)
+    if 2 * taken >= room or kernel.total <= start + taken:
+        return 0.0
+    return placing / (kernel.total - start - taken) * (1.0 - start / kernel.total)
+
+
 def of(kernel: Kernel) -> dict[str, float]:
     """In per cent, the largest first. Slots that other kernels held count as not there."""
     everywhere, here = kernel["all_unit_cycles"], kernel["unit_cycles"]
@@ -60,7 +75,7 @@ def of(kernel: Kernel) -> dict[str, float]:
     present = min((kernel.wavefronts + kernel.group("ended")) / simds, 1.0)
     valu = min(kernel.valu / 100, present)
     shares = {"launch": start, "idle": max(1.0 - busy - start, 0.0),
-              "empty": busy * (1.0 - present), "valu": own * valu,
+              "empty": busy * (1.0 - present), "dispatch": _dispatch(kernel), "valu": own * valu,
               OTHER: own * valu * (1.0 / present - 1.0)}
     for cause, part in waits(kernel).items():
         shares[cause] = shares.get(cause, 0.0) + own * (1.0 - valu / present) * part

@@ -52,7 +52,7 @@ def _inner(j: Judged) -> str:
     """What the wavefronts themselves do longest, where the machine has too few of them: the length
     of their own way is then the length of the kernel."""
     inner = {cause: part for cause, part in j.shares.items()
-             if cause not in ("launch", "idle", "empty")}
+             if cause not in ("launch", "idle", "empty", "dispatch")}
     whole = sum(inner.values())
     if not whole:
         return ""
@@ -69,7 +69,8 @@ def _too_few(j: Judged, share: float) -> Limit:
     if _is_small(k):
         return Limit("grid", share, (
             f"limited by the grid: {_work_groups(k)} for {k['compute_units']} compute units, of "
-            f"whose time {share:.0f} % is without any{inner}; {j.sure(share)}"))
+            f"whose time {share:.0f} % is without any{inner}; {j.sure(share)}"
+            f"{j.tries('gpu.arrays')}"))
     longest = k["longest_unit_cycles"]
     return Limit("tail", share, (
         "limited by the tail of the launch, unbalanced: one compute unit had wavefronts for "
@@ -90,6 +91,16 @@ def _empty_simds(j: Judged, share: float) -> Limit:
         f"limited by the grid: {_work_groups(k)} of {k['wavefronts_per_work_group']} wavefronts "
         f"for {k['compute_units']} compute units of {k['simds']} SIMDs, which have none for "
         f"{share:.0f} % of the time{_inner(j)}; {j.sure(share)}"))
+
+
+def _dispatch(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    cycles = k.sum("cycles") * (1 - j.shares["launch"] / 100) / max(k.sum("work_groups"), 1)
+    return Limit("dispatch", share, (
+        f"limited by the dispatcher: for {share:.0f} % of the time work-groups wait to be placed, "
+        f"and there is room for twice as many; one is placed in {cycles:.1f} cycles, and larger "
+        f"ones would be fewer; {j.sure(share)}"
+        f"{j.tries('cp.dispatch_cost_small', 'cp.dispatch_cost_per_wavefront')}"))
 
 
 def _valu(j: Judged, share: float) -> Limit:
@@ -176,7 +187,8 @@ def _program(j: Judged, share: float) -> Limit:
         f"too few to fill them; {j.sure(share)}{j.tries('cu.branch_latency')}"))
 
 
-CAUSES = {"launch": _launch, "idle": _too_few, "empty": _empty_simds, "valu": _valu, "lds": _lds,
+CAUSES = {"launch": _launch, "idle": _too_few, "empty": _empty_simds, "dispatch": _dispatch,
+          "valu": _valu, "lds": _lds,
           "scalar_memory": _scalar_memory, "barrier": _barrier, "fetch": _fetch,
           "unequal": _unequal, "sleep": _sleep, account.OTHER: _program}
 

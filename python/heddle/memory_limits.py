@@ -158,7 +158,7 @@ def _latency(j: Judged, share: float) -> Limit:
             "limited by the number of vector memory instructions in flight: "
             f"{k.of_wavefronts(full):.0f} % of the wavefronts' cycles wait for room; {few}; "
             f"{j.sure(share)}{j.tries('cu.vmem_queue')}"))
-    way = (f", no more than the way with nobody in front ({j.alone:.0f})" if j.levels else
+    way = (f", about what the way takes with nobody in front ({j.alone:.0f})" if j.levels else
            f"; {RECORDS}")
     short = scarce(k)
     if short:

@@ -19,12 +19,15 @@ def launch(name="plain", limiter="wavefront_slots", unit_cycles=BUSY, longest=No
     """64 compute units with 40 slots; what is not spent is idle."""
     waiting = {kind: spent.get(kind, 0) for kind in ("vmcnt", "barrier", "lds_conflict", "stores")}
     valu, start = spent.get("valu", 1000 if not spent else 0), spent.get("launch", 0)
+    ended = spent.get("ended", 0)
     used = valu + sum(waiting.values())
     return {
         "name": name, "cycles": cycles, "slots": SLOTS, "wavefront_instructions": 100,
         "work_groups": groups, "overlaps": False,
         "slot_cycles": {"issued": {"valu": valu}, "waiting": waiting,
-                        "empty": {"launch": start, "draining": SLOTS * CYCLES - used - start}},
+                        "ended": {"work_group": ended},
+                        "empty": {"launch": start,
+                                  "draining": SLOTS * CYCLES - used - ended - start}},
         "occupancy": {
             "compute_units": UNITS, "simds": 4, "slots_per_simd": 10,
             "wavefronts_per_work_group": 4, "work_groups_per_unit": 3, "vgprs": 84, "sgprs": 16,
@@ -96,6 +99,11 @@ def test_work_groups_a_launch_are_a_mean():
     ({"barrier": BUSY * 4, "valu": 500}, "limited by barriers: 100 %", "chain"),
     ({"lds_conflict": BUSY, "vmcnt": BUSY * 3},
      "bank conflicts of the LDS cost 25 % of the wavefronts' cycles (50 %", "limited by bank"),
+    ({"lds_conflict": BUSY * 3, "vmcnt": BUSY},
+     "limited by bank conflicts of the LDS: it works for 0 % of the time, 50 % of that", "chain"),
+    ({"ended": BUSY * 3, "vmcnt": BUSY},
+     "limited by the tail of work-groups, whose wavefronts are unequal: those that have ended hold "
+     "75 % of the slots", "chain"),
     ({"launch": SLOTS * CYCLES // 2, "valu": 1000, "unit_cycles": BUSY // 2},
      "limited by what a launch costs, too short for it: 50 % of the time passes before the first "
      "work-group can be placed, 500 cycles;", "occupancy"),

@@ -37,6 +37,8 @@ CAUSES = {
     "tail": "limited by the tail of the launch",
     "wavefronts": "limited by the tail of work-groups",
     "grid": "limited by the grid: (8|13) work-groups",
+    "loop": "limited by instruction fetch: .* 8\\d % of the fetches hit",
+    "dispatch": "limited by the dispatcher: ",
     "gap": "limited by what a launch costs"}
 CHEAP = ("r9nano atomics", "r9nano scalar", "mi210 valu", "r9nano registers")
 # Settings that the sentence proposes, and how much shorter the kernel is with another value.
@@ -44,9 +46,10 @@ HELPS = [("r9nano", "channel", "gpu.hashed=true", 0.75),
          *only_full(
              ("r9nano", "banks", "gpu.hashed=true", 0.8),
              ("r9nano", "stores", "gpu.hashed=true", 0.8),
-             ("r9nano", "tlb", "gpu.l2tlb.width=16", 0.95),
+             ("r9nano", "tlb", "gpu.l2tlb.width=16", 0.97),
              ("r9nano", "scalar", "gpu.sa.l1s.latency=10cy", 0.97),
              ("r9nano", "fetch", "gpu.sa.cu.instruction_buffer=256B", 0.7),
+             ("r9nano", "dispatch", "gpu.cp.dispatch_cost_small=100", 0.9),
              ("r9nano", "gap", "gpu.cp.kernel_overhead=100cy", 0.6),
              ("r9nano", "chain", "gpu.l2.latency=57cy", 0.95))]
 
