@@ -488,11 +488,10 @@ static bool check_stores(void)
                 || store_is_offered(arena_at(char, store_offsets[store])))
                 continue;
             if (ranks.number == 0)
-                fprintf(
-                    stderr,
-                    "heddle: several ranks cannot be used with this platform: %s reads what "
-                    "%s writes, from another rank\n",
-                    platform_string(p->path), platform_string(table->instances[writer].path));
+                fprintf(stderr,
+                        "heddle: several ranks cannot be used with this platform: %s reads what "
+                        "%s writes, from another rank\n",
+                        platform_string(p->path), platform_string(table->instances[writer].path));
             return false;
         }
     }

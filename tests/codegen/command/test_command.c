@@ -198,8 +198,8 @@ Test(command, stats_shows_one_run_and_the_difference_of_two)
     cr_expect(strstr(two.output, "b.json,12,12,component,producer[0],"), "%s", two.output);
     cr_expect(strstr(two.output, "file,param:lines,param:producer[*].lines,section,where,"), "%s",
               two.output);
-    cr_expect(strstr(same.output, "none differs"), "%s", same.output);
-    cr_expect(strstr(same.output, "no difference\n"), "%s", same.output);
+    cr_expect(strstr(same.output, "no setting differs\n"), "%s", same.output);
+    cr_expect(strstr(same.output, "no counter differs\n"), "%s", same.output);
     support_release(&a);
     support_release(&b);
     support_release(&one);

@@ -13,7 +13,7 @@
 #include "consumer.c"
 
 static const struct stat_descriptor bin_stat_list[] = {
-    { "lines", "", STAT_COUNTER, offsetof(struct bin_stats, lines) },
+    { "lines", "", STAT_COUNTER, offsetof(struct bin_stats, lines), 0 },
 };
 
 static void bin_init_part(void *part)
@@ -31,9 +31,9 @@ static const struct unit_part_type bin_part = {
 };
 
 static const struct stat_descriptor consumer_stat_list[] = {
-    { "kept", "", STAT_COUNTER, offsetof(struct consumer_stats, kept) },
-    { "dropped", "", STAT_COUNTER, offsetof(struct consumer_stats, dropped) },
-    { "hints", "", STAT_COUNTER, offsetof(struct consumer_stats, hints) },
+    { "kept", "", STAT_COUNTER, offsetof(struct consumer_stats, kept), 0 },
+    { "dropped", "", STAT_COUNTER, offsetof(struct consumer_stats, dropped), 0 },
+    { "hints", "", STAT_COUNTER, offsetof(struct consumer_stats, hints), 0 },
 };
 
 static const struct unit_part_type *const part_types[] = {

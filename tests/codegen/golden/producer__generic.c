@@ -32,7 +32,7 @@ static const struct unit_part_type ascending_part = {
 };
 
 static const struct stat_descriptor strided_stat_list[] = {
-    { "calls", "", STAT_COUNTER, offsetof(struct strided_stats, calls) },
+    { "calls", "", STAT_COUNTER, offsetof(struct strided_stats, calls), 0 },
 };
 
 static void strided_init_part(void *part)
@@ -50,9 +50,9 @@ static const struct unit_part_type strided_part = {
 };
 
 static const struct stat_descriptor producer_stat_list[] = {
-    { "sent", "", STAT_COUNTER, offsetof(struct producer_stats, sent) },
-    { "answered", "", STAT_COUNTER, offsetof(struct producer_stats, answered) },
-    { "latency", "Cycles from a line to its acknowledgement.", STAT_HISTOGRAM, offsetof(struct producer_stats, latency) },
+    { "sent", "", STAT_COUNTER, offsetof(struct producer_stats, sent), 0 },
+    { "answered", "", STAT_COUNTER, offsetof(struct producer_stats, answered), 0 },
+    { "latency", "Cycles from a line to its acknowledgement.", STAT_HISTOGRAM, offsetof(struct producer_stats, latency), 0 },
 };
 
 static const struct unit_part_type *const part_types[] = {

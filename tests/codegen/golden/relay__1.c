@@ -17,7 +17,7 @@
 #include "relay.c"
 
 static const struct stat_descriptor relay_stat_list[] = {
-    { "passed", "", STAT_COUNTER, offsetof(struct relay_stats, passed) },
+    { "passed", "", STAT_COUNTER, offsetof(struct relay_stats, passed), 0 },
 };
 
 UNIT_DEFINE_WALK(relay)
