@@ -135,14 +135,14 @@ class Study:
         return log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
 
     def diagnosis(self, run: Statistics) -> Diagnosis | None:
-        """The first sentence about the run, where there is one, or the kernel that took longest."""
+        """The first sentence about the run, where it stands first, or the kernel that took longest."""
         cycles: dict[str, int] = {}
         labels = kernel_labels(run)
         for launch in run.get("kernels", []):
             label = labels[identity(launch)]
             cycles[label] = cycles.get(label, 0) + number(launch, "cycles")
         said = self._said()
-        about = RUN if RUN in said else max(cycles, key=lambda label: cycles[label], default="")
+        about = RUN if said[:1] == [RUN] else max(cycles, key=lambda label: cycles[label], default="")
         if about not in said[:-1]:
             return None
         return Diagnosis(about, said[said.index(about) + 1].strip())

@@ -90,7 +90,7 @@ def test_other_descriptions_are_refused(measure, tmp_path):
     heddle("dot", "of which description", status=2)
     heddle(f"dot {TINY} --measure stall", "--stats FILE", status=2)
     (tmp_path / "odd.json").write_text(stats.read_text().replace('"tiny"', '"odd"', 1))
-    heddle(f"stats --report limits {tmp_path}/odd.json", "no platform is called 'odd'", status=1)
+    heddle(f"stats --report measures {tmp_path}/odd.json", "no platform is called 'odd'", status=1)
 
 
 @needs_chromium

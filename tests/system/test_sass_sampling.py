@@ -277,7 +277,8 @@ def test_list_in_which_every_launch_is_another_one_is_simulated(sass):
 
 
 def test_list_of_few_kernels_is_sampled(six):
-    heddle(f"sample {PLATFORM} --play sass={six} --full", "^6 launches in", "inside the interval")
+    heddle(f"sample {PLATFORM} --play sass={six} --full", "^6 launches, all simulated whole",
+           "inside the interval")
 
 
 @pytest.mark.parametrize("options, status, says", [
