@@ -90,6 +90,10 @@ struct checkpoint_part {
     void (*save)(struct checkpoint_sink *to);
     /* When the pages stand. false: message on stderr. */
     bool (*load)(const void *bytes, uint64_t size);
+    /* Around the writing of the arena: takes out of it what belongs to the process, such as
+     * addresses, and puts it back. NULL: there is nothing. */
+    void (*take_out)(void);
+    void (*put_back)(void);
 };
 void checkpoint_register(const struct checkpoint_part *part);
 void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size);

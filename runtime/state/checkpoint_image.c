@@ -162,7 +162,9 @@ bool image_write(int fd, const struct platform_table *table, uint64_t layout)
     put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
     merge_bare(true);
+    parts_take_out();
     put_arena(&w);
+    parts_put_back();
     put_start(&w);
     merge_bare(false);
     put_pages(&w, memory.bytes, 0, memory.size, CHECKPOINT_MEMORY);

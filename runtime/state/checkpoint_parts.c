@@ -23,6 +23,20 @@ void checkpoint_register(const struct checkpoint_part *part)
 
 /* ---- writing ---- */
 
+void parts_take_out(void)
+{
+    for (unsigned i = 0; i < part_count; i++)
+        if (parts[i]->take_out)
+            parts[i]->take_out();
+}
+
+void parts_put_back(void)
+{
+    for (unsigned i = part_count; i-- > 0;)
+        if (parts[i]->put_back)
+            parts[i]->put_back();
+}
+
 void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size)
 {
     const char *from = bytes;

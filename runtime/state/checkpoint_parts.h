@@ -12,6 +12,10 @@ struct checkpoint_sink {
     uint32_t rest_bytes;
 };
 
+/* Before and after the arena is written: what belongs to the process leaves the arena meanwhile. */
+void parts_take_out(void);
+void parts_put_back(void);
+
 /* Asks all parts how large they are; the sum, with their headers. Then writes as much. */
 uint64_t parts_measure(void);
 void parts_write(struct checkpoint_sink *to);

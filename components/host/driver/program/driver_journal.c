@@ -289,7 +289,7 @@ struct host_buffer {
     char *host;
 };
 
-/* Moves the host addresses of copies that are not done into `buffer`, or from there. */
+/* Moves the host addresses of copies that are not done into `buffer`, or back from there. */
 static uint32_t exchange_buffers(struct driver *d, struct host_buffer *buffer, bool put,
                                  uint32_t count)
 {
@@ -302,10 +302,9 @@ static uint32_t exchange_buffers(struct driver *d, struct host_buffer *buffer, b
                 continue;
             if (put && (number == count || buffer[number].ticket != k->ticket))
                 bug("driver: a state has a copy that its program has not asked for");
-            if (put)
-                k->move.host = buffer[number].host;
-            else
+            if (!put)
                 buffer[number] = (struct host_buffer){k->ticket, k->move.host};
+            k->move.host = put ? buffer[number].host : NULL;
             number++;
         }
     }
@@ -369,6 +368,29 @@ static bool journal_load(const void *bytes, uint64_t size)
     return true;
 }
 
+static struct {
+    struct host_buffer *buffer;
+    uint32_t count;
+} taken_out;
+
+static void journal_take_out(void)
+{
+    if (!journal()->opened)
+        return;
+    taken_out.buffer = arena_reserve(DRIVER_COMMANDS * sizeof *taken_out.buffer);
+    taken_out.count =
+        exchange_buffers(driver_process()->driver, taken_out.buffer, false, DRIVER_COMMANDS);
+}
+
+static void journal_put_back(void)
+{
+    if (!taken_out.buffer)
+        return;
+    exchange_buffers(driver_process()->driver, taken_out.buffer, true, taken_out.count);
+    arena_release(taken_out.buffer, DRIVER_COMMANDS * sizeof *taken_out.buffer);
+    taken_out.buffer = NULL;
+}
+
 static void state_at_launch(const struct driver *d, const struct driver_command *k)
 {
     const struct program_table *program = driver_program(d);
@@ -380,8 +402,12 @@ static void state_at_launch(const struct driver *d, const struct driver_command 
         checkpoint_now();
 }
 
-static const struct checkpoint_part journal_part = {
-    .name = "driver", .size = journal_size, .save = journal_save, .load = journal_load};
+static const struct checkpoint_part journal_part = {.name = "driver",
+                                                    .size = journal_size,
+                                                    .save = journal_save,
+                                                    .load = journal_load,
+                                                    .take_out = journal_take_out,
+                                                    .put_back = journal_put_back};
 
 /* Why this platform's state cannot be restored without its program; NULL: it can. */
 static const char *refusal(struct driver *d)
