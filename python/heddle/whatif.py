@@ -123,7 +123,7 @@ class Study:
             raise Mistake(f"the run without changes failed: {point.message}; what it printed is in "
                           f"{self.folder}/base/logs")
         run = read(str(self.folder / "base/statistics/000001.json"))
-        if RUN in self._said():
+        if self._run_is_first(run):
             self.of_kernels, point.result = False, number(run, "time_ps")
         self.seconds = float(run["host"]["cpu_seconds"])  # without what reports on it
         self.generic = SAVED * self.seconds <= BUILD_SECONDS
@@ -134,15 +134,21 @@ class Study:
         log = self.folder / "base/logs/000001.err"
         return log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
 
+    def _run_is_first(self, run: Statistics) -> bool:
+        """Does the report speak of the run before all kernels?"""
+        heads = {RUN, *kernel_labels(run).values()}
+        return next((line for line in self._said() if line in heads), "") == RUN
+
     def diagnosis(self, run: Statistics) -> Diagnosis | None:
-        """The first sentence about the run, where it stands first, or the kernel that took longest."""
+        """The first sentence: about the run where it stands first, or the longest kernel."""
         cycles: dict[str, int] = {}
         labels = kernel_labels(run)
         for launch in run.get("kernels", []):
             label = labels[identity(launch)]
             cycles[label] = cycles.get(label, 0) + number(launch, "cycles")
         said = self._said()
-        about = RUN if said[:1] == [RUN] else max(cycles, key=lambda label: cycles[label], default="")
+        about = RUN if self._run_is_first(run) else max(cycles, key=lambda label: cycles[label],
+                                                        default="")
         if about not in said[:-1]:
             return None
         return Diagnosis(about, said[said.index(about) + 1].strip())
