@@ -67,27 +67,27 @@ def check(runs: Sequence[Statistics], files: Sequence[str]) -> None:
                           "kernel in common, so there is nothing to compare; show each alone")
 
 
-def kernels(runs: Sequence[Statistics]) -> dict[str, list[int | None]]:
-    """Cycles of all launches, by kernel and GPU."""
+def _by_kernel(runs: Sequence[Statistics], counter: str) -> dict[str, list[int | None]]:
+    """The sums over all launches, by kernel and GPU; None: a run has no launch of it."""
     names = labels([map(identity, run.get("kernels", [])) for run in runs])
     rows: dict[str, list[int | None]] = {name: [None] * len(runs) for name in names.values()}
     for i, run in enumerate(runs):
         for launch in run.get("kernels", []):
             row = rows[names[identity(launch)]]
-            row[i] = (row[i] or 0) + number(launch, "cycles")
+            row[i] = (row[i] or 0) + number(launch, counter)
     return rows
+
+
+def cycles(runs: Sequence[Statistics]) -> dict[str, list[int | None]]:
+    return _by_kernel(runs, "cycles")
 
 
 def other_work(runs: Sequence[Statistics]) -> list[str]:
     """Kernels that did not execute the same, so that the runs are not of one input."""
-    names = labels([map(identity, run.get("kernels", [])) for run in runs])
-    counts: dict[str, list[int]] = {name: [0] * len(runs) for name in names.values()}
-    for i, run in enumerate(runs):
-        for launch in run.get("kernels", []):
-            counts[names[identity(launch)]][i] += number(launch, "wavefront_instructions")
     return [f"{name} did not do the same work: it executed "
             f"{', then '.join(map(str, executed))} instructions"
-            for name, executed in counts.items() if all(executed) and len(set(executed)) > 1]
+            for name, executed in _by_kernel(runs, "wavefront_instructions").items()
+            if all(executed) and len(set(executed)) > 1]
 
 
 def _counters(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
@@ -180,9 +180,9 @@ def lines(runs: Sequence[Statistics], files: Sequence[str], only: str | None = N
     yield from other_work(runs)
     yield ""
     if not only:
-        cycles = [_row(name, values) for name, values in kernels(runs).items()]
-        cycles.append(_row("simulated time, ps", [number(run, "time_ps") for run in runs]))
-        yield from _aligned(["cycles by kernel", *letters, *two], cycles)
+        rows = [_row(name, values) for name, values in cycles(runs).items()]
+        rows.append(_row("simulated time, ps", [number(run, "time_ps") for run in runs]))
+        yield from _aligned(["cycles by kernel", *letters, *two], rows)
         yield ""
     found, below = changes(runs, only, floor)
     shown = found if everything else found[:SHOWN]

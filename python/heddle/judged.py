@@ -116,11 +116,6 @@ class Judged:
         found = list(dict.fromkeys(found))
         return f"; settings to try: {', '.join(found)}" if found else ""
 
-    def sure(self, share: float) -> str:
-        """Counts of all cycles are exact. More than a half of the time is more than anything else
-        can have."""
-        return f"confidence: {'high' if share > 50 else 'medium'}"
-
     def sure_of_place(self, array: Array) -> str:
         """An interval at each end of a launch is only in part the kernel's, so few say little."""
         full = self.full
@@ -130,8 +125,16 @@ class Judged:
         return f"confidence: {'high' if high else 'medium'}"
 
 
-def link_setting(settings: dict[str, str], name: str) -> str:
-    """A link of a platform by the name of its kind, or of what stands for it."""
+def sure(share: float) -> str:
+    """Counts of all cycles are exact. More than a half of the time is more than anything else can
+    have."""
+    return f"confidence: {'high' if share > 50 else 'medium'}"
+
+
+def link_setting(settings: dict[str, str], link: str = "") -> str:
+    """The bandwidth of a link of a platform, by the name of its kind or of what stands for it; of
+    all of them where that is not known."""
+    name = link.rpartition(" via ")[2].partition(" ->")[0].split("[")[0]
     found = [setting.removeprefix("link ") for setting in settings
              if setting.startswith("link ") and setting.endswith(".bandwidth")]
     own = [setting for setting in found if setting == f"{name}.bandwidth"]

@@ -14,11 +14,14 @@ from typing import Iterable, Iterator
 
 from heddle import account
 from heddle.fullness import FULL, Found, of_file
-from heddle.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, fits, link_setting,
-                           room, scarce)
+from heddle.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, fits,
+                           link_setting, room, scarce, sure)
 from heddle.kernels import Kernel, per_cent
 from heddle.memory_limits import of_memory
 from heddle.statistics_file import Statistics, number
+
+THE_RUN = "the run"  # beside the labels of kernels: what is said of all of it
+
 
 
 def _work_groups(k: Kernel) -> str:
@@ -45,7 +48,7 @@ def _launch(j: Judged, share: float) -> Limit:
     return Limit("launch", share, (
         f"limited by what a launch costs, too short for it: {share:.0f} % of the time passes "
         f"before the first work-group can be placed, {each:.0f} cycles{of}; fewer, larger launches "
-        f"would share them; {j.sure(share)}{j.tries('cp.kernel_overhead')}"))
+        f"would share them; {sure(share)}{j.tries('cp.kernel_overhead')}"))
 
 
 def _inner(j: Judged) -> str:
@@ -69,7 +72,7 @@ def _too_few(j: Judged, share: float) -> Limit:
     if _is_small(k):
         return Limit("grid", share, (
             f"limited by the grid: {_work_groups(k)} for {k['compute_units']} compute units, of "
-            f"whose time {share:.0f} % is without any{inner}; {j.sure(share)}"
+            f"whose time {share:.0f} % is without any{inner}; {sure(share)}"
             f"{j.tries('gpu.arrays')}"))
     longest = k["longest_unit_cycles"]
     return Limit("tail", share, (
@@ -77,7 +80,7 @@ def _too_few(j: Judged, share: float) -> Limit:
         f"{longest // launches} cycles, all of them on average for "
         f"{100 - per_cent(k['unit_cycles'], longest * k['compute_units']):.0f} % less; "
         f"{_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each{inner}; "
-        f"{j.sure(share)}"))
+        f"{sure(share)}"))
 
 
 def _empty_simds(j: Judged, share: float) -> Limit:
@@ -86,11 +89,11 @@ def _empty_simds(j: Judged, share: float) -> Limit:
         return Limit(f"occupancy_{short}", share, (
             f"limited by occupancy: {OCCUPANCY[short]} let{'s' if short == 'lds' else ''} "
             f"{fits(k)}, so SIMDs have none for {share:.0f} % of the time{_inner(j)}; "
-            f"{j.sure(share)}{j.tries(*room(short))}"))
+            f"{sure(share)}{j.tries(*room(short))}"))
     return Limit("grid", share, (
         f"limited by the grid: {_work_groups(k)} of {k['wavefronts_per_work_group']} wavefronts "
         f"for {k['compute_units']} compute units of {k['simds']} SIMDs, which have none for "
-        f"{share:.0f} % of the time{_inner(j)}; {j.sure(share)}"))
+        f"{share:.0f} % of the time{_inner(j)}; {sure(share)}"))
 
 
 def _dispatch(j: Judged, share: float) -> Limit:
@@ -99,7 +102,7 @@ def _dispatch(j: Judged, share: float) -> Limit:
     return Limit("dispatch", share, (
         f"limited by the dispatcher: for {share:.0f} % of the time work-groups wait to be placed, "
         f"and there is room for twice as many; one is placed in {cycles:.1f} cycles, and larger "
-        f"ones would be fewer; {j.sure(share)}"
+        f"ones would be fewer; {sure(share)}"
         f"{j.tries('cp.dispatch_cost_small', 'cp.dispatch_cost_per_wavefront')}"))
 
 
@@ -113,7 +116,7 @@ def _valu(j: Judged, share: float) -> Limit:
              if slow >= WORTH_FIXING else "")
     return Limit("valu", share, (
         f"limited by the vector ALUs: they work for {k.valu:.0f} % of the time in which their "
-        f"compute unit has wavefronts{kinds}; {j.sure(share)}{j.tries('gpu.arrays')}"))
+        f"compute unit has wavefronts{kinds}; {sure(share)}{j.tries('gpu.arrays')}"))
 
 
 def _lds(j: Judged, share: float) -> Limit:
@@ -125,16 +128,16 @@ def _lds(j: Judged, share: float) -> Limit:
             f"limited by bank conflicts of the LDS: it works for {works:.0f} % of the time, "
             f"{conflicts:.0f} % of that for conflicts; lanes use addresses that differ by "
             f"multiples of 128 bytes, and rows with a word more would spread them; "
-            f"{j.sure(share)}"))
+            f"{sure(share)}"))
     if works >= 100 * FULL or k.waiting("lds_busy") > k.waiting("lgkmcnt_lds"):
         return Limit("lds", share, (
             f"limited by the LDS: it works for {works:.0f} % of the time in which its compute unit "
-            f"has wavefronts, {conflicts:.0f} % of that for bank conflicts; {j.sure(share)}"
+            f"has wavefronts, {conflicts:.0f} % of that for bank conflicts; {sure(share)}"
             f"{j.tries('cu.lds_ports')}"))
     return Limit("lds_latency", share, (
         f"limited by the latency of the LDS: {k.of_wavefronts(k.waiting('lgkmcnt_lds')):.0f} % of "
         f"the wavefronts' cycles wait for it, which works for {works:.0f} % of the time; "
-        f"{j.sure(share)}{j.tries('cu.lds_latency')}"))
+        f"{sure(share)}{j.tries('cu.lds_latency')}"))
 
 
 def _scalar_memory(j: Judged, share: float) -> Limit:
@@ -142,7 +145,7 @@ def _scalar_memory(j: Judged, share: float) -> Limit:
     return Limit("scalar_memory", share, (
         f"limited by scalar memory: {k.of_wavefronts(k.waiting('lgkmcnt_scalar_memory')):.0f} % of "
         "the wavefronts' cycles wait on lgkmcnt for scalar loads, one behind the other"
-        f"{_hits(j, 'l1s', '; {} of them hit in the scalar cache')}; {j.sure(share)}"
+        f"{_hits(j, 'l1s', '; {} of them hit in the scalar cache')}; {sure(share)}"
         f"{j.tries('l1s.size', 'l1s.latency')}"))
 
 
@@ -150,7 +153,7 @@ def _barrier(j: Judged, share: float) -> Limit:
     k = j.kernel
     return Limit("barriers", share, (
         f"limited by barriers: {k.of_wavefronts(k.waiting('barrier')):.0f} % of the wavefronts' "
-        f"cycles wait at s_barrier for the slowest of the work-group; {j.sure(share)}"))
+        f"cycles wait at s_barrier for the slowest of the work-group; {sure(share)}"))
 
 
 def _fetch(j: Judged, share: float) -> Limit:
@@ -158,7 +161,7 @@ def _fetch(j: Judged, share: float) -> Limit:
     return Limit("fetch", share, (
         f"limited by instruction fetch: {k.of_wavefronts(k.waiting('fetch')):.0f} % of the "
         "wavefronts' cycles wait for code"
-        f"{_hits(j, 'l1i', '; {} of the fetches hit in the instruction cache')}; {j.sure(share)}"
+        f"{_hits(j, 'l1i', '; {} of the fetches hit in the instruction cache')}; {sure(share)}"
         f"{j.tries('cu.instruction_buffer', 'cu.fetch_latency', 'l1i.size')}"))
 
 
@@ -168,13 +171,13 @@ def _unequal(j: Judged, share: float) -> Limit:
     return Limit("unequal", share, (
         "limited by the tail of work-groups, whose wavefronts are unequal: those that have ended "
         f"hold {per_cent(k.group('ended'), held):.0f} % of the slots until the slowest of their "
-        f"work-group has; {j.sure(share)}"))
+        f"work-group has; {sure(share)}"))
 
 
 def _sleep(j: Judged, share: float) -> Limit:
     return Limit("sleep", share, (
         f"limited by s_sleep and s_nop: the kernel waits on purpose, as for another kernel; "
-        f"{j.sure(share)}"))
+        f"{sure(share)}"))
 
 
 def _program(j: Judged, share: float) -> Limit:
@@ -184,7 +187,7 @@ def _program(j: Judged, share: float) -> Limit:
         f"limited by the length of the program, scalar instructions and branches: wavefronts issue "
         f"or execute for {own:.0f} % of their cycles, while the vector ALUs work for {k.valu:.0f} "
         f"% of the time; {k['wavefront_cycles'] / simds if simds else 0:.2f} wavefronts a SIMD are "
-        f"too few to fill them; {j.sure(share)}{j.tries('cu.branch_latency')}"))
+        f"too few to fill them; {sure(share)}{j.tries('cu.branch_latency')}"))
 
 
 CAUSES = {"launch": _launch, "idle": _too_few, "empty": _empty_simds, "dispatch": _dispatch,
@@ -241,14 +244,13 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
     copied, nothing = per_cent(found.copied_ps, whole), per_cent(found.nothing_ps, whole)
     if copied >= WORTH_SAYING:
         link, busy = max(found.links.items(), key=lambda item: item[1], default=("", 0))
-        name = link.rpartition(" via ")[2].partition(" ->")[0].split("[")[0]
         share = min(per_cent(busy, found.copied_ps), 100.0)
         where = (f", over a link: {link} is busy for {share:.0f} % of that" if share > 50 else
                  f", inside of a GPU: links are busy for {share:.0f} % of that at most")
         limits.append(Limit("copies", copied, (
             f"limited by copies: for {copied:.0f} % of the run bytes move and no kernel runs"
-            f"{where}; confidence: {'high' if copied > 50 else 'medium'}"
-            f"{link_setting(settings, name) if share > 50 else ''}")))
+            f"{where}; {sure(copied)}"
+            f"{link_setting(settings, link) if share > 50 else ''}")))
     if nothing >= WORTH_SAYING:
         costs = [name for name, value in settings.items() if name.startswith("driver.")
                  and name.endswith(("_cost", "_setup")) and not value.startswith("0")]
@@ -256,8 +258,7 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
         limits.append(Limit("host", nothing, (
             f"limited by the host, gaps between launches and copies: for {nothing:.0f} % of the "
             f"run neither a kernel runs nor do bytes move, {found.nothing_ps / 1e6:.1f} us with "
-            f"{launches} launch{'' if launches == 1 else 'es'}; confidence: "
-            f"{'high' if nothing > 50 else 'medium'}"
+            f"{launches} launch{'' if launches == 1 else 'es'}; {sure(nothing)}"
             + (f"; settings to try: {', '.join(costs)}" if costs else ""))))
     return sorted(limits, key=lambda limit: -limit.share)
 
@@ -278,7 +279,7 @@ def report(kernels: list[Kernel], statistics: Statistics, file: str,
     that nothing in them is worth mending."""
     found = found or of_file(statistics, file)
     run = of_run(statistics, found)
-    words = [("the run", [limit.words for limit in run])] if run else []
+    words = [(THE_RUN, [limit.words for limit in run])] if run else []
     first = sum(limit.share for limit in run) > 100 - WORTH_FIXING
     yield from words if first else ()
     for kernel in told(kernels, statistics, file, found):

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from heddle.fullness import Array
 from heddle.judged import (OCCUPANCY, WORTH_SAYING, Judged, Limit, fits, link_setting, room,
-                           scarce)
+                           scarce, sure)
 from heddle.kernels import per_cent
 
 # An array is out of balance when its traffic, spread evenly, would take two thirds of the time.
@@ -57,7 +57,7 @@ def _migration(j: Judged, share: float) -> Limit | None:
         return None
     return Limit("migration", share, (
         f"limited by pages that move: for {paused:.0f} % of the time the memory accesses of the "
-        f"kernel are paused for it; {j.sure(paused)}"
+        f"kernel are paused for it; {sure(paused)}"
         f"{j.tries('driver.migration_interval', 'driver.prefetch')}"))
 
 
@@ -89,7 +89,7 @@ def _of_atomics(j: Judged, share: float, array: Array | None) -> Limit | None:
     return Limit("atomics", share, (
         f"limited by atomics{' on few words' if where else ''}: they are {part:.0f} % of what "
         f"{path} is asked for{where}; an instruction takes {j.measured:.0f} cycles; adding up in "
-        f"registers or the LDS first would leave fewer; {j.sure(share)}"))
+        f"registers or the LDS first would leave fewer; {sure(share)}"))
 
 
 def _uneven(j: Judged, share: float, array: Array) -> Limit | None:
@@ -127,10 +127,9 @@ def _bandwidth(j: Judged, share: float, array: Array) -> Limit:
     if array.kind == "link":
         sent = per_cent(j.stat("sent"), j.stat("misses", j.levels[0][0]) if j.levels else 0)
         peer = f"; {min(sent, 100):.0f} % of what misses the L1 goes to other GPUs" if sent else ""
-        name = _hot(array)[0].rpartition(" via ")[2].partition(" ->")[0].split("[")[0]
         return Limit("link", share, (
             f"limited by a link: {_hot(array)[0]} is {_when(j, array)}{peer}; "
-            f"{j.sure_of_place(array)}{link_setting(j.settings, name)}"))
+            f"{j.sure_of_place(array)}{link_setting(j.settings, _hot(array)[0])}"))
     return Limit("bandwidth", share, (
         f"limited by the bandwidth of {array.path}: one of them is {_when(j, array)}, all "
         f"{array.elements} for {100 * array.mean / array.first:.0f} %; {j.sure_of_place(array)}"
@@ -145,7 +144,7 @@ def _remote(j: Judged, share: float) -> Limit | None:
     return Limit("peer", share, (
         f"limited by the memory of another GPU, over a link: {min(per_cent(sent, lines), 100):.0f} "
         f"% of what misses the L1 goes there; a load takes {j.measured:.0f} cycles, and the way to "
-        f"the own memory {j.alone:.0f}; {j.sure(share)}{link_setting(j.settings, '')}"))
+        f"the own memory {j.alone:.0f}; {sure(share)}{link_setting(j.settings)}"))
 
 
 def _latency(j: Judged, share: float) -> Limit:
@@ -157,23 +156,23 @@ def _latency(j: Judged, share: float) -> Limit:
         return Limit("in_flight", share, (
             "limited by the number of vector memory instructions in flight: "
             f"{k.of_wavefronts(full):.0f} % of the wavefronts' cycles wait for room; {few}; "
-            f"{j.sure(share)}{j.tries('cu.vmem_queue')}"))
+            f"{sure(share)}{j.tries('cu.vmem_queue')}"))
     way = (f", about what the way takes with nobody in front ({j.alone:.0f})" if j.levels else
            f"; {RECORDS}")
     short = scarce(k)
     if short:
         return Limit(f"occupancy_{short}", share, (
             f"limited by occupancy: {OCCUPANCY[short]} let{'s' if short == 'lds' else ''} "
-            f"{fits(k)}, too few to hide loads: {few}{way}; {j.sure(share)}"
+            f"{fits(k)}, too few to hide loads: {few}{way}; {sure(share)}"
             f"{j.tries(*room(short))}"))
     if j.in_flight < IN_FLIGHT:
         return Limit("chain", share, (
             f"limited by a chain of loads, one behind the other: {few}{way}; more independent "
-            f"loads in each wavefront, or more wavefronts, would overlap them; {j.sure(share)}"
+            f"loads in each wavefront, or more wavefronts, would overlap them; {sure(share)}"
             + j.tries("l1v.latency", "l2.latency")))
     return Limit("latency", share, (
         f"limited by loads that too few others hide: {few}{way}; more wavefronts, or more loads in "
-        f"each, would; {j.sure(share)}"))
+        f"each, would; {sure(share)}"))
 
 
 def of_memory(j: Judged, share: float) -> Iterator[Limit]:
@@ -186,7 +185,7 @@ def of_memory(j: Judged, share: float) -> Iterator[Limit]:
     if not first and queues:
         first = Limit("queueing", share, (
             "limited by vector memory, where loads queue; "
-            + ("no element is full" if j.full else RECORDS) + f"; {j.sure(share)}"))
+            + ("no element is full" if j.full else RECORDS) + f"; {sure(share)}"))
     yield first or _latency(j, share)
     if queues:
         yield Limit("queueing", share * j.queued / 100, (

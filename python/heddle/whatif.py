@@ -21,12 +21,12 @@ import sys
 import time
 from typing import Any, Sequence
 
-from heddle import draw, sensitivity, words as command_line
+from heddle import differences, draw, kernels, limits, sensitivity, words as command_line
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.point_runner import progress_on
 from heddle.sensitivity import Parameter, Point
-from heddle.statistics_file import Statistics, identity, kernel_labels, number, read, title
+from heddle.statistics_file import Statistics, number, read, title
 from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
@@ -34,7 +34,6 @@ from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
 PAIRED = 3         # parameters that are combined
 TOP = 20           # rows of the table and of the plot
 LEAST = 0.001      # of the noise floor: a few runs may all come out alike
-RUN = "the run"    # the label of what a report says of a run in which kernels are little
 NOT_STARTED = 7    # status of a run whose platform its checks refuse
 WAYS = {"half": (draw.BLUE, "halved"), "double": (draw.ORANGE, "doubled"),
         "other": (draw.GREEN, "the other of two")}
@@ -116,42 +115,34 @@ class Study:
             point.result = taken if state == DONE else None
             point.message, point.status = message or "", status or 0
 
-    def base(self) -> tuple[Point, Statistics]:
+    @property
+    def base_file(self) -> str:
+        """The statistics of the run without changes."""
+        return str(self.folder / "base/statistics/000001.json")
+
+    def base(self) -> tuple[Point, Statistics, Diagnosis | None]:
         point = Point(())
         self.run("base", [point], "--report", "limits")
         if not point.result:
             raise Mistake(f"the run without changes failed: {point.message}; what it printed is in "
                           f"{self.folder}/base/logs")
-        run = read(str(self.folder / "base/statistics/000001.json"))
-        if self._run_is_first(run):
+        run = read(self.base_file)
+        diagnosis = self._diagnosis(run)
+        if diagnosis and diagnosis.kernel == limits.THE_RUN:
             self.of_kernels, point.result = False, number(run, "time_ps")
         self.seconds = float(run["host"]["cpu_seconds"])  # without what reports on it
         self.generic = SAVED * self.seconds <= BUILD_SECONDS
-        return point, run
+        return point, run, diagnosis
 
-    def _said(self) -> list[str]:
-        """The lines of the report."""
-        log = self.folder / "base/logs/000001.err"
-        return log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
-
-    def _run_is_first(self, run: Statistics) -> bool:
-        """Does the report speak of the run before all kernels?"""
-        heads = {RUN, *kernel_labels(run).values()}
-        return next((line for line in self._said() if line in heads), "") == RUN
-
-    def diagnosis(self, run: Statistics) -> Diagnosis | None:
+    def _diagnosis(self, run: Statistics) -> Diagnosis | None:
         """The first sentence: about the run where it stands first, or the longest kernel."""
-        cycles: dict[str, int] = {}
-        labels = kernel_labels(run)
-        for launch in run.get("kernels", []):
-            label = labels[identity(launch)]
-            cycles[label] = cycles.get(label, 0) + number(launch, "cycles")
-        said = self._said()
-        about = RUN if self._run_is_first(run) else max(cycles, key=lambda label: cycles[label],
-                                                        default="")
-        if about not in said[:-1]:
-            return None
-        return Diagnosis(about, said[said.index(about) + 1].strip())
+        said = dict(limits.report(kernels.read(run, self.base_file), run, self.base_file))
+        cycles = {label: own[0] or 0 for label, own in differences.cycles([run]).items()}
+        about = next(iter(said), "")
+        if about != limits.THE_RUN:
+            about = max(cycles, key=lambda label: cycles[label], default="")
+        words = said.get(about)
+        return Diagnosis(about, words[0]) if words else None
 
     def asked(self, *words: str) -> str:
         """What a command says of the platform; "" where it cannot."""
@@ -163,7 +154,7 @@ class Study:
         told = self.asked("params", "--json", *self.chosen.files, *sets)
         computed = [row["parameter"] for row in json.loads(told or "[]") if row["source"] == "let"]
         measured = self.asked("stats", "--report", "measures", "--csv", "--description",
-                              *self.chosen.files, str(self.folder / "base/statistics/000001.json"))
+                              *self.chosen.files, self.base_file)
         weight = sensitivity.weight(csv.DictReader(measured.splitlines()))
         return sorted(sensitivity.parameters(run, computed), key=lambda one: -weight(one))
 
@@ -196,9 +187,8 @@ def pairs(found: Sequence[Parameter], base: int, floor: float) -> list[Point]:
 
 
 def examine(chosen: argparse.Namespace, study: Study) -> Found:
-    base, run = study.base()
-    result = base.result or 1
-    diagnosis, shaken = study.diagnosis(run), sensitivity.disturbances(run)
+    base, run, diagnosis = study.base()
+    result, shaken = base.result or 1, sensitivity.disturbances(run)
     names = sensitivity.proposed(diagnosis.words) if diagnosis else []
     found = within(chosen, chosen_first(study.parameters(run), names),
                    study.seconds, 1 + len(shaken) + PAIRED)
