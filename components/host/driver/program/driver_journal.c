@@ -311,14 +311,32 @@ static uint32_t exchange_buffers(struct driver *d, struct host_buffer *buffer, b
     return number;
 }
 
+/* Those that have left the arena meanwhile. */
+static struct {
+    struct host_buffer *buffer;
+    uint32_t count;
+} taken_out;
+
+static void take_out(struct driver *d)
+{
+    taken_out.buffer = arena_reserve(DRIVER_COMMANDS * sizeof *taken_out.buffer);
+    taken_out.count = exchange_buffers(d, taken_out.buffer, false, DRIVER_COMMANDS);
+}
+
+/* With `put` false they are given up. */
+static void put_back(struct driver *d, bool put)
+{
+    if (put)
+        exchange_buffers(d, taken_out.buffer, true, taken_out.count);
+    arena_release(taken_out.buffer, DRIVER_COMMANDS * sizeof *taken_out.buffer);
+    taken_out.buffer = NULL;
+}
+
 static bool put_in_place(struct driver *d)
 {
-    struct host_buffer *buffer = arena_reserve(DRIVER_COMMANDS * sizeof *buffer);
-    uint32_t count = exchange_buffers(d, buffer, false, DRIVER_COMMANDS);
+    take_out(d);
     bool good = checkpoint_resume();
-    if (good)
-        exchange_buffers(d, buffer, true, count);
-    arena_release(buffer, DRIVER_COMMANDS * sizeof *buffer);
+    put_back(d, good);
     return good;
 }
 
@@ -368,27 +386,16 @@ static bool journal_load(const void *bytes, uint64_t size)
     return true;
 }
 
-static struct {
-    struct host_buffer *buffer;
-    uint32_t count;
-} taken_out;
-
 static void journal_take_out(void)
 {
-    if (!journal()->opened)
-        return;
-    taken_out.buffer = arena_reserve(DRIVER_COMMANDS * sizeof *taken_out.buffer);
-    taken_out.count =
-        exchange_buffers(driver_process()->driver, taken_out.buffer, false, DRIVER_COMMANDS);
+    if (journal()->opened)
+        take_out(driver_process()->driver);
 }
 
 static void journal_put_back(void)
 {
-    if (!taken_out.buffer)
-        return;
-    exchange_buffers(driver_process()->driver, taken_out.buffer, true, taken_out.count);
-    arena_release(taken_out.buffer, DRIVER_COMMANDS * sizeof *taken_out.buffer);
-    taken_out.buffer = NULL;
+    if (taken_out.buffer)
+        put_back(driver_process()->driver, true);
 }
 
 static void state_at_launch(const struct driver *d, const struct driver_command *k)
