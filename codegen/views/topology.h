@@ -70,6 +70,7 @@ void topology_collect_links(struct topology *t, bool shares_memory);
 bool topology_owns(const struct model_instance *root, const struct model_instance *instance);
 /* Instances below `root` follow it without a gap. */
 bool topology_inside(const struct model *model, const struct model_instance *root, uint32_t id);
+bool topology_has_part(const struct model_instance *root, const struct model_part *part);
 /* The value of a parameter that the type has, or `otherwise`. */
 int64_t topology_param(const struct model_param *params, uint32_t count, const char *name,
                        int64_t otherwise);

@@ -88,7 +88,6 @@ static void walk_units(struct walk *w, const char *port, uint32_t level, uint32_
 static void add_memory_side(struct walk *w)
 {
     const struct model *model = w->t->model;
-    const char *root = w->node->root->path;
     struct topology_cache sum = {.first = w->node->simd_id_base,
                                  .units = w->node->compute_units,
                                  .level = 3,
@@ -96,9 +95,8 @@ static void add_memory_side(struct walk *w)
                                  .type = TYPE_DATA | TYPE_GPU};
     for (uint32_t i = 0; i < model->part_count; i++) {
         const struct model_part *part = model->parts[i];
-        size_t length = strlen(root);
         if (strcmp(part->type->name, "infinity_cache") != 0
-            || strncmp(part->path, root, length) != 0 || (length && part->path[length] != '.'))
+            || !topology_has_part(w->node->root, part))
             continue;
         sum.bytes += (uint64_t)topology_param(part->params, part->param_count, "size", 0);
         sum.ways = (uint32_t)topology_param(part->params, part->param_count, "ways", 1);

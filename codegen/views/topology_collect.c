@@ -38,6 +38,12 @@ bool topology_inside(const struct model *model, const struct model_instance *roo
     return id < model->instance_count && topology_owns(root, model->instances[id]);
 }
 
+bool topology_has_part(const struct model_instance *root, const struct model_part *part)
+{
+    size_t length = strlen(root->path);
+    return strncmp(part->path, root->path, length) == 0 && (!length || part->path[length] == '.');
+}
+
 int64_t topology_param(const struct model_param *params, uint32_t count, const char *name,
                        int64_t otherwise)
 {
@@ -132,12 +138,9 @@ static uint64_t bandwidth_of(const struct model *model, const struct topology_no
             ideal += (uint64_t)topology_of(leaf, "width", 1)
                      * (uint64_t)topology_of(leaf, "line", 64) * model->domains[leaf->domain].hz;
     }
-    size_t length = strlen(node->root->path);
     for (uint32_t i = 0; i < model->part_count; i++) {
         const struct model_part *part = model->parts[i];
-        bool inside = strncmp(part->path, node->root->path, length) == 0
-                      && (!length || part->path[length] == '.');
-        if (inside && strcmp(part->type->name, "hbm") == 0)
+        if (topology_has_part(node->root, part) && strcmp(part->type->name, "hbm") == 0)
             timed += (uint64_t)topology_param(part->params, part->param_count, "channels", 1)
                      * (uint64_t)topology_param(part->params, part->param_count, "burst", 64)
                      * 1000000000000u
