@@ -19,15 +19,10 @@ bool run_uses_rocm(const struct options *o)
     return o->stack && strcmp(o->stack, "rocm") == 0;
 }
 
-/* A path that ends with '/' is a folder. */
 static bool put(void *context, const char *path, const char *text)
 {
     struct arena *arena = context;
-    const char *file = arena_printf(arena, "%s%s", folder, path);
-    const char *parent = arena_strndup(arena, file, (size_t)(strrchr(file, '/') - file));
-    return emit_make_folder(parent)
-           && (path[strlen(path) - 1] == '/'
-               || emit_write_bytes(file, text, strlen(text)) != EMIT_FAILED);
+    return emit_write_below(arena, arena_printf(arena, "%s%s", folder, path), text);
 }
 
 static bool make_folder(struct command *c)

@@ -25,9 +25,8 @@ struct folder {
 static bool write_file(void *context, const char *path, const char *text)
 {
     const struct folder *to = context;
-    const char *file = arena_printf(to->arena, "%s/%s", to->path, inside(path));
-    const char *parent = arena_strndup(to->arena, file, (size_t)(strrchr(file, '/') - file));
-    return emit_make_folder(parent) && emit_write_bytes(file, text, strlen(text)) != EMIT_FAILED;
+    return emit_write_below(to->arena, arena_printf(to->arena, "%s/%s", to->path, inside(path)),
+                            text);
 }
 
 static int put_all(struct command *c, const struct model *model, FILE *out)

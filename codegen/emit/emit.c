@@ -182,3 +182,11 @@ bool emit_make_folder(const char *path)
     fprintf(stderr, "heddle: '%s' is not a folder\n", path);
     return false;
 }
+
+bool emit_write_below(struct arena *arena, const char *path, const char *text)
+{
+    size_t folder = (size_t)(strrchr(path, '/') - path);
+    return emit_make_folder(arena_strndup(arena, path, folder))
+           && (path[folder + 1] == '\0'
+               || emit_write_bytes(path, text, strlen(text)) != EMIT_FAILED);
+}
