@@ -5,17 +5,15 @@
  * Arguments are copied as the kernel does, so that a wrong pointer is EFAULT. The interface is that
  * of drm.h and amdgpu_drm.h of Linux (libdrm-dev has them), whose structs are repeated here as far
  * as they are filled. */
-#define _GNU_SOURCE /* process_vm_readv */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "components/kfd/interpose.h"
 #include "components/kfd/kfd.h"
+#include "components/kfd/program_memory.h"
 
 enum { DRM_VERSION = 0x00, DRM_AMDGPU_INFO = 0x45, INTERFACE_MAJOR = 3, INTERFACE_MINOR = 42 };
 
@@ -51,32 +49,6 @@ struct drm_device {
 struct drm_vram {
     uint64_t vram, visible, gtt;
 };
-
-/* false: EFAULT, as the kernel says it. Where a process may not look at itself so, it is copied. */
-static bool copy(void *to, const void *from, size_t size, bool read)
-{
-    const struct iovec here = {read ? to : (void *)(uintptr_t)from, size};
-    const struct iovec there = {read ? (void *)(uintptr_t)from : to, size};
-    ssize_t done = (read ? process_vm_readv : process_vm_writev)(getpid(), &here, 1, &there, 1, 0);
-    if (done < 0 && (errno == ENOSYS || errno == EPERM)) {
-        memcpy(to, from, size);
-        return true;
-    }
-    if (done == (ssize_t)size)
-        return true;
-    errno = EFAULT;
-    return false;
-}
-
-static bool copy_in(void *to, const void *from, size_t size)
-{
-    return copy(to, from, size, true);
-}
-
-static bool copy_out(uint64_t to, const void *from, size_t size)
-{
-    return copy((void *)(uintptr_t)to, from, size, false);
-}
 
 /* ---- numbers of the topology ---- */
 
@@ -120,13 +92,13 @@ static bool put_text(uint64_t to, uint64_t *size, const char *text)
 {
     uint64_t room = *size, length = strlen(text);
     *size = length;
-    return !to || copy_out(to, text, room < length ? room : length);
+    return !to || program_write(to, text, room < length ? room : length);
 }
 
 static int answer_version(void *argument)
 {
     struct drm_version version;
-    if (!copy_in(&version, argument, sizeof version))
+    if (!program_read(&version, (uintptr_t)argument, sizeof version))
         return -1;
     version.major = INTERFACE_MAJOR;
     version.minor = INTERFACE_MINOR;
@@ -134,7 +106,7 @@ static int answer_version(void *argument)
     bool fits = put_text(version.name, &version.name_size, "amdgpu")
                 && put_text(version.date, &version.date_size, "20150101")
                 && put_text(version.description, &version.description_size, "AMD GPU")
-                && copy_out((uintptr_t)argument, &version, sizeof version);
+                && program_write((uintptr_t)argument, &version, sizeof version);
     return fits ? 0 : -1;
 }
 
@@ -173,7 +145,7 @@ static int answer_registers(const struct drm_info *info)
         return fail(EINVAL);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (info->register_offset >= known[i].first && last <= known[i].last)
-            return copy_out(info->to, none, bytes < info->size ? bytes : info->size) ? 0 : -1;
+            return program_write(info->to, none, bytes < info->size ? bytes : info->size) ? 0 : -1;
     return fail(EFAULT); /* kernel: a register that may not be read */
 }
 
@@ -204,7 +176,7 @@ static int answer_info(const struct drm_info *info, uint32_t node)
     default:
         return fail(EINVAL);
     }
-    return copy_out(info->to, answer, size < info->size ? size : info->size) ? 0 : -1;
+    return program_write(info->to, answer, size < info->size ? size : info->size) ? 0 : -1;
 }
 
 bool interpose_drm(int minor, unsigned long request, void *argument, int *result)
@@ -218,7 +190,7 @@ bool interpose_drm(int minor, unsigned long request, void *argument, int *result
     }
     if (_IOC_NR(request) != DRM_AMDGPU_INFO)
         return false;
-    *result = copy_in(&info, argument, sizeof info)
+    *result = program_read(&info, (uintptr_t)argument, sizeof info)
                   ? answer_info(&info, (uint32_t)(minor - KFD_RENDER_MINOR + 1))
                   : -1;
     return true;

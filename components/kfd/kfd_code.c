@@ -4,7 +4,7 @@
  *
  * The memory in which a kernel lies is registered with the driver at its first dispatch, so that
  * instructions that are missing are said before anything runs. */
-#define _GNU_SOURCE /* RTLD_DEFAULT, process_vm_readv */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,22 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "components/amd/isa/object/code_object.h"
 #include "kfd_machine.h"
+#include "program_memory.h"
 
 #define OWN_KERNEL "rocr_kernel"
 
 static struct kfd_kernel *kernels; /* that were dispatched */
-
-/* Reads `size` bytes of the program's memory; false: they are not there. */
-static bool read_program(void *to, uint64_t address, size_t size)
-{
-    struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
-}
 
 /* The number behind `key` in what follows the # of a URI; 0: there is none. */
 static uint64_t uri_number(const char *mark, const char *key)
@@ -72,7 +65,7 @@ static uint8_t *read_uri(const char *uri, size_t *size)
         free(path);
     } else if (strncmp(uri, memory, strlen(memory)) == 0 && *size <= CODE_OBJECT_SPAN_MAX) {
         image = kfd_new(*size + 1);
-        if (!read_program(image, offset, *size)) {
+        if (!program_read(image, offset, *size)) {
             free(image);
             image = NULL;
         }
@@ -108,7 +101,7 @@ static void read_text(char *text, size_t room, uint64_t address)
     while (got < room - 1 && !memchr(text, 0, got)) {
         size_t part = KFD_PAGE - (address + got) % KFD_PAGE;
         part = part < room - 1 - got ? part : room - 1 - got;
-        if (!read_program(text + got, address + got, part))
+        if (!program_read(text + got, address + got, part))
             break;
         got += part;
     }
@@ -121,7 +114,7 @@ static char *find_name(uint64_t object)
     struct link_map map;
     char *uri = kfd_new(URI_MAX), *name = NULL;
     uint64_t at = list ? (uintptr_t)list->r_map : 0;
-    for (int i = 0; at && i < FILES_MAX && !name && read_program(&map, at, sizeof map); i++) {
+    for (int i = 0; at && i < FILES_MAX && !name && program_read(&map, at, sizeof map); i++) {
         read_text(uri, URI_MAX, (uintptr_t)map.l_name);
         name = find_in_file(uri, map.l_addr, object);
         at = (uintptr_t)map.l_next;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "kfd_machine.h"
+#include "program_memory.h"
 
 struct event {
     bool used, signalled, resets;
@@ -133,13 +133,6 @@ int kfd_event_reset(struct kfd_request *request)
 
 /* ---- waiting ---- */
 
-static void write_program(uint64_t address, const void *bytes, size_t size)
-{
-    struct iovec from = {(void *)(uintptr_t)bytes, size}, to = {(void *)(uintptr_t)address, size};
-    ssize_t written = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
-    (void)written; /* the program has taken its own buffer away */
-}
-
 static bool is_done(const struct waiter *w)
 {
     uint32_t met = 0;
@@ -148,7 +141,8 @@ static bool is_done(const struct waiter *w)
     return met && (met == w->count || !w->all);
 }
 
-/* Tells what exceptions there were, in the program's list of events. */
+/* Tells what exceptions there were, in the program's list of events, unless it has taken that
+ * away. */
 static void tell(const struct waiter *w, uint64_t list)
 {
     for (uint32_t i = 0; i < w->count; i++) {
@@ -157,9 +151,9 @@ static void tell(const struct waiter *w, uint64_t list)
             continue;
         uint64_t at = list + i * sizeof(struct kfd_event_data);
         if (e->type == KFD_IOC_EVENT_MEMORY)
-            write_program(at, &own.fault, sizeof own.fault);
+            program_write(at, &own.fault, sizeof own.fault);
         else if (e->type == KFD_IOC_EVENT_HW_EXCEPTION)
-            write_program(at, &own.hang, sizeof own.hang);
+            program_write(at, &own.hang, sizeof own.hang);
     }
 }
 
@@ -243,8 +237,7 @@ int kfd_event_destroy(struct kfd_request *request)
 static bool read_list(struct waiter *w, const struct kfd_ioctl_wait_events_args *call)
 {
     size_t bytes = call->num_events * sizeof(struct kfd_event_data);
-    struct iovec to = {w->events, bytes}, from = {(void *)(uintptr_t)call->events_ptr, bytes};
-    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)bytes)
+    if (!program_read(w->events, call->events_ptr, bytes))
         return false;
     for (uint32_t i = 0; i < w->count; i++) {
         if (!find(w->events[i].event_id))

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "kfd_machine.h"
+#include "program_memory.h"
 
 enum {
     /* Words of GB_TILE_MODE and GB_MACROTILE_MODE, and the array mode in bits 2..5 of the former
@@ -65,11 +65,10 @@ static int get_apertures_new(struct kfd_request *request)
     }
     for (uint32_t i = 0; i < count; i++)
         list[i] = apertures_of(i);
-    struct iovec from = {list, count * sizeof *list},
-                 to = {(void *)(uintptr_t)call->kfd_process_device_apertures_ptr,
-                       count * sizeof *list};
     call->num_of_nodes = count;
-    return process_vm_writev(getpid(), &from, 1, &to, 1, 0) == (ssize_t)from.iov_len ? 0 : -EFAULT;
+    return program_write(call->kfd_process_device_apertures_ptr, list, count * sizeof *list)
+               ? 0
+               : -EFAULT;
 }
 
 /* All counters are simulated time. */
@@ -102,11 +101,9 @@ static int get_available_memory(struct kfd_request *request)
 static int write_words(uint64_t address, uint32_t word, uint32_t count)
 {
     uint32_t words[TILE_MODES];
-    struct iovec from = {words, count * sizeof word},
-                 to = {(void *)(uintptr_t)address, count * sizeof word};
     for (uint32_t i = 0; i < count; i++)
         words[i] = word;
-    return process_vm_writev(getpid(), &from, 1, &to, 1, 0) == (ssize_t)from.iov_len ? 0 : -EFAULT;
+    return program_write(address, words, count * sizeof word) ? 0 : -EFAULT;
 }
 
 /* Nothing of simulated memory is tiled: all modes are linear ones. */
@@ -286,17 +283,14 @@ int kfd_ioctl(int fd, unsigned long number, void *argument)
     size_t size = _IOC_SIZE(number);
     if (!call)
         return refuse(number);
-    struct iovec here = {copy, size}, there = {argument, size};
-    if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != (ssize_t)size) {
-        errno = EFAULT;
+    if (!program_read(copy, (uintptr_t)argument, size))
         return -1;
-    }
     struct kfd_request request = {
         .run = call->run, .argument = copy, .aside = call->aside, .drives = kfd_is_ringer()};
     int result = (kfd.lost || kfd.finished) && !call->when_over ? -ENODEV
                  : call->run == kfd_event_wait                  ? wait_events(&request)
                                                                 : kfd_ask(&request);
-    if (process_vm_writev(getpid(), &here, 1, &there, 1, 0) != (ssize_t)size && result == 0)
+    if (!program_write((uintptr_t)argument, copy, size) && result == 0)
         result = -EFAULT;
     if (result == 0)
         return 0;

@@ -6,16 +6,16 @@
  * held, and is its own again when it is freed. The machine has a view of its own, so that no call
  * of the program can take its bytes away. Host memory lies in the memory of the GPU that it was
  * allocated for. */
-#define _GNU_SOURCE /* process_vm_readv, mremap */
+#define _GNU_SOURCE /* mremap */
 #include <errno.h>
 #include <linux/kfd_ioctl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "kfd_machine.h"
+#include "program_memory.h"
 
 static struct {
     struct kfd_allocation **list; /* by address */
@@ -140,8 +140,7 @@ static int take_host(struct kfd_allocation *a)
     static char piece[PIECE]; /* of the machine's thread */
     for (uint64_t at = 0, size; at < a->size; at += size) {
         size = a->size - at < PIECE ? a->size - at : PIECE;
-        struct iovec to = {piece, size}, from = {(void *)(uintptr_t)(a->host + at), size};
-        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)size)
+        if (!program_read(piece, a->host + at, size))
             return -EFAULT;
         for (uint64_t page = 0; page < size; page += KFD_PAGE) {
             if (piece[page] || memcmp(piece + page, piece + page + 1, KFD_PAGE - 1) != 0)
@@ -281,19 +280,17 @@ int kfd_memory_free(struct kfd_request *request)
     return 0;
 }
 
-/* Sets or clears the bits of the GPUs that a call names. */
-static int change_mapped(const struct kfd_ioctl_map_memory_to_gpu_args *call, uint32_t *done,
-                         bool on)
+/* Sets or clears the bits of the GPUs that a call names, as far as it comes. Both calls have the
+ * same arguments. */
+static int change_mapped(struct kfd_request *request, bool on)
 {
+    struct kfd_ioctl_map_memory_to_gpu_args *call = request->argument;
     struct kfd_allocation *a = kfd_find_handle(call->handle);
-    uint32_t id;
     if (!a || !call->n_devices || call->n_success > call->n_devices)
         return -EINVAL;
-    for (*done = call->n_success; *done < call->n_devices; ++*done) {
-        struct iovec to = {&id, sizeof id},
-                     from = {(char *)(uintptr_t)call->device_ids_array_ptr + *done * sizeof id,
-                             sizeof id};
-        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)sizeof id)
+    for (; call->n_success < call->n_devices; call->n_success++) {
+        uint32_t id;
+        if (!program_read(&id, call->device_ids_array_ptr + call->n_success * sizeof id, sizeof id))
             return -EFAULT;
         int gpu = kfd_find_gpu(id);
         if (gpu < 0)
@@ -305,20 +302,12 @@ static int change_mapped(const struct kfd_ioctl_map_memory_to_gpu_args *call, ui
 
 int kfd_memory_map(struct kfd_request *request)
 {
-    struct kfd_ioctl_map_memory_to_gpu_args *call = request->argument;
-    uint32_t done = call->n_success;
-    int result = change_mapped(call, &done, true);
-    call->n_success = done;
-    return result;
+    return change_mapped(request, true);
 }
 
 int kfd_memory_unmap(struct kfd_request *request)
 {
-    struct kfd_ioctl_map_memory_to_gpu_args *call = request->argument;
-    uint32_t done = call->n_success;
-    int result = change_mapped(call, &done, false);
-    call->n_success = done;
-    return result;
+    return change_mapped(request, false);
 }
 
 /* ---- mmap() ---- */

@@ -24,14 +24,14 @@ struct kfd_flight {
 };
 
 struct kfd_queue {
-    bool used, stopped; /* stopped: it made a mistake, or the program asked for it */
-    uint32_t gpu, slot; /* its doorbell */
+    bool stopped;       /* it made a mistake, or the program asked for it */
+    uint32_t gpu, slot; /* its number, and that of its doorbell */
     uint32_t driver;    /* the driver's queue */
     uint64_t ring, packets;
-    uint64_t read_pointer, write_pointer; /* addresses */
-    uint64_t next;                        /* packet to begin */
-    uint64_t announced;                   /* packets before it are there */
-    uint64_t rung;                        /* value of the doorbell */
+    uint64_t read_pointer; /* its address */
+    uint64_t next;         /* packet to begin */
+    uint64_t announced;    /* packets before it are there */
+    uint64_t rung;         /* value of the doorbell */
     uint64_t last_end_ps;
     struct kfd_flight flight[KFD_FLIGHTS]; /* a ring */
     uint32_t first, count;

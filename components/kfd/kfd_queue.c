@@ -62,7 +62,7 @@ bool kfd_queues_step(void)
     bool progress = false;
     for (uint32_t i = 0; i < own.end && !kfd.lost; i++) {
         struct kfd_queue *q = own.queue[i];
-        if (q && q->used) {
+        if (q) {
             progress |= end_flights(q);
             progress |= begin_packets(q);
         }
@@ -179,35 +179,32 @@ int kfd_queue_create(struct kfd_request *request)
 {
     struct kfd_ioctl_create_queue_args *call = request->argument;
     int gpu = kfd_find_gpu(call->gpu_id), result = check_create(call, gpu);
-    uint32_t number = 0;
+    uint32_t slot = 0, driver; /* ROCt of gfx8 takes the queue's number for its doorbell */
     if (result != 0)
         return result;
-    while (number < KFD_QUEUES_MAX && own.queue[number])
-        number++;
-    uint32_t slot = number, driver; /* ROCt of gfx8 takes the queue's number for its doorbell */
-    if (number == KFD_QUEUES_MAX)
+    while (slot < KFD_QUEUES_MAX && own.queue[slot])
+        slot++;
+    if (slot == KFD_QUEUES_MAX)
         return -ENOSPC;
     result = kfd_status(kfd.api->queue_create((uint32_t)gpu, &driver), "creating a queue");
     if (result != 0)
         return result;
     struct kfd_queue *q = kfd_new(sizeof *q);
     const uint64_t *read = kfd_bytes((uint32_t)gpu, call->read_pointer_address, 8);
-    *q = (struct kfd_queue){.used = true,
-                            .stopped = call->queue_percentage == 0,
+    *q = (struct kfd_queue){.stopped = call->queue_percentage == 0,
                             .gpu = (uint32_t)gpu,
                             .slot = slot,
                             .driver = driver,
                             .ring = call->ring_base_address,
                             .packets = call->ring_size / AQL_PACKET_BYTES,
                             .read_pointer = call->read_pointer_address,
-                            .write_pointer = call->write_pointer_address,
                             .next = *read,
                             .announced = *read};
     kfd_doorbell_clear(q->gpu, slot);
     q->rung = kfd_doorbell_value(q->gpu, slot);
-    own.queue[number] = q;
-    own.end = number < own.end ? own.end : number + 1;
-    call->queue_id = number;
+    own.queue[slot] = q;
+    own.end = slot < own.end ? own.end : slot + 1;
+    call->queue_id = slot;
     call->doorbell_offset = kfd_map_offset(KFD_MAP_DOORBELL, call->gpu_id);
     if (kfd.gpu[gpu].doorbell_bytes == 8)
         call->doorbell_offset |= (uint64_t)slot * kfd.gpu[gpu].doorbell_bytes;
