@@ -12,7 +12,7 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_execute.h"
+#include "compute_unit_internal.h"
 #include "cu_fetch.h"
 #include "components/amd/isa/isa_ready.h"
 #include "runtime/engine/arena.h"

@@ -3,7 +3,7 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_fault.h"
+#include "compute_unit_internal.h"
 
 /* Ends the run: the simulated program did something it must not. `lane` UINT32_MAX: the wavefront
  * as a whole. */

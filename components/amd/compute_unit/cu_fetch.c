@@ -8,9 +8,8 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_fault.h"
+#include "compute_unit_internal.h"
 #include "cu_fetch.h"
-#include "cu_wavefront.h"
 
 static bool fetch_is_allocated(struct compute_unit *c, uint64_t line)
 {

@@ -12,16 +12,10 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_execute.h"
-#include "cu_fault.h"
+#include "compute_unit_internal.h"
 #include "cu_fetch.h"
-#include "cu_issue.h"
-#include "cu_local_memory.h"
-#include "cu_played.h"
 #include "cu_scalar_memory.h"
 #include "cu_vector_memory.h"
-#include "cu_wavefront.h"
-#include "cu_work_group.h"
 
 /* The largest vmcnt: 4 bits on gfx8, 6 on gfx9 (ISA manuals, s_waitcnt). */
 static unsigned issue_most_vm(const struct compute_unit *c)

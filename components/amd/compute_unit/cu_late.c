@@ -11,9 +11,8 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_execute.h"
+#include "compute_unit_internal.h"
 #include "cu_fetch.h"
-#include "cu_wavefront.h"
 
 /* Until an instruction that has been executed lets the next one of its wavefront issue. */
 static inline uint64_t late_cycles(const struct compute_unit *c, const struct decoded *d)

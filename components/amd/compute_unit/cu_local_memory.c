@@ -4,8 +4,7 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_local_memory.h"
-#include "cu_wavefront.h"
+#include "compute_unit_internal.h"
 
 #include "components/amd/execute/lds_banks.h"
 

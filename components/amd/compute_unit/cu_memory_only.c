@@ -9,10 +9,8 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_fault.h"
+#include "compute_unit_internal.h"
 #include "cu_fetch.h"
-#include "cu_played.h"
-#include "cu_wavefront.h"
 
 enum {
     MEMORY_ONLY_MOST = 1 << 14

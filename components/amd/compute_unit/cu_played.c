@@ -6,7 +6,7 @@
 
 #include "components/amd/execute/replay_access.h"
 #include "compute_unit_state.h"
-#include "cu_played.h"
+#include "compute_unit_internal.h"
 
 _Static_assert((int)REPLAY_GROUPS >= (int)CU_MAX_GROUPS, "each work-group has a place");
 

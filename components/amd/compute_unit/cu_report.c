@@ -3,7 +3,7 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_execute.h"
+#include "compute_unit_internal.h"
 #include "cu_fetch.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"

@@ -7,11 +7,9 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_fault.h"
-#include "cu_played.h"
+#include "compute_unit_internal.h"
 #include "cu_scalar_memory.h"
 #include "cu_vector_memory.h"
-#include "cu_wavefront.h"
 
 /* First and last byte of the part of an access that lies in its line number `part`. */
 static void smem_part(const struct cu_smem *e, unsigned part, uint64_t *start, uint64_t *end)

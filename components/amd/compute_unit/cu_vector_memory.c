@@ -9,10 +9,8 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_fault.h"
-#include "cu_played.h"
+#include "compute_unit_internal.h"
 #include "cu_vector_memory.h"
-#include "cu_wavefront.h"
 
 /* A stack of unused numbers, of which the lowest lies on top at first: each is kept as the
  * difference from the one that lay at its place then, so that a stack never used is zero. */

@@ -3,12 +3,8 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_fault.h"
+#include "compute_unit_internal.h"
 #include "cu_fetch.h"
-#include "cu_local_memory.h"
-#include "cu_played.h"
-#include "cu_wavefront.h"
-#include "cu_work_group.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {

@@ -4,11 +4,8 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "cu_execute.h"
+#include "compute_unit_internal.h"
 #include "cu_fetch.h"
-#include "cu_played.h"
-#include "cu_wavefront.h"
-#include "cu_work_group.h"
 #include "runtime/observe/timeline.h"
 
 __attribute__((noinline, cold)) static void wave_record_begin(const struct compute_unit *c,

@@ -5,7 +5,6 @@
  * further out, as "gpu.local" does beside "gpu.xcd[0].cp", the GPU reaches that far. The last port
  * may lead to a DMA engine in place of a command processor: what stands beside that is memory of
  * the host, where managed pages lie that no GPU has. */
-#include "driver_devices.h"
 
 #include <stdio.h>
 #include <string.h>

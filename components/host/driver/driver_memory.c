@@ -32,11 +32,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "components/host/driver/commands/driver_flush.h"
-#include "components/host/driver/migration/driver_residence.h"
+#include "components/host/driver/commands/driver_commands.h"
+#include "components/host/driver/migration/driver_migration.h"
 #include "driver_process.h"
 #include "driver_state.h"
-#include "components/host/driver/program/driver_code.h"
+#include "components/host/driver/program/driver_program.h"
 #include "runtime/engine/rank.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/state/memory.h"

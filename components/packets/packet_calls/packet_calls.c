@@ -20,7 +20,7 @@
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/program/driver_wait.h"
+#include "components/host/driver/program/driver_program.h"
 #include "components/packets/api_packet/api_request.h"
 #include "components/protocols/host_call/host_call_data.h"
 #include "runtime/state/blob.h"

@@ -16,12 +16,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
-#include "components/host/driver/program/driver_code.h"
-#include "components/host/driver/program/driver_code_copies.h"
-#include "components/host/driver/program/driver_enqueue.h"
-#include "components/host/driver/program/driver_handles.h"
-#include "components/host/driver/program/driver_mapping.h"
-#include "components/host/driver/program/driver_wait.h"
+#include "components/host/driver/program/driver_program.h"
 #include "components/protocols/device_call/device_call.h"
 #include "runtime/state/blob.h"
 

@@ -3,14 +3,12 @@
 
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/launch/driver_argument_ring.h"
-#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/program/driver_journal.h"
-#include "components/host/driver/program/driver_record.h"
-#include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/host/driver/program/driver_program.h"
+#include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/traces/replay/replay.h"
-#include "driver_command_kinds.h"
-#include "driver_flush.h"
+#include "driver_commands.h"
 #include "runtime/observe/timeline.h"
 
 /* The longest line that a cache holds bytes of (`param line` of cache.heddle). */

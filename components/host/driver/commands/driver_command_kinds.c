@@ -1,21 +1,13 @@
 /* Begin, steps and answers of each kind of command; the table is at the end. Called by
  * driver_command_queues.c, which does what is the same for all kinds. */
-#include "driver_command_kinds.h"
+#include "driver_commands.h"
 
 #include <string.h>
 
-#include "components/host/driver/launch/driver_argument_ring.h"
-#include "components/host/driver/launch/driver_scratch.h"
-#include "components/host/driver/program/driver_record.h"
-#include "components/host/driver/user_queues/driver_user_queue_launch.h"
+#include "components/host/driver/launch/driver_launch.h"
+#include "components/host/driver/program/driver_program.h"
+#include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/protocols/command/aql_preload.h"
-#include "driver_bounce.h"
-#include "driver_command_queues.h"
-#include "driver_direct.h"
-#include "driver_flush.h"
-#include "driver_parts.h"
-#include "driver_sampling.h"
-#include "driver_transfer.h"
 #include "components/sampling/online_parts.h"
 
 /* ---- begin ---- */

@@ -4,22 +4,13 @@
  * many in flight as `in_flight` says. Before a copy, the L2 of a GPU is flushed
  * when a kernel ran there since the last flush, and only then: copies go past the caches. What a
  * kind of command does is in driver_command_kinds.c. */
-#include "driver_command_queues.h"
+#include "driver_commands.h"
 
 #include "components/host/driver/calls/driver_device_calls.h"
-#include "components/host/driver/launch/driver_argument_ring.h"
-#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/migration/driver_migration.h"
-#include "components/host/driver/migration/driver_read_copies.h"
-#include "components/host/driver/user_queues/driver_user_queue_launch.h"
-#include "driver_command_kinds.h"
-#include "driver_direct.h"
-#include "driver_flush.h"
+#include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/sampling/sampling_options.h"
-#include "driver_functional.h"
-#include "driver_parts.h"
-#include "driver_sampling.h"
-#include "driver_setup.h"
 #include "runtime/observe/timeline.h"
 
 static void driver_window_end(struct component *c)

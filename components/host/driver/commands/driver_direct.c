@@ -8,13 +8,10 @@
  *
  * Between runs of the engine the commands of an idle queue need no tick: they are done when they
  * are enqueued. */
-#include "driver_direct.h"
+#include "driver_commands.h"
 
 #include "components/host/driver/driver_memory.h"
 #include "components/sampling/sampling_options.h"
-#include "driver_flush.h"
-#include "driver_functional.h"
-#include "driver_transfer.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/state/blob.h"
 

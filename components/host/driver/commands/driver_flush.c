@@ -11,11 +11,10 @@
  * lines, of all memory that kernels there could access.
  *
  * Times are a count of launches, ends and flushes. */
-#include "driver_flush.h"
+#include "driver_commands.h"
 
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
-#include "driver_transfer.h"
 
 static uint64_t *dirty_time(const struct driver *d, uint32_t number, uint32_t pid)
 {

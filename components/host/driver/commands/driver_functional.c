@@ -1,7 +1,7 @@
 /* Commands in functional mode: done at once on simulated memory, when their turn in their queue
  * comes. No message goes to a GPU, and no time passes but the driver's own.
  */
-#include "driver_functional.h"
+#include "driver_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +11,8 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/launch/driver_argument_ring.h"
 #include "components/host/driver/launch/driver_launch.h"
-#include "components/host/driver/launch/driver_scratch.h"
-#include "components/host/driver/program/driver_record.h"
+#include "components/host/driver/program/driver_program.h"
 #include "components/statistics/address_list.h"
 #include "components/statistics/run_progress.h"
 #include "components/statistics/kernel_stats.h"
@@ -22,7 +20,6 @@
 #include "components/sampling/online_parts.h"
 #include "components/sampling/online_sampling.h"
 #include "components/sampling/warmup.h"
-#include "driver_parts.h"
 #include "runtime/engine/rank.h"
 #include "runtime/state/memory.h"
 

@@ -3,7 +3,7 @@
  * (driver_sampling.c). What begins and ends a launch, invalidation and release of caches, happens
  * with the first part and the last one. components/sampling/launch_parts.h says which parts, and
  * what the whole would take. */
-#include "driver_parts.h"
+#include "driver_commands.h"
 
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/sampling/online_parts.h"

@@ -17,18 +17,14 @@
  * is over: what that one executed decides. Caches and TLBs keep what they have while launches leave
  * no trace, since components/sampling/stratified_sampler.h makes sure that enough touch them before
  * the next one that is simulated. */
-#include "driver_sampling.h"
+#include "driver_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/launch/driver_argument_ring.h"
 #include "components/host/driver/launch/driver_launch.h"
-#include "driver_flush.h"
 #include "components/sampling/sampling_options.h"
-#include "driver_functional.h"
-#include "driver_parts.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/lookup.h"
 #include "components/sampling/warmup.h"

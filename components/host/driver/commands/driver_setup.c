@@ -2,7 +2,7 @@
  * bytes of a copy move, and what a program needs to go on after a wait.
  *
  * A set-up is time in the queue: it delays what stands behind the command, and nothing else. */
-#include "driver_setup.h"
+#include "driver_commands.h"
 
 #include "components/host/driver/driver_state.h"
 

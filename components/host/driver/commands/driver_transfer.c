@@ -2,13 +2,12 @@
  *
  * Data that cross the link are sent, or asked for, at the pace of the link: it stays full, and what
  * another queue sends stands behind a page or two and not behind all of a copy. */
-#include "driver_transfer.h"
+#include "driver_commands.h"
 
 #include <string.h>
 
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
-#include "driver_bounce.h"
 
 /* ---- slots: messages in flight ---- */
 

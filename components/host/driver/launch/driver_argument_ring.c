@@ -5,16 +5,14 @@
  * the order in which they were taken, and when the head has gone round and meets one that is still
  * held, that one becomes "late" and the head goes around it. A launch whose packet and arguments
  * are what the last piece contains uses that piece, and nothing is copied. */
-#include "driver_argument_ring.h"
+#include "driver_launch.h"
 
 #include <string.h>
 
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/program/driver_handles.h"
-#include "components/host/driver/program/driver_mapping.h"
-#include "components/host/driver/program/driver_wait.h"
+#include "components/host/driver/program/driver_program.h"
 
 static struct driver_piece *argument_ring_piece(const struct driver_device *device, uint32_t number)
 {

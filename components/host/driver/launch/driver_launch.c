@@ -8,19 +8,14 @@
 #include <string.h>
 
 #include "components/amd/isa/kernel_registers.h"
-#include "components/host/driver/commands/driver_transfer.h"
+#include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/program/driver_code.h"
-#include "components/host/driver/program/driver_code_copies.h"
-#include "components/host/driver/program/driver_enqueue.h"
-#include "components/host/driver/program/driver_record.h"
+#include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/protocols/user_queue/aql_queue.h"
 #include "components/traces/replay/replay.h"
-#include "driver_argument_ring.h"
 
 enum {
     WAVEFRONT_ITEMS = 64,

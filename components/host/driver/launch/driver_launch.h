@@ -1,9 +1,11 @@
-/* Launches of kernels as commands. See driver_launch.c. */
+/* Launches: the packet and the arguments of a kernel, and its private memory. */
 #ifndef HEDDLE_DRIVER_LAUNCH_H
 #define HEDDLE_DRIVER_LAUNCH_H
 
 #include "components/amd/isa/kernel_registers.h"
 #include "components/host/driver/driver_state.h"
+
+/* Launches of kernels as commands. See driver_launch.c. */
 
 /* The wavefronts that a SIMD holds of the kernel with that descriptor, and its registers. */
 static uint32_t launch_waves_per_simd(const struct driver_device_info *info, const void *descriptor,
@@ -11,5 +13,63 @@ static uint32_t launch_waves_per_simd(const struct driver_device_info *info, con
 
 static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
                                          const struct driver_launch *l, uint64_t *ticket);
+
+/* The ring of packets and arguments of a GPU. See driver_argument_ring.c. */
+
+/* The ring is made at the first launch. */
+static enum driver_status argument_ring_open(struct driver *d, uint32_t number);
+
+static uint32_t argument_ring_hold(struct driver_device *device, uint64_t start, uint32_t bytes,
+                                   bool written);
+
+/* The piece that was taken last, if it contains these bytes: its number, or DRIVER_NONE. Another
+ * queue may use it only when it has been written; `at` is where a piece would begin. */
+static bool argument_ring_is_last(const struct driver_device *device, const void *content,
+                                  uint32_t bytes, uint32_t queue);
+
+/* Finds where a new piece begins; waits for launches to end while there is none. */
+static enum driver_status argument_ring_find(struct driver *d, struct driver_device *device,
+                                             uint32_t bytes, uint32_t align, uint64_t *start);
+
+static uint32_t argument_ring_take(struct driver_device *device, uint64_t start,
+                                   const void *content, uint32_t bytes, uint32_t queue);
+
+/* The piece's bytes are in the device's memory. */
+static void argument_ring_written(struct driver_device *device, uint32_t number);
+
+static void argument_ring_give(struct driver_device *device, uint32_t number);
+
+/* Pools of private memory. See driver_scratch.c. */
+
+/* A kernel's need of private memory, and what it has got. */
+struct scratch_want {
+    uint32_t private_bytes, waves_per_group, kernel, pid;
+    uint64_t groups; /* to be run; then those that the pool has room for */
+    uint32_t pool;
+    uint64_t address;
+};
+
+/* The smallest unused pool of the process of at least `bytes`; else an unused slot; else any
+ * unused pool. -1: all are in use. */
+static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes);
+
+/* Gives a kernel a pool. Returns false when all pools are in use, or when one must be made and
+ * `make` is false: the kernel has to wait. When there is no memory for one work-group, the run
+ * fails. */
+static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make);
+
+/* Gives a launch a pool, as scratch_take() does. */
+static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number,
+                            bool make);
+
+/* Makes the pools that launches in front of their queues wait for, at the end of a window. */
+static void scratch_make(struct driver *d);
+
+/* Called from a tick: gives a pool to the first command of the queue, which may have to come back
+ * for it; `at_end` calls scratch_make(). */
+static bool scratch_find(struct driver *d, struct driver_queue *q,
+                         void (*at_end)(struct component *c));
+
+static void scratch_release(struct driver_device *device, const struct driver_command *command);
 
 #endif

@@ -6,14 +6,14 @@
  * A pool has room for as many work-groups as can run at the same time, or as the launch has, or as
  * fit into an eighth of the device's memory, whichever is least; the dispatcher hands the room out
  * again as work-groups end. */
-#include "driver_scratch.h"
+#include "driver_launch.h"
 
 #include <inttypes.h>
 
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/migration/driver_residence.h"
+#include "components/host/driver/migration/driver_migration.h"
 
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {

@@ -25,16 +25,11 @@
 
 #include <inttypes.h>
 
-#include "components/host/driver/commands/driver_command_queues.h"
-#include "components/host/driver/commands/driver_flush.h"
-#include "components/host/driver/commands/driver_transfer.h"
+#include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/program/driver_handles.h"
-#include "driver_prefetch.h"
-#include "driver_read_copies.h"
-#include "driver_residence.h"
+#include "components/host/driver/program/driver_program.h"
 
 /* The GPU behind a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)

@@ -1,13 +1,11 @@
 /* Pages that come with one that was faulted on, and those that the program sends somewhere. They
  * are asked for behind all other questions; the former come in the same pause. */
-#include "driver_prefetch.h"
+#include "driver_migration.h"
 
 #include <inttypes.h>
 
 #include "components/host/driver/prefetch_policy.h"
-#include "components/host/driver/program/driver_handles.h"
-#include "components/host/driver/program/driver_wait.h"
-#include "driver_read_copies.h"
+#include "components/host/driver/program/driver_program.h"
 
 static uint64_t prefetch_start(uint64_t address)
 {

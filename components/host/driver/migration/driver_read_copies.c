@@ -9,7 +9,7 @@
  * stay.
  *
  * Copies are not kept in functional mode, which knows the page only. */
-#include "driver_read_copies.h"
+#include "driver_migration.h"
 
 #include <inttypes.h>
 

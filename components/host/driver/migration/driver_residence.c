@@ -9,10 +9,9 @@
  *
  * The page table has the truth: a frame whose page is no longer mapped there, since it was freed or
  * remapped, leaves the list when it is met. */
-#include "driver_residence.h"
+#include "driver_migration.h"
 
 #include "components/host/driver/eviction_policy.h"
-#include "driver_read_copies.h"
 
 struct driver_frame {
     uint64_t address;

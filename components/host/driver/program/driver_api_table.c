@@ -1,6 +1,6 @@
 /* struct driver_api: what a front end calls. Each call takes the driver's lock and leaves the work
  * to the files beside this one; see driver_api.h for what the calls mean. */
-#include "driver_api_table.h"
+#include "driver_program.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,17 +13,9 @@
 #include "components/host/driver/driver_state.h"
 #include "runtime/engine/arena.h"
 #include "components/host/driver/launch/driver_launch.h"
-#include "components/host/driver/migration/driver_prefetch.h"
+#include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "components/host/driver/user_queues/driver_user_queue_api.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
-#include "driver_code.h"
-#include "driver_code_copies.h"
-#include "driver_enqueue.h"
-#include "driver_handles.h"
-#include "driver_mapping.h"
-#include "driver_record.h"
-#include "driver_wait.h"
 #include "runtime/observe/host_time.h"
 #include "runtime/session/exit_status.h"
 #include "runtime/state/memory.h"

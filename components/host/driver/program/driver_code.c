@@ -3,7 +3,7 @@
  * Kept on the host, outside of the simulation's state: it only decides whether a launch is refused
  * and what is said. The search follows branches, and calls whose address is made with s_getpc and
  * an added literal, as compilers do. */
-#include "driver_code.h"
+#include "driver_program.h"
 
 #include <inttypes.h>
 #include <stdio.h>

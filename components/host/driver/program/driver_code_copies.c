@@ -5,7 +5,7 @@
  * the copy, absolute ones to the original, which makes no difference where nothing is written. Each
  * copy is an allocation of its own; a part of a launch begins at its GPU's copy. Kept on the host,
  * as the modules are. */
-#include "driver_code_copies.h"
+#include "driver_program.h"
 
 #include <stdlib.h>
 

@@ -1,25 +1,21 @@
 /* The side of the driver that the program calls: checks, tickets, and commands at the ends of
  * queues. Called with the lock held. */
-#include "driver_enqueue.h"
+#include "driver_program.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/host/driver/commands/driver_setup.h"
-#include "components/host/driver/commands/driver_command_kinds.h"
-#include "components/host/driver/commands/driver_command_queues.h"
+#include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/sampling/launch_census.h"
 #include "components/statistics/run_progress.h"
 #include "components/sampling/sampling_options.h"
 #include "components/traces/replay/replay.h"
 #include "driver_journal.h"
-#include "driver_record.h"
-#include "driver_wait.h"
 
 /* ---- commands ---- */
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/host/driver/commands/driver_command_queues.h"
+#include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/sampling/sampling_options.h"
-#include "driver_wait.h"
+#include "driver_program.h"
 #include "runtime/engine/arena.h"
 #include "runtime/state/checkpoint.h"
 

@@ -3,26 +3,21 @@
  *
  * Whatever may have been used by a kernel is changed only when nothing is queued, and a shoot-down
  * follows before anything else can be. */
-#include "driver_mapping.h"
+#include "driver_program.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/migration/driver_residence.h"
+#include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
-#include "driver_code.h"
-#include "driver_code_copies.h"
-#include "driver_enqueue.h"
-#include "driver_handles.h"
-#include "driver_wait.h"
 #include "runtime/state/memory.h"
 
 static enum driver_status host_wait_everything(struct driver *d)

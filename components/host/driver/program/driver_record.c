@@ -3,7 +3,7 @@
  * over. Called with the lock held where the program calls.
  *
  * Kept on the host, outside of the simulation's state: it changes nothing that is simulated. */
-#include "driver_record.h"
+#include "driver_program.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,6 @@
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "components/statistics/instruction_recorder.h"
 #include "runtime/engine/options.h"
-#include "driver_code.h"
 
 static bool record_open(uint32_t units)
 {

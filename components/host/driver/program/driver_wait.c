@@ -1,17 +1,16 @@
 /* Running the engine for a thread of the program that waits. Called with the lock held, so that
  * the engine is entered once; only a waiting thread runs it, so enqueueing alone takes no
  * simulated time. */
-#include "driver_wait.h"
+#include "driver_program.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "components/host/driver/commands/driver_setup.h"
+#include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "driver_journal.h"
-#include "driver_record.h"
 #include "runtime/state/checkpoint.h"
 
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)

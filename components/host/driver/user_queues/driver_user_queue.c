@@ -13,11 +13,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/program/driver_enqueue.h"
-#include "components/host/driver/program/driver_handles.h"
-#include "components/host/driver/program/driver_wait.h"
-#include "driver_user_queue_interrupts.h"
-#include "driver_user_queue_state.h"
+#include "components/host/driver/program/driver_program.h"
 
 /* ---- the ticking side ---- */
 

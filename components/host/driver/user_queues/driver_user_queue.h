@@ -1,10 +1,119 @@
-/* Life of a user queue: creating it, ringing its doorbell, waiting for its signals. See
- * driver_user_queue.c. */
+/* User queues: state, life, launches through them, and what packet processors say. */
 #ifndef HEDDLE_DRIVER_USER_QUEUE_H
 #define HEDDLE_DRIVER_USER_QUEUE_H
 
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/user_queue_api.h"
+#include "components/protocols/user_queue/aql_queue.h"
+
+/* State of user queues in the driver; see driver_user_queue.c. */
+
+enum {
+    USER_QUEUES = 4096,
+    USER_PAGES = 1024,    /* mapped at the same time */
+    USER_RINGS = 1024,    /* doorbells written and not sent */
+    USER_DOORBELLS = 512, /* of a GPU: a page */
+    USER_WANTS = 4096,    /* kernels that wait for private memory */
+    /* Behind the ring: the read index, the queue object, and a signal for launches of the driver.
+     */
+    USER_SIGNAL = AQL_QUEUE_OBJECT + AQL_QUEUE_BYTES,
+    USER_TAIL_BYTES = USER_SIGNAL + AQL_SIGNAL_BYTES
+};
+
+struct user_queue_entry {
+    bool used;
+    uint32_t gpu, pid;
+    uint32_t device; /* as the program calls it */
+    uint32_t slot;   /* doorbell */
+    uint32_t packets;
+    uint64_t ring, read_index;
+    uint64_t written; /* by user_write(), or launches of the driver */
+    uint64_t read;    /* as far as is known */
+    uint32_t owner; /* the driver's queue whose launches go here; DRIVER_NONE: the program's own */
+    uint64_t done;  /* launches of the driver that have ended */
+};
+
+struct user_page {
+    bool used;
+    uint32_t gpu, pid;
+    uint32_t device; /* that mapped it */
+};
+
+struct user_ring {
+    uint32_t gpu, slot;
+    uint64_t number;
+};
+
+/* A packet processor waits for private memory. */
+struct user_want {
+    uint32_t gpu;
+    uint16_t tag;
+    bool make, granted; /* a pool is to be made at the end of the window; there is one */
+    struct scratch_want want;
+};
+
+/* A packet processor waits until what kernels of the process wrote to other GPUs is visible. */
+struct user_release {
+    uint32_t gpu, pid;
+    uint16_t tag;
+};
+
+struct driver_user {
+    struct user_queue_entry queue[USER_QUEUES];
+    uint32_t queue_end; /* none from here on was ever used */
+    struct user_page page[USER_PAGES];
+    struct user_ring rings[USER_RINGS]; /* first come, first sent, for each GPU */
+    uint32_t ring_count;
+    struct user_want wants[USER_WANTS]; /* first come, first served */
+    uint32_t want_count;
+    struct user_release releases[USER_WANTS]; /* first come, first served */
+    uint32_t release_count;
+    struct gpu_set release_left; /* of the first: that are to be flushed */
+    bool releasing;              /* it has begun */
+    uint64_t events;             /* signals and packets that may have changed */
+    bool stop_at_event;          /* the program waits for one */
+    uint64_t awaited;            /* by it: a signal */
+    struct user_listener {
+        bool waits;
+        uint64_t events; /* as its packet processor knows them */
+    } listener[DRIVER_DEVICES];
+    struct {
+        bool wanted, sent, answered;
+        uint8_t kind; /* enum queue_control_request_kind */
+        uint32_t queue;
+        uint64_t read;
+        uint8_t error;
+    } call;
+};
+
+static inline struct driver_user *user_of(const struct driver *d)
+{
+    return arena_at(struct driver_user, d->user);
+}
+
+static inline uint64_t user_signal(const struct user_queue_entry *q)
+{
+    return q->read_index + USER_SIGNAL;
+}
+
+/* Signals may have changed, or packets have been written. */
+static inline void user_event(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    u->events++;
+    if (u->stop_at_event)
+        engine_stop();
+}
+
+static inline bool user_launches(const struct driver *d)
+{
+    return driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE
+           && platform_mode() != PLATFORM_FUNCTIONAL;
+}
+
+/* Life of a user queue: creating it, ringing its doorbell, waiting for its signals. See
+ * driver_user_queue.c. */
 
 static bool user_tick(struct driver *d);
 
@@ -27,5 +136,43 @@ static enum driver_status user_leave(struct driver *d, uint32_t device);
 
 static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t offset,
                                     uint64_t number);
+
+/* Launches of the driver through user queues. See driver_user_queue_launch.c. */
+
+/* May the queue's command be worked on while launches before it run? Pages move only when no kernel
+ * runs, so where they do, none is announced early. */
+static bool submit_beside(const struct driver *d, const struct driver_queue *q,
+                          const struct driver_command *k);
+
+/* Tells the packet processor of the queue that it is there; the answer ends the command. */
+static bool submit_open(struct driver *d, struct driver_command *k);
+
+/* Makes the pools that packets wait for, at the end of a window. */
+static void user_make_pools(struct driver *d);
+
+/* Does one step of a launch whose arguments are sent. */
+static bool submit_step(struct driver *d, uint32_t command, struct driver_queue *q);
+
+/* What packet processors tell the driver. See driver_user_queue_interrupts.c. */
+
+/* The packet processor knows the queue. */
+static void user_opened(struct driver *d, uint32_t gpu, uint32_t slot);
+
+/* Tells packet processors that wait of events that they do not know. */
+static bool user_tell(struct driver *d);
+
+/* Works on the first release: flushes one GPU after the other, then answers. Command number
+ * DRIVER_COMMANDS + 1 stands for it. */
+static bool user_release(struct driver *d);
+
+static bool user_interrupts(struct driver *d);
+
+/* Gives pools to the packets that wait, the oldest first; one that must be made is made at the end
+ * of the window. */
+static bool user_serve_wants(struct driver *d);
+
+/* The table of user-queue calls that struct driver_api leads to. */
+
+static const struct driver_queue_api driver_queue_api_table; /* constant; defined in the .c file */
 
 #endif

@@ -1,11 +1,10 @@
 /* struct driver_queue_api (user_queue_api.h): each call under the driver's lock. */
-#include "driver_user_queue_api.h"
+#include "driver_user_queue.h"
 
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/program/driver_api_table.h"
+#include "components/host/driver/program/driver_program.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
-#include "driver_user_queue.h"
 
 #define USER_CALL(name, parameters, ...)                                                           \
     static enum driver_status api_user_##name parameters                                           \

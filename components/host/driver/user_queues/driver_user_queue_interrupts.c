@@ -1,15 +1,13 @@
 /* What packet processors tell the driver: signals that have changed, and kernels that need private
  * memory. */
-#include "driver_user_queue_interrupts.h"
+#include "driver_user_queue.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "components/host/driver/commands/driver_command_queues.h"
-#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/launch/driver_scratch.h"
-#include "driver_user_queue_state.h"
+#include "components/host/driver/launch/driver_launch.h"
 
 static struct user_queue_entry *user_by_slot(const struct driver *d, uint32_t gpu, uint32_t slot)
 {

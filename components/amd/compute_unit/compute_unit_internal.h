@@ -1,0 +1,110 @@
+/* What the files of a compute unit call in one another, by file. Fetching, scalar and vector
+ * memory have headers of their own, with their state. */
+#ifndef HEDDLE_COMPUTE_UNIT_INTERNAL_H
+#define HEDDLE_COMPUTE_UNIT_INTERNAL_H
+
+#include "compute_unit_state.h"
+
+/* Work-groups from their arrival to their answer; see cu_work_group.c. */
+
+static void group_start(struct compute_unit *c, uint64_t now);
+static void group_answer(struct compute_unit *c);
+static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now);
+static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+
+/* A wavefront between two instructions; see cu_wavefront.c, and cu_memory_only.c for wave_skip().
+ */
+
+static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w);
+static inline void wave_charge(struct compute_unit *c, const struct cu_wave *w,
+                               enum work_cycles_kind kind, uint64_t cycles);
+static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
+                              enum work_cycles_kind why);
+static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsigned issued,
+                               uint64_t now);
+static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
+                                 enum work_cycles_kind executing, uint64_t now, uint64_t cycles);
+static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line);
+static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w);
+static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave);
+static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                 uint64_t now, uint64_t at);
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now);
+static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w);
+static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now);
+static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);
+
+/* Execution on registers, and turns that are left out; see cu_execute.c and cu_late.c. */
+
+static void execute_init(struct compute_unit *c);
+static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
+                                      unsigned wave, struct isa_context *context,
+                                      struct isa_wave *s);
+static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave);
+static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w);
+static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w);
+static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end);
+
+static void late_init(struct compute_unit *c);
+static void late_take_all(struct compute_unit *c, uint64_t cycle);
+static void late_end(struct compute_unit *c, unsigned simd, uint64_t now);
+static void late_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd, struct cu_wave *w,
+                       unsigned wave, uint64_t now);
+
+/* The turn of a SIMD; see cu_issue.c. */
+
+static void issue_init(struct compute_unit *c);
+static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
+static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsigned simd,
+                               struct cu_wave *w, unsigned wave, uint64_t now);
+
+/* Ends of LDS instructions; see cu_local_memory.c. */
+
+struct cu_lds_end {
+    uint64_t cycle;
+    uint16_t wave;
+};
+
+static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now);
+static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                      const uint32_t *address, uint64_t active, uint64_t now);
+static void lds_finish(struct compute_unit *c, uint64_t now);
+
+/* Wavefronts that play a recorded trace; see cu_played.c. */
+
+/* Where a wavefront stands in its trace. */
+struct cu_played {
+    struct replay_cursor cursor;
+    struct replay_here here;
+};
+
+static uint32_t played_place(const struct compute_unit *c, unsigned group);
+static bool played_group(struct compute_unit *c, const struct cu_group *g,
+                         const struct work_placement *p);
+static void played_start(struct compute_unit *c, unsigned wave, const struct work_placement *p,
+                         unsigned number);
+static void played_step(struct compute_unit *c, const struct cu_wave *w, unsigned wave);
+static const uint8_t *played_code(const struct compute_unit *c, const struct cu_wave *w,
+                                  uint64_t pc, unsigned size, uint8_t room[ISA_MAX_INST_BYTES]);
+static enum isa_status played_addresses(const struct compute_unit *c, const struct cu_wave *w,
+                                        unsigned wave, const struct isa_inst *inst,
+                                        struct isa_memory *m);
+static enum isa_status played_scalar(const struct compute_unit *c, const struct cu_wave *w,
+                                     unsigned wave, const struct isa_inst *inst,
+                                     struct isa_scalar *s);
+static bool played_lds(const struct compute_unit *c, const struct cu_wave *w, unsigned wave,
+                       uint32_t address[ISA_LANES], uint64_t *active);
+
+/* What a simulated program must not do; see cu_fault.c. */
+
+static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                     uint64_t pc, unsigned lane, const char *what);
+static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, uint64_t end);
+static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
+                         uint64_t address);
+
+#endif

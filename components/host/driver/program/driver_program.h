@@ -1,0 +1,230 @@
+/* The program's side of the driver. Everything here is called with the driver's lock held. */
+#ifndef HEDDLE_DRIVER_PROGRAM_H
+#define HEDDLE_DRIVER_PROGRAM_H
+
+#include "components/host/driver/driver_state.h"
+
+/* The table of calls that the platform hands to front ends, and what its parts share. */
+
+/* Begin and end of every call: the driver's lock. api_leave() passes the status on. */
+static void api_enter(void);
+static enum driver_status api_leave(enum driver_status status);
+
+static const struct driver_api *driver_api_table(void);
+
+/* Devices as the program sees them. See driver_handles.c. */
+
+static enum driver_status handle_check(const struct driver *d, uint32_t number);
+static bool handle_has(const struct driver_handle *h, uint32_t gpu);
+
+/* Makes a handle. DRIVER_NONE: there are too many. */
+static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count);
+
+/* The number of handles of a process. */
+static uint32_t handle_count_pid(const struct driver *d, uint32_t pid);
+
+/* Makes the GPUs known as handles 0 .. gpu_count - 1. */
+static void handles_init(struct driver *d);
+
+static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, uint32_t count,
+                                       uint32_t *handle);
+
+/* Describes a device to the program. A unified one has sums of what its GPUs have, and the least of
+ * what each has. */
+static void handle_info(const struct driver *d, const struct driver_handle *h,
+                        struct driver_device_info *info);
+
+/* Does a shoot-down reach every shared TLB of the platform? Otherwise says what to connect. */
+static enum driver_status shootdown_check(void);
+
+/* Commands at the ends of queues. See driver_enqueue.c. */
+
+/* A queue for the GPU, on behalf of the handle; DRIVER_NONE: there are too many. */
+static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle);
+
+static enum driver_status queue_check(const struct driver *d, uint32_t queue);
+
+/* A mark whose slot in the table another command has now. NULL: it is not known. */
+static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ticket);
+
+/* Appends a command; waits for others to end when there are too many. */
+static enum driver_status enqueue(struct driver *d, uint32_t queue,
+                                  const struct driver_command *command, uint64_t *ticket);
+
+/* Writes to the device or reads from it. `shared`: host and GPU may both see the memory. */
+static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                       bool shared, char *host, uint64_t address, uint64_t size,
+                                       uint64_t *ticket);
+static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
+                                       uint64_t size, uint64_t *ticket);
+static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
+                                       const uint8_t *pattern, uint32_t bytes, uint64_t count,
+                                       uint64_t *ticket);
+
+/* Waits for the command of another queue that has this ticket. */
+static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
+                                          uint64_t *ticket);
+
+/* The ticket of the last command of the queue that is not done; 0: there is none. */
+static uint64_t queue_last(const struct driver *d, uint32_t queue);
+
+/* What `address` is in the queue's process: a name, where others use the address, too. */
+static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address);
+
+/* Running the engine for a thread of the program that waits. See driver_wait.c. */
+
+/* Waits while the simulation is paused; the lock is free meanwhile. */
+static enum driver_status host_wait_continued(void);
+
+/* Runs the engine until the tick asks it to stop. The front end prints what the status text says;
+ * reports of hangs have been printed by the engine. */
+static enum driver_status host_run(struct driver *d);
+
+static enum driver_status host_usable(void);
+
+static enum driver_status host_wait(struct driver *d, uint64_t ticket);
+
+/* Waits until fewer than `most` commands are undone. */
+static enum driver_status host_wait_some(struct driver *d, uint32_t most);
+
+/* Waits until no page is on its way to another GPU. */
+static enum driver_status host_wait_migration(struct driver *d);
+
+static enum driver_status host_wait_queue(struct driver *d, uint32_t queue);
+
+/* Calls that change mappings, and contexts. See driver_mapping.c. */
+
+static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
+                                        uint64_t align, bool unified, uint64_t *address);
+
+/* See driver_api.h. */
+static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
+                                           uint64_t size, bool unified);
+
+static enum driver_status host_release(struct driver *d, uint64_t address);
+
+/* The host's pages at `host` show the allocation's bytes; NULL: the bytes become zeros. */
+static enum driver_status host_alias(struct driver *d, uint64_t address, uint64_t size, char *host);
+
+/* Evicts managed pages until each device of the request has its share of `pages`. False: it cannot.
+ */
+static bool host_make_room(struct driver *d, const struct memory_request *q, uint64_t pages);
+
+/* See driver_api.h. */
+static enum driver_status host_advise(struct driver *d, uint64_t address, uint64_t size,
+                                      enum driver_advice advice, bool on);
+
+/* The pages that touch [address, address + size) lie on GPU `gpu` from now on. Their contents are
+ * lost. */
+static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size,
+                                     uint32_t gpu);
+
+static enum driver_status host_remove_page(struct driver *d, uint64_t address);
+static enum driver_status host_allocate_page_at(struct driver *d, uint32_t number, uint64_t address,
+                                                bool unified);
+static enum driver_status host_page_info(struct driver *d, uint64_t address,
+                                         struct driver_page *page);
+
+/* Queues and code, as calls of the program and of devices have them; see driver_api.h. */
+static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t *queue);
+static enum driver_status queue_destroy(struct driver *d, uint32_t queue);
+static enum driver_status code_register(struct driver *d, uint32_t device, const char *name,
+                                        uint64_t address, const void *bytes, uint64_t size);
+static enum driver_status code_unregister(struct driver *d, uint64_t address);
+static enum driver_status code_register_kernel(struct driver *d, uint32_t device, const char *name,
+                                               uint64_t entry);
+static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint64_t address);
+
+/* Makes the same GPUs known in another process. `pid`: that of a living process, or 0 for a new
+ * one. */
+static enum driver_status context_create(struct driver *d, uint32_t like, uint32_t pid,
+                                         uint32_t *context);
+
+static enum driver_status context_destroy(struct driver *d, uint32_t number);
+
+/* Loaded code, and kernels that must not be launched. See driver_code.c. */
+
+struct code_module {
+    struct code_module *next;
+    uint64_t address, size;
+    uint8_t *bytes;
+    bool launched;
+    char name[256];
+};
+
+/* A kernel that must not be launched. */
+struct code_lack {
+    struct code_lack *next;
+    uint64_t entry;
+    char text[512];
+};
+
+/* The instructions that a kernel reaches lie in [start, end). */
+struct code_extent {
+    struct code_extent *next;
+    uint64_t entry, start, end;
+    bool meets; /* its wavefronts meet at the global wave sync, and do not set its counters */
+};
+
+static void *code_new(size_t bytes);
+static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size);
+static bool code_remove(uint64_t address);
+static const struct code_module *code_find(uint64_t address);
+
+/* Is this the first launch of a kernel of the module that holds `entry`? */
+static bool code_first_launch(uint64_t entry);
+
+static const struct code_lack *code_find_lack(uint64_t entry);
+/* Where the instructions of a kernel lie. NULL: the kernel was not registered. */
+static const struct code_extent *code_find_extent(uint64_t entry);
+static bool code_meets(uint64_t entry);
+
+/* Decodes what the kernel reaches; says and remembers what is missing. False: the entry is in no
+ * module. */
+static bool code_check_kernel(enum isa_target target, const char *name, uint64_t entry);
+
+/* Copies of code for the GPUs of unified devices. See driver_code_copies.c. */
+
+struct code_copy {
+    struct code_copy *next;
+    uint64_t address, size; /* of the original */
+    uint32_t handle, gpu;
+    uint64_t copy;
+};
+
+/* How far behind the original the code of `entry` lies for a part on GPU `gpu`; 0: there is no
+ * copy. */
+static uint64_t code_copy_distance(uint32_t handle, uint32_t gpu, uint64_t entry);
+
+/* Gives back the copies of the module at `address` (UINT64_MAX: of any) for the handle
+ * (DRIVER_NONE: for any). Nothing uses them any more. */
+static void code_copies_release(struct driver *d, uint64_t address, uint32_t handle);
+
+/* Notes the program's calls for a recording. See driver_record.c. */
+
+/* Launches that do not come from this driver cannot be recorded: the run ends then. */
+static void record_init(const struct driver *d);
+
+static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, bool managed);
+
+/* A command was appended to its queue. */
+static void record_enqueued(const struct driver_command *k);
+
+/* The launch that was enqueued last. */
+static void record_launch(const struct driver *d, uint32_t queue, const struct driver_launch *l);
+
+/* A launch goes to GPU `number`. */
+static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number);
+
+static void record_completed(const struct driver_command *k);
+
+/* The host knows that the ticket is done. */
+static void record_wait(uint64_t ticket);
+
+/* The host asked for the ticket, and time passed. */
+static void record_query(uint64_t ticket);
+
+/* The end of the program. false: a file could not be written. */
+static bool record_finish(void);
+
+#endif
