@@ -4,11 +4,7 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
-#include "codegen/command/command_run_play.h"
-#include "codegen/command/command_run_ranks.h"
-#include "codegen/command/command_run_record.h"
 #include "codegen/command/command_run_rocm.h"
-#include "codegen/command/command_run_view.h"
 #include "codegen/command/hand_over.h"
 #include "codegen/command/python.h"
 

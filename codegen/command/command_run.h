@@ -1,9 +1,13 @@
-/* The steps of `heddle run`: its options, and the two ways to run what was built. */
+/* The steps of `heddle run`: its options, the ways to run what was built, recordings that it
+ * plays or makes, several processes, and the live page. */
 #ifndef HEDDLE_CODEGEN_COMMAND_RUN_H
 #define HEDDLE_CODEGEN_COMMAND_RUN_H
 
+#include <stdbool.h>
+
 #include "codegen/build/build.h"
 #include "codegen/command/command.h"
+#include "codegen/command/hand_over.h"
 #include "runtime/state/platform.h"
 
 /* Seen from the root folder, in the command's arena; NULL for NULL. */
@@ -53,5 +57,68 @@ const struct heddle_platform *run_open_built(struct command *c, const struct bui
 bool run_plays_itself(struct command *c, const struct build_result *built);
 /* Runs a platform that drives itself, or plays a trace, in this process. An exit status. */
 int run_platform(struct command *c, const struct build_result *built, const struct handed *handed);
+
+/* `heddle run --play api` and `--play instructions`: recorded calls, or recorded instructions of an
+ * AMD program, take the program's place. */
+
+/* Each checks the trace and names the program that plays it, with its arguments. An exit status;
+ * EXIT_CLEAN: go on. */
+int run_play_api(struct command *c, const char **program, char ***arguments);
+int run_play_instructions(struct command *c, const char **program, char ***arguments);
+
+/* `heddle run --record api` and `--record instructions`: the folders that receive a program's
+ * calls, or what its kernels execute. */
+
+enum { RUN_RECORD_CALLS, RUN_RECORD_STEPS, RUN_RECORDINGS };
+
+/* Folders that appear whole or not at all: the program's HIP library, or the driver of the
+ * platform, fills `part`, which gets its name when the program has ended and the trace is complete.
+ */
+struct run_recording {
+    const char *folder[RUN_RECORDINGS], *part[RUN_RECORDINGS]; /* NULL: nothing is recorded */
+};
+
+/* false: the folder is there already, which was said. */
+bool run_recording_allowed(const struct options *options);
+/* Makes the folders and tells the program's library, or the platform, of them. false: said why not.
+ */
+bool run_recording_begin(struct command *c, struct handed *handed, struct run_recording *recording);
+/* The folders get their names, or go; each process has one. Returns `status`, or EXIT_ERRORS when
+ * only the recording has failed. */
+int run_recording_end(struct command *c, const struct run_recording *recording,
+                      const struct run_outcome *outcome, int status);
+
+/* `mpirun -n N heddle run`: one simulation by N processes. The program runs once, at rank 0; the
+ * others build the same platform and run their share of it (runtime/engine/rank.h). */
+
+/* What the launcher has started. */
+struct run_ranks {
+    unsigned number, count; /* 1: alone */
+    const char *library;    /* openmpi, mpich */
+};
+
+/* From the environment of the launcher. */
+struct run_ranks run_ranks_of_launcher(void);
+/* Functional mode has nothing that could be shared: rank 0 is alone then, and says so. false: this
+ * is another rank, which has nothing to do. */
+bool run_ranks_takes_part(struct run_ranks *launched, const struct options *options);
+/* Chooses the module that connects ranks, for all platforms that are opened from now on. false:
+ * there is none, or ranks cannot do what the options ask for; a message says so. */
+bool run_ranks_announce(struct command *c, const struct run_ranks *launched);
+/* The status of the run, at rank 0, when the program has ended with `status`. It is not 0 when the
+ * program has left the other ranks waiting, so that the launcher ends them. */
+int run_ranks_outcome(const struct run_outcome *outcome, const char *program, int status);
+/* Runs a rank other than 0 until rank 0 has come to its end. Returns an exit status. */
+int run_ranks_serve(struct command *c, const struct build_result *built,
+                    const struct handed *handed);
+
+/* The page of `heddle run --view`. A child in Python serves it (python/heddle/view) out of the
+ * board (runtime/engine/board.h), which is made here and written by the simulating processes. */
+
+/* Before the run; the place of the board is handed over. Nothing without --view. false: said on
+ * standard error. */
+bool run_view_start(struct command *c, struct handed *handed);
+/* Behind it: a page that is open gets the last state. */
+void run_view_end(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* See command_run_play.h. A player is a program like any other: it stands beside the HIP library.
+/* See command_run.h. A player is a program like any other: it stands beside the HIP library.
  * That of API traces issues their calls through the library, that of instructions gives the
  * commands of the trace to the driver below it. */
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codegen/command/command_run_play.h"
+#include "codegen/command/command_run.h"
 
 #define API_PLAYER         "heddle-play-api"
 #define INSTRUCTION_PLAYER "heddle-play-instructions"

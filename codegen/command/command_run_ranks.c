@@ -1,5 +1,5 @@
-/* See command_run_ranks.h. */
-#include "codegen/command/command_run_ranks.h"
+/* See command_run.h. */
+#include "codegen/command/command_run.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "codegen/command/command_place.h"
-#include "codegen/command/command_run.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_transport.h"
 #include "runtime/link/rank_placement.h"

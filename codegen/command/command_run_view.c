@@ -1,7 +1,7 @@
-/* See command_run_view.h. The child says by a line that it serves, and ends when the pipe that is
+/* See command_run.h. The child says by a line that it serves, and ends when the pipe that is
  * its input does. */
 #define _GNU_SOURCE /* memfd_create, pipe2 */
-#include "codegen/command/command_run_view.h"
+#include "codegen/command/command_run.h"
 
 #include <errno.h>
 #include <fcntl.h>

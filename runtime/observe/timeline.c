@@ -27,10 +27,7 @@
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "needed.h"
-#include "timeline_fields.h"
-#include "timeline_flows.h"
-#include "timeline_select.h"
-#include "timeline_spans.h"
+#include "timeline_internal.h"
 #include "watch.h"
 #include "runtime/link/ring.h"
 

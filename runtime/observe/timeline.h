@@ -18,7 +18,7 @@ static inline void timeline_begin(const struct component *c, uint64_t id, const 
         timeline_write_begin(c, id, name);
 }
 
-/* The span of a launch: those that a trace of some launches only is limited to (timeline_select.h).
+/* The span of a launch: those that a trace of some launches only is limited to (timeline_select.c).
  * Launches are numbered from 1 in the order in which they begin. Ended as other spans. */
 void timeline_write_launch(const struct component *c, uint64_t id, const char *name);
 /* A copy of the name that lasts until the end of the run; NULL when no trace is written. */

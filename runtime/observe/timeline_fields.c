@@ -1,5 +1,5 @@
-/* See timeline_fields.h. */
-#include "timeline_fields.h"
+/* See timeline_internal.h. */
+#include "timeline_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* See timeline_flows.h. A component's list holds the requests that it has been sent and not
+/* See timeline_internal.h. A component's list holds the requests that it has been sent and not
  * answered, in the order of their sending: some dozens, a few hundred at a memory. */
-#include "timeline_flows.h"
+#include "timeline_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* See timeline_select.h. */
-#include "timeline_select.h"
+/* See timeline_internal.h. */
+#include "timeline_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* See timeline_spans.h. A component has some dozens open at most, so they are a list. */
-#include "timeline_spans.h"
+/* See timeline_internal.h. A component has some dozens open at most, so they are a list. */
+#include "timeline_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,9 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint_image.h"
-#include "checkpoint_merge.h"
-#include "checkpoint_parts.h"
+#include "checkpoint_internal.h"
 #include "memory.h"
 #include "lookup.h"
 #include "platform.h"

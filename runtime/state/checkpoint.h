@@ -10,7 +10,7 @@
  * without changing its size is not noticed.
  *
  * Parameters may differ from those of the run that wrote it, as long as they change no sizes and
- * nothing that has been in use: checkpoint_merge.h. The statistics' stamp says so.
+ * nothing that has been in use: checkpoint_merge.c. The statistics' stamp says so.
  *
  * On a platform with a driver half of the state is the host program's. Such a state is loaded in
  * two steps: checkpoint_open() checks the file, the driver lets the program do once more what it

@@ -1,6 +1,6 @@
-/* See checkpoint_image.h. Only pages that the system has given this process are looked at, so that
- * looking at address space does not fill it. */
-#include "checkpoint_image.h"
+/* See checkpoint_internal.h. Only pages that the system has given this process are looked at, so
+ * that looking at address space does not fill it. */
+#include "checkpoint_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkpoint_merge.h"
-#include "checkpoint_parts.h"
 #include "memory.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"

@@ -1,6 +1,6 @@
-/* See checkpoint_merge.h. Words have 4 bytes: most of what components keep of parameters has so
+/* See checkpoint_internal.h. Words have 4 bytes: most of what components keep of parameters has so
  * many, and a neighbour that changes while the platform runs must not stand in their way. */
-#include "checkpoint_merge.h"
+#include "checkpoint_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

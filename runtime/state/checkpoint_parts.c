@@ -1,5 +1,5 @@
-/* See checkpoint_parts.h. */
-#include "checkpoint_parts.h"
+/* See checkpoint_internal.h. */
+#include "checkpoint_internal.h"
 
 #include <string.h>
 

@@ -1,3 +1,39 @@
+/* What checkpoint.c is made of: the bytes of a file, the parts that libraries keep, and
+ * restoring with other parameters. */
+#ifndef HEDDLE_CHECKPOINT_INTERNAL_H
+#define HEDDLE_CHECKPOINT_INTERNAL_H
+
+#include "checkpoint.h"
+
+/* The state of this process as bytes of a file. */
+
+extern const char checkpoint_magic[8] __attribute__((visibility("hidden")));
+
+/* Writes the state to a file that is empty: between runs of the engine. false: errno says why. */
+bool image_write(int fd, const struct platform_table *table, uint64_t layout);
+
+/* The parts of a state that libraries keep (struct checkpoint_part in checkpoint.h), one behind the
+ * other at the end of a file. */
+
+/* The target of bytes: `put` gets multiples of 8. */
+struct checkpoint_sink {
+    void (*put)(struct checkpoint_sink *sink, const void *bytes, size_t size);
+    char rest[8];
+    uint32_t rest_bytes;
+};
+
+/* Before and after the arena is written: what belongs to the process leaves the arena meanwhile. */
+void parts_take_out(void);
+void parts_put_back(void);
+
+/* Asks all parts how large they are; the sum, with their headers. Then writes as much. */
+uint64_t parts_measure(void);
+void parts_write(struct checkpoint_sink *to);
+
+/* Readers of a file: part `name`, NULL if there is none. All parts to their owners. */
+const void *parts_find(const char *bytes, uint64_t size, const char *name, uint64_t *found);
+bool parts_load(const char *bytes, uint64_t size);
+
 /* Restoring with other parameters than those of the run that wrote the state.
  *
  * What components keep was partly made from parameters when the platform started. A state holds the
@@ -7,11 +43,7 @@
  * may differ, and only those that leave the layout of the arena as it is: another number of sets
  * would find a cache's lines in the wrong places. The messages name the parameters.
  *
- * A part of checkpoint.c. */
-#ifndef HEDDLE_RUNTIME_CHECKPOINT_MERGE_H
-#define HEDDLE_RUNTIME_CHECKPOINT_MERGE_H
-
-#include "checkpoint.h"
+ * */
 
 /* The part that says what a state is of. */
 #define MERGE_PART "platform"
