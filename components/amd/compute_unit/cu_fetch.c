@@ -11,14 +11,16 @@
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
 
-static bool fetch_is_allocated(struct compute_unit *c, uint64_t line)
+static bool fetch_is_allocated(struct compute_unit *c, const struct cu_wave *w, uint64_t line)
 {
     const struct program_table *program = compute_unit_program(c);
     if (c->code_version != program->version || line < c->code_start || line >= c->code_end) {
-        const struct program_allocation *a = program_find(program, line);
+        const struct program_allocation *a =
+            program_find_in(program, cu_group_at(c, w->group)->pid, line);
         if (!a)
             return false;
-        c->code_version = program->version;
+        /* Where processes share addresses, an answer holds for one of them: it is not kept. */
+        c->code_version = program->named ? program->version - 1 : program->version;
         c->code_start = a->start;
         c->code_end = a->end;
     }
@@ -54,7 +56,7 @@ static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigne
         uint64_t line = w->line_address + (uint64_t)i * CU_LINE;
         if (wave_find_line(c, w, line) >= 0)
             continue;
-        if (i == 0 || fetch_is_allocated(c, line))
+        if (i == 0 || fetch_is_allocated(c, w, line))
             return line;
         break;
     }
@@ -109,7 +111,7 @@ static bool fetch_send(struct compute_unit *c)
             fetch_forget(c, simd, slot);
             continue;
         }
-        if (line == w->line_address && !fetch_is_allocated(c, line)) {
+        if (line == w->line_address && !fetch_is_allocated(c, w, line)) {
             char what[WORK_FAULT_WHAT];
             uint64_t pc = cu_scalars(c, wave)->pc;
             work_fault_fetch(compute_unit_program(c), pc, what, sizeof what);

@@ -231,13 +231,14 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
             touch_code(&view, pc);
         return seen;
     }
-    const struct program_allocation *a = program_find(r->launch->program, pc);
+    const struct program_allocation *a = program_find_in(r->launch->program, r->launch->pid, pc);
     if (!a || !host_view_find(&view, pc)) {
         work_fault_fetch(r->launch->program, pc, what, sizeof what);
         fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
         return NULL;
     }
-    unsigned size = a->end - pc < sizeof bytes ? (unsigned)(a->end - pc) : (unsigned)sizeof bytes;
+    uint64_t end = page_table_address(a->end);
+    unsigned size = end - pc < sizeof bytes ? (unsigned)(end - pc) : (unsigned)sizeof bytes;
     if (!host_view_is_allocated(&view, pc, size)) /* the next page is not mapped */
         size = (unsigned)(((uint64_t)1 << view.pages->page_bits)
                           - (pc & (((uint64_t)1 << view.pages->page_bits) - 1)));
@@ -249,7 +250,7 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     if (result >= 0)
         return make_step(r, &decode_cache[slot]);
     if (result == ISA_ERROR_TRUNCATED) {
-        work_fault_fetch(r->launch->program, a->end, what, sizeof what);
+        work_fault_fetch(r->launch->program, end, what, sizeof what);
         fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
         return NULL;
     }

@@ -255,12 +255,13 @@ void touch_scalar(struct host_view *t, struct isa_context *context, const struct
 
 void touch_code(struct host_view *t, uint64_t pc)
 {
-    const struct program_allocation *a = program_find(now->launch->program, pc);
+    const struct program_allocation *a =
+        program_find_in(now->launch->program, now->launch->pid, pc);
     uint32_t ahead = now->unit_count ? warm_unit_lines_ahead(t->unit) : 0;
     touch_line(t, WARM_CODE, WARM_READ, pc, UINT64_MAX);
     for (uint32_t i = 1; a && i <= ahead; i++) {
         uint64_t next = pc / WARM_LINE * WARM_LINE + (uint64_t)i * WARM_LINE;
-        if (next < a->end)
+        if (next < page_table_address(a->end))
             touch_line(t, WARM_CODE, WARM_READ, next, UINT64_MAX);
     }
 }

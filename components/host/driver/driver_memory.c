@@ -255,7 +255,7 @@ static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t addre
 {
     const struct program_table *t = driver_program(d);
     bool used = false;
-    if (address < d->memory.start || size > d->memory.end - address)
+    if (size > ((uint64_t)1 << 48) - address)
         return false;
     for (uint32_t i = 0; i < t->allocation_count; i++) {
         const struct program_allocation *a = &t->allocation[i];

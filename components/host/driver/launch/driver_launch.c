@@ -26,12 +26,18 @@ enum {
     DESCRIPTOR_QUEUE_POINTER = 1 << 2
 };
 
-static enum driver_status launch_check(const struct driver *d, uint32_t number,
+/* What the driver's tables call the first instruction. */
+static uint64_t launch_code(const struct driver *d, uint32_t queue, const struct driver_launch *l)
+{
+    return queue_name(d, queue, l->entry);
+}
+
+static enum driver_status launch_check(const struct driver *d, uint32_t number, uint64_t code,
                                        const struct driver_launch *l)
 {
     const struct driver_device_info *info = &d->device[number].info;
     uint64_t items = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-    const struct code_lack *lack = code_find_lack(l->entry);
+    const struct code_lack *lack = code_find_lack(code);
     if (lack)
         return driver_fail(DRIVER_FAULT, "%s", lack->text);
     if (!items || !l->grid[0] || !l->grid[1] || !l->grid[2])
@@ -49,7 +55,7 @@ static enum driver_status launch_check(const struct driver *d, uint32_t number,
             DRIVER_TOO_LARGE,
             "%u bytes of LDS a work-group; a compute unit of %s has %u (kernel '%s')",
             l->group_bytes, info->name, info->lds_bytes_per_cu, l->name);
-    if (!program_find(driver_program(d), l->entry))
+    if (!program_find(driver_program(d), code))
         return driver_fail(DRIVER_INVALID_ADDRESS,
                            "code at 0x%" PRIx64 " is not allocated (kernel '%s')", l->entry,
                            l->name);
@@ -205,16 +211,17 @@ static uint32_t launch_waves(const struct driver_launch *l)
 }
 
 /* Every launch is checked before anything is enqueued. */
-static enum driver_status launch_check_all(const struct driver *d, uint32_t number,
+static enum driver_status launch_check_all(const struct driver *d, uint32_t queue, uint32_t number,
                                            const struct driver_launch *l)
 {
-    enum driver_status status = launch_check(d, number, l);
+    enum driver_status status = launch_check(d, number, launch_code(d, queue, l), l);
     return status == DRIVER_OK ? launch_check_registers(d, number, l, launch_waves(l)) : status;
 }
 
 /* A part of a launch that is being made into a command. */
 struct launch_part {
     const struct driver_launch *asked;
+    uint64_t code; /* launch_code() */
     uint32_t queue, gpu;
     uint32_t arguments; /* their offset behind the packet */
     uint32_t align;     /* of the arguments */
@@ -226,10 +233,11 @@ static struct launch_part part_of(const struct driver *d, uint32_t queue,
                                   const struct driver_launch *l, uint64_t first, uint64_t count)
 {
     const struct driver_queue *q = driver_queue_at(d, queue);
-    uint64_t distance = code_copy_distance(q->handle, q->device, l->entry);
+    uint64_t distance = code_copy_distance(q->handle, q->device, launch_code(d, queue, l));
     struct aql_descriptor descriptor;
     memcpy(&descriptor, l->descriptor, sizeof descriptor);
-    struct launch_part p = {.asked = l, .queue = queue, .gpu = q->device};
+    struct launch_part p = {
+        .asked = l, .code = launch_code(d, queue, l), .queue = queue, .gpu = q->device};
     p.align = l->kernarg_align > ARGUMENTS_ALIGN ? l->kernarg_align : ARGUMENTS_ALIGN;
     p.arguments = sizeof(struct aql_packet)
                   + (descriptor.properties & DESCRIPTOR_QUEUE_POINTER ? AQL_QUEUE_BYTES : 0);
@@ -331,7 +339,7 @@ static void part_make_packet(struct driver *d, struct launch_part *p)
         k->packet.work_group[i] = l->block[i];
         k->packet.grid[i] = l->grid[i];
     }
-    if (code_meets(l->entry))
+    if (code_meets(p->code))
         k->packet.setup |= AQL_MEETS;
     if (k->user != DRIVER_NONE && !k->own_descriptor)
         program_set_object(driver_program(d), k->object, k->kernel);
@@ -340,8 +348,8 @@ static void part_make_packet(struct driver *d, struct launch_part *p)
 /* `staging = always` copies what the kernel executes in front of its arguments and packet. */
 static enum driver_status enqueue_code(struct driver *d, const struct launch_part *p)
 {
-    const struct code_extent *x = code_find_extent(p->asked->entry);
-    const struct code_module *m = code_find(p->asked->entry);
+    const struct code_extent *x = code_find_extent(p->code);
+    const struct code_module *m = code_find(p->code);
     if (driver_params(d)->staging != DRIVER_STAGING_ALWAYS || !x || !m)
         return DRIVER_OK;
     uint64_t distance = p->command.launch.entry - p->asked->entry;
@@ -363,7 +371,7 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
         status = enqueue_stages(d, p->queue, k, p->arguments);
     if (status != DRIVER_OK)
         return status;
-    launch_count_code(d, l->entry);
+    launch_count_code(d, p->code);
     if (call_path(d))
         call_path(d)->launch(d, p->queue, l);
     if (l->trace) {
@@ -425,7 +433,7 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
     uint64_t last[DRIVER_DEVICES] = {0}, given[DRIVER_DEVICES] = {0};
     enum driver_status status = DRIVER_OK;
     for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++)
-        status = launch_check_all(d, h->member[i], l);
+        status = launch_check_all(d, queue, h->member[i], l);
     if (status != DRIVER_OK)
         return status;
     if ((groups = launch_groups(l)) > UINT32_MAX)
@@ -480,7 +488,7 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
     if (status != DRIVER_OK)
         return status;
     bool unified = driver_handle_at(d, driver_queue_at(d, queue)->handle)->count > 1;
-    if (unified && code_meets(l->entry))
+    if (unified && code_meets(launch_code(d, queue, l)))
         return driver_fail(DRIVER_INVALID_VALUE,
                            "the kernel lets its work-groups meet at the global wave sync of a GPU "
                            "(ds_gws_barrier), and this device is made of several: launch it on one "
@@ -488,8 +496,8 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
                            l->name);
     if (unified)
         return enqueue_unified(d, queue, l, ticket);
-    status = launch_check_all(d, driver_queue_at(d, queue)->device, l);
-    if (status == DRIVER_OK && code_meets(l->entry))
+    status = launch_check_all(d, queue, driver_queue_at(d, queue)->device, l);
+    if (status == DRIVER_OK && code_meets(launch_code(d, queue, l)))
         return enqueue_meeting(d, queue, l, ticket);
     return status == DRIVER_OK ? enqueue_part(d, queue, l, 0, launch_groups(l), ticket) : status;
 }

@@ -20,14 +20,21 @@
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "runtime/state/memory.h"
 
-static enum driver_status host_wait_everything(struct driver *d)
+/* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */
+static enum driver_status host_wait_process(struct driver *d, uint32_t pid)
 {
     enum driver_status status = host_usable();
     for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
-        if (driver_queue_at(d, i)->used)
+        const struct driver_queue *q = driver_queue_at(d, i);
+        if (q->used && (pid == DRIVER_ALL_PIDS || driver_handle_at(d, q->handle)->pid == pid))
             status = host_wait_queue(d, i);
     }
     return status == DRIVER_OK ? host_wait_migration(d) : status;
+}
+
+static enum driver_status host_wait_everything(struct driver *d)
+{
+    return host_wait_process(d, DRIVER_ALL_PIDS);
 }
 
 /* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address +
@@ -150,11 +157,11 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
                            "an allocation of %" PRIu64 " bytes at 0x%" PRIx64
                            "; pages have %" PRIu64 " bytes",
                            size, address, driver_page_bytes(d));
+    if (memory_is_foreign(&d->memory, address, address + size)
+        && (status = shootdown_check()) != DRIVER_OK)
+        return status;
     if (memory_may_name(d, h->pid, address, size))
         address = page_table_name(h->pid, address);
-    else if (memory_is_foreign(&d->memory, address, address + size)
-             && (status = shootdown_check()) != DRIVER_OK)
-        return status;
     const struct memory_request q = {.fixed = address};
     return allocate_pages(d, h, q, size, unified, &address);
 }
@@ -184,7 +191,7 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
         page_table_is_name(address) || memory_is_foreign(&d->memory, address, address + size);
     enum driver_status status = again ? shootdown_check() : DRIVER_OK;
     if (status == DRIVER_OK)
-        status = host_wait_everything(d);
+        status = host_wait_process(d, pid);
     if (status == DRIVER_OK)
         memory_release(d, address);
     if (status == DRIVER_OK && again)
@@ -487,11 +494,11 @@ static enum driver_status context_destroy(struct driver *d, uint32_t number)
                              number);
     if (status == DRIVER_OK)
         status = shootdown_check();
+    struct driver_handle *h = driver_handle_at(d, number);
     if (status == DRIVER_OK)
-        status = host_wait_everything(d);
+        status = host_wait_process(d, h->pid);
     if (status != DRIVER_OK)
         return status;
-    struct driver_handle *h = driver_handle_at(d, number);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         if (driver_queue_at(d, i)->handle == number)
             driver_queue_at(d, i)->used = false;
