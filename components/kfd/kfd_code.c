@@ -22,8 +22,6 @@
 
 #define OWN_KERNEL "rocr_kernel"
 
-static struct kfd_kernel *kernels; /* that were dispatched */
-
 /* The number behind `key` in what follows the # of a URI; 0: there is none. */
 static uint64_t uri_number(const char *mark, const char *key)
 {
@@ -129,14 +127,16 @@ static void register_code(uint32_t gpu, const char *name, uint64_t entry)
     if (!a || !a->bytes)
         return;
     if (!a->has_code)
-        kfd_status(kfd.api->register_code(gpu, name, a->address, a->bytes, a->size), name);
+        kfd_status(kfd.api->register_code(kfd_now->device[gpu], name, kfd_name(a->address),
+                                          a->bytes, a->size),
+                   name);
     a->has_code = true;
-    kfd_status(kfd.api->register_kernel(gpu, name, entry), name);
+    kfd_status(kfd.api->register_kernel(kfd_now->device[gpu], name, kfd_name(entry)), name);
 }
 
 const struct kfd_kernel *kfd_code_find(uint32_t gpu, uint64_t object, uint64_t entry)
 {
-    for (const struct kfd_kernel *k = kernels; k; k = k->next) {
+    for (const struct kfd_kernel *k = kfd_now->kernels; k; k = k->next) {
         if (k->object == object)
             return k;
     }
@@ -146,15 +146,15 @@ const struct kfd_kernel *kfd_code_find(uint32_t gpu, uint64_t object, uint64_t e
     k->symbol = symbol ? symbol : strdup(OWN_KERNEL);
     k->name = cplus_demangle_v3(k->symbol, DMGL_PARAMS | DMGL_ANSI);
     k->name = k->name ? k->name : strdup(k->symbol);
-    k->next = kernels;
-    kernels = k;
+    k->next = kfd_now->kernels;
+    kfd_now->kernels = k;
     register_code(gpu, k->name, entry);
     return k;
 }
 
 void kfd_code_forget(const struct kfd_allocation *a)
 {
-    struct kfd_kernel **link = &kernels;
+    struct kfd_kernel **link = &kfd_now->kernels;
     while (*link) {
         struct kfd_kernel *k = *link;
         if (k->object - a->address < a->size) {
@@ -167,5 +167,5 @@ void kfd_code_forget(const struct kfd_allocation *a)
         }
     }
     if (!kfd.lost && !kfd.finished)
-        kfd_status(kfd.api->unregister_code(a->address), "freeing code");
+        kfd_status(kfd.api->unregister_code(kfd_name(a->address)), "freeing code");
 }

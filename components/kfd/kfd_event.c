@@ -32,7 +32,7 @@ struct waiter {
 
 #define UNSIGNALLED UINT64_MAX /* in a mailbox */
 
-static struct {
+struct kfd_events {
     struct event event[KFD_EVENTS_MAX]; /* 0 is none */
     uint32_t end;                       /* numbers below it have been used */
     struct waiter *waiters;
@@ -41,7 +41,8 @@ static struct {
     int file;             /* 1 + descriptor of ours */
     struct kfd_hsa_memory_exception_data fault;
     struct kfd_hsa_hw_exception_data hang;
-} own;
+};
+#define own (*kfd_now->events)
 
 static struct event *find(uint32_t id)
 {
@@ -324,4 +325,21 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
         if (own.event[id].used && own.event[id].type == type)
             kfd_event_signal(id);
     }
+}
+
+void kfd_events_open(void)
+{
+    kfd_now->events = kfd_new(sizeof own);
+}
+
+void kfd_events_close(void)
+{
+    while (own.waiters)
+        end_wait(&own.waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
+    if (own.page)
+        munmap(own.page, KFD_EVENTS_MAX * sizeof(uint64_t));
+    if (own.file)
+        close(own.file - 1);
+    free(kfd_now->events);
+    kfd_now->events = NULL;
 }

@@ -10,8 +10,6 @@
  *
  * Handing over is a list without locks and two futexes, which handlers of signals may use. */
 #define _GNU_SOURCE
-#include "kfd_machine.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -27,6 +25,7 @@
 #include <unistd.h>
 
 #include "components/host/start/heddle_start.h"
+#include "kfd_packet.h"
 #include "runtime/session/run_ledger.h"
 
 #define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
@@ -35,6 +34,7 @@
 #define SPIN_NS     UINT64_C(50000000)
 
 struct kfd_machine kfd;
+struct kfd_process *kfd_now;
 
 static struct {
     struct kfd_request *list;    /* atomic: handed over, the youngest first */
@@ -46,6 +46,7 @@ static struct {
     bool pushed;       /* the engine runs though no thread is known to wait */
     uint64_t spent_ns; /* processor time of the program when it asked last */
     uint64_t readings; /* of the clock */
+    struct kfd_process *processes;
     pthread_once_t once;
     bool open; /* atomic */
     pid_t pid;
@@ -91,6 +92,7 @@ static void futex_wake(uint32_t *word)
 static void hand_over(struct kfd_request *request)
 {
     request->answered = 0;
+    request->process = own.processes;
     struct kfd_request *first = __atomic_load_n(&own.list, __ATOMIC_RELAXED);
     do
         request->next = first;
@@ -137,6 +139,47 @@ void kfd_answer(struct kfd_request *request, int result)
     futex_wake(answered);
 }
 
+/* ---- all processes ---- */
+
+/* Is it so for any process? It is called for each. */
+static bool any_process(bool (*is)(void))
+{
+    bool any = false;
+    for (kfd_now = own.processes; kfd_now; kfd_now = kfd_now->next)
+        any |= is();
+    return any;
+}
+
+static bool is_unsettled(void)
+{
+    return !kfd_queues_settle();
+}
+
+/* An address space of its own on all GPUs, and empty tables. */
+static int open_process(struct kfd_process *p)
+{
+    struct kfd_process **end = &own.processes;
+    int result = 0;
+    for (uint32_t i = 0; i < kfd.gpu_count && result == 0; i++)
+        result = kfd_status(kfd.api->context_create(i, i ? p->device[0] : 0, &p->device[i]),
+                            "a process");
+    if (result == 0)
+        result = kfd_status(kfd.api->queue_create(p->device[0], &p->fences), "a process");
+    if (result != 0)
+        return result;
+    kfd_now = p;
+    p->caches = kfd_new(sizeof *p->caches);
+    kfd_memory_open();
+    kfd_queues_open();
+    kfd_events_open();
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    return 0;
+}
+
+/* ---- taking requests ---- */
+
 /* What other threads ask for does not say that those that have rung go on. */
 static void take_request(struct kfd_request *request)
 {
@@ -144,6 +187,7 @@ static void take_request(struct kfd_request *request)
         own.pushed = false;
         own.spent_ns = kfd_spent_ns();
     }
+    kfd_now = request->process;
     int result = request->run(request);
     if (result == KFD_LATER)
         return;
@@ -222,10 +266,11 @@ static void begin_exchanges(void)
  * comes of it, the less often they are exchanged. */
 static void exchange(void)
 {
-    if (kfd_events_look()) {
+    if (any_process(kfd_events_look)) {
         begin_exchanges();
     } else if (kfd.api->now() >= own.exchange_ps) {
-        kfd_queues_exchange();
+        for (kfd_now = own.processes; kfd_now; kfd_now = kfd_now->next)
+            kfd_queues_exchange();
         own.between_ps *= 2;
         own.exchange_ps = kfd.api->now() + own.between_ps;
     }
@@ -245,14 +290,14 @@ static void attend(const struct driver_attention *now)
     const struct timespec moment = {0, 50000};
     (void)now;
     bool any = take_requests(true);
-    if (!kfd_events_look() && !any)
+    if (!any_process(kfd_events_look) && !any)
         nanosleep(&moment, NULL);
 }
 
 static bool is_wanted(void)
 {
     bool polls = false;
-    return own.pushed || own.held || kfd_events_awaited() || kfd_waits_any(&polls);
+    return own.pushed || own.held || any_process(kfd_events_awaited) || kfd_waits_any(&polls);
 }
 
 /* Nothing is left that the machine could do by itself. */
@@ -270,18 +315,19 @@ __attribute__((noreturn)) static void run_machine(void)
     for (;;) {
         uint32_t handed = __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST);
         bool progress = take_requests(false), works = !kfd.lost && !kfd.finished;
-        if (works && kfd_queues_step()) {
+        if (works && any_process(kfd_queues_step)) {
             progress = true;
             begin_exchanges();
         }
         kfd_waits_look(!works);
         if (progress)
             continue;
-        if (works && kfd_queues_busy() && is_wanted())
+        bool busy = works && any_process(kfd_queues_busy);
+        if (busy && is_wanted())
             run_engine();
-        else if (works && kfd_queues_busy())
+        else if (busy)
             look_after_threads(handed);
-        else if (!works || kfd_queues_settle())
+        else if (!works || !any_process(is_unsettled))
             rest(handed);
     }
 }
@@ -328,7 +374,7 @@ static bool open_gpus(void)
             return false;
         }
     }
-    return open_memory();
+    return open_memory() && open_process(kfd_new(sizeof(struct kfd_process))) == 0;
 }
 
 static void *start_machine(void *ready)
@@ -421,9 +467,13 @@ static void tell_end(const char *text)
     static const char mark[] = "bytes at ";
     const char *at = strstr(text, mark);
     uint64_t address = at ? strtoull(at + strlen(mark), NULL, 0) : 0;
-    kfd_events_fail(0, address & ~(uint64_t)(KFD_PAGE - 1), address != 0);
-    if (!address)
-        kfd_queues_fail();
+    struct kfd_process *now = kfd_now;
+    for (kfd_now = own.processes; kfd_now; kfd_now = kfd_now->next) {
+        kfd_events_fail(0, address & ~(uint64_t)(KFD_PAGE - 1), address != 0);
+        if (!address)
+            kfd_queues_fail();
+    }
+    kfd_now = now;
 }
 
 int kfd_status(enum driver_status status, const char *what)

@@ -50,8 +50,30 @@ struct kfd_machine {
 };
 extern struct kfd_machine kfd;
 
+/* What a process of the program has: an address space, memory, queues, events. Files keep what is
+ * theirs in tables that only they know. */
+struct kfd_process {
+    struct kfd_process *next;      /* by number */
+    uint32_t device[KFD_GPUS_MAX]; /* the driver's, in the address space of the process */
+    uint32_t fences;               /* the driver's queue of fences that belong to no packet */
+    struct kfd_memory *memory;
+    struct kfd_queues *queues;
+    struct kfd_events *events;
+    struct kfd_kernel *kernels; /* that were dispatched */
+    struct kfd_cache_state *caches;
+};
+/* The process whose request is done, or whose queues are looked at. The machine's thread. */
+extern struct kfd_process *kfd_now;
+
+/* What the driver calls an address of this process. */
+static inline uint64_t kfd_name(uint64_t address)
+{
+    return kfd.api->name(kfd_now->device[0], address);
+}
+
 /* What a thread of the program asks for. It stays that thread's, which waits for the answer. */
 struct kfd_request {
+    struct kfd_process *process;
     int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
     void *argument;
     bool until_idle; /* the answer waits until the machine cannot go on by itself */
@@ -115,6 +137,8 @@ struct kfd_allocation {
 void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size);
 struct kfd_allocation *kfd_find_allocation(uint64_t address);
 struct kfd_allocation *kfd_find_handle(uint64_t handle);
+void kfd_memory_open(void);
+void kfd_memory_close(void); /* the driver's memory is freed, too */
 int kfd_memory_allocate(struct kfd_request *request);
 int kfd_memory_free(struct kfd_request *request);
 int kfd_memory_map(struct kfd_request *request);
@@ -139,6 +163,8 @@ void kfd_doorbell_clear(uint32_t gpu, uint32_t slot);
 
 /* ---- kfd_queue.c ---- */
 
+void kfd_queues_open(void);
+void kfd_queues_close(void); /* those of the driver are not touched */
 int kfd_queue_create(struct kfd_request *request);
 int kfd_queue_destroy(struct kfd_request *request);
 int kfd_queue_update(struct kfd_request *request);
@@ -163,6 +189,8 @@ bool kfd_queues_settle(void);
 
 /* ---- kfd_event.c ---- */
 
+void kfd_events_open(void);
+void kfd_events_close(void);
 int kfd_event_create(struct kfd_request *request);
 int kfd_event_destroy(struct kfd_request *request);
 int kfd_event_set(struct kfd_request *request);

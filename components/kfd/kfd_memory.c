@@ -17,11 +17,13 @@
 #include "kfd_machine.h"
 #include "program_memory.h"
 
-static struct {
+struct kfd_memory {
     struct kfd_allocation **list; /* by address */
     size_t count, room;
     uint64_t serial;
-} own;
+    uint64_t next_offset;
+};
+#define own (*kfd_now->memory)
 
 enum {
     IN_DEVICE = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_GTT
@@ -119,7 +121,7 @@ static void *reserve(size_t size)
 
 static int show(const struct kfd_allocation *a, void *at)
 {
-    return kfd_status(kfd.api->alias(a->address, a->size, at), "mapping memory");
+    return kfd_status(kfd.api->alias(kfd_name(a->address), a->size, at), "mapping memory");
 }
 
 static int open_view(struct kfd_allocation *a)
@@ -172,7 +174,7 @@ static void release(struct kfd_allocation *a)
     if (a->bytes)
         munmap(a->bytes, a->span);
     if (a->in_device && !kfd.lost && !kfd.finished)
-        kfd_status(kfd.api->release(a->address), "freeing memory");
+        kfd_status(kfd.api->release(kfd_name(a->address)), "freeing memory");
     drop(a);
 }
 
@@ -180,11 +182,12 @@ static void release(struct kfd_allocation *a)
 static int take_pages(struct kfd_allocation *a)
 {
     int result =
-        kfd_status(kfd.api->allocate_at(a->gpu, a->address, a->size, false), "allocating memory");
+        kfd_status(kfd.api->allocate_at(kfd_now->device[a->gpu], a->address, a->size, false),
+                   "allocating memory");
     if (result != 0)
         return result;
     a->in_device = true;
-    result = kfd_status(kfd.api->clear(a->address, a->size), "allocating memory");
+    result = kfd_status(kfd.api->clear(kfd_name(a->address), a->size), "allocating memory");
     if (result == 0)
         result = open_view(a);
     if (result == 0 && a->host)
@@ -248,9 +251,8 @@ int kfd_memory_allocate(struct kfd_request *request)
                                  .gpu = gpu,
                                  .flags = call->flags};
     /* Behind all that was there, so that none of its pages is another's. */
-    static uint64_t next_offset = (uint64_t)1 << 32;
-    a->offset = next_offset;
-    next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
+    a->offset = own.next_offset;
+    own.next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
     add(a);
     if (call->flags & IN_DEVICE)
         result = take_pages(a);
@@ -310,6 +312,21 @@ int kfd_memory_unmap(struct kfd_request *request)
     return change_mapped(request, false);
 }
 
+void kfd_memory_open(void)
+{
+    kfd_now->memory = kfd_new(sizeof own);
+    own.next_offset = (uint64_t)1 << 32;
+}
+
+void kfd_memory_close(void)
+{
+    while (own.count)
+        release(own.list[own.count - 1]);
+    free(own.list);
+    free(kfd_now->memory);
+    kfd_now->memory = NULL;
+}
+
 /* ---- mmap() ---- */
 
 /* Maps fresh memory of the process at the place that the program asks for. */
@@ -329,7 +346,8 @@ static int map_memory(struct kfd_mapping *m)
     int result = map_plain(m, PROT_NONE);
     if (result != 0)
         return result;
-    result = kfd_status(kfd.api->alias(a->address, m->length, m->address), "mapping memory");
+    result =
+        kfd_status(kfd.api->alias(kfd_name(a->address), m->length, m->address), "mapping memory");
     if (result == 0 && mprotect(m->address, m->length, m->protection) != 0)
         result = -errno;
     return result;

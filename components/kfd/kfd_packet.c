@@ -40,8 +40,6 @@ struct barrier_value_packet {
 };
 _Static_assert(sizeof(struct barrier_value_packet) == AQL_PACKET_BYTES, "a packet has 64 bytes");
 
-struct kfd_caches kfd_caches;
-
 /* ---- signals ---- */
 
 struct amd_signal *kfd_signal_at(uint32_t gpu, uint64_t address)

@@ -50,13 +50,13 @@ enum kfd_stop {
 
 enum kfd_turn { TURN_BEGUN, TURN_WAITS, TURN_OVER /* of the queue, which has stopped */ };
 
-/* What caches may hold. */
-struct kfd_caches {
+/* What caches may hold of the memory of a process. */
+struct kfd_cache_state {
     bool host_ran;   /* since the last launch on a GPU: may have written anything */
     bool unreleased; /* launches have released less than system scope */
     bool acquired[KFD_GPUS_MAX];
 };
-extern struct kfd_caches kfd_caches;
+#define kfd_caches (*kfd_now->caches)
 
 /* The signal at an address; NULL: it is not in memory of the GPU. */
 struct amd_signal *kfd_signal_at(uint32_t gpu, uint64_t address);

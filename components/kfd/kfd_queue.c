@@ -14,11 +14,12 @@
 /* Packets of a ring: a program with less waits for room, which is not seen. */
 enum { ROOM_LEFT = 8 };
 
-static struct {
+struct kfd_queues {
     struct kfd_queue *queue[KFD_QUEUES_MAX];
     uint32_t end;
     uint64_t settling; /* ticket of the fence */
-} own;
+};
+#define own (*kfd_now->queues)
 
 /* ---- steps ---- */
 
@@ -84,7 +85,7 @@ bool kfd_queues_busy(void)
 bool kfd_queues_settle(void)
 {
     bool settled = !kfd_caches.unreleased;
-    if (!settled && kfd_status(kfd.api->fence(0, &own.settling), "a fence") != 0)
+    if (!settled && kfd_status(kfd.api->fence(kfd_now->fences, &own.settling), "a fence") != 0)
         return true;
     kfd_caches.unreleased = false;
     return settled;
@@ -138,7 +139,7 @@ bool kfd_queues_rung(uint32_t gpu)
 
 void kfd_queues_exchange(void)
 {
-    kfd_status(kfd.api->fence(0, NULL), "a fence");
+    kfd_status(kfd.api->fence(kfd_now->fences, NULL), "a fence");
 }
 
 /* The counters of the global wave sync belong to a GPU, and a launch that uses them has them alone,
@@ -186,7 +187,7 @@ int kfd_queue_create(struct kfd_request *request)
         slot++;
     if (slot == KFD_QUEUES_MAX)
         return -ENOSPC;
-    result = kfd_status(kfd.api->queue_create((uint32_t)gpu, &driver), "creating a queue");
+    result = kfd_status(kfd.api->queue_create(kfd_now->device[gpu], &driver), "creating a queue");
     if (result != 0)
         return result;
     struct kfd_queue *q = kfd_new(sizeof *q);
@@ -251,4 +252,17 @@ int kfd_queue_update(struct kfd_request *request)
         q->packets = packets;
     }
     return 0;
+}
+
+void kfd_queues_open(void)
+{
+    kfd_now->queues = kfd_new(sizeof own);
+}
+
+void kfd_queues_close(void)
+{
+    for (uint32_t i = 0; i < own.end; i++)
+        free(own.queue[i]);
+    free(kfd_now->queues);
+    kfd_now->queues = NULL;
 }
