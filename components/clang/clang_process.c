@@ -115,7 +115,7 @@ void clang_add_words(struct clang_command *command, const char *const *words, si
             clang_add(command, words[i], "");
 }
 
-void clang_keep_file(struct clang_command *command, int file)
+static void keep_file(struct clang_command *command, int file)
 {
     command->kept = clang_grow(command->kept, (command->kept_count + 1) * sizeof *command->kept);
     command->kept[command->kept_count++] = file;
@@ -126,7 +126,7 @@ void clang_add_file(struct clang_command *command, const char *before, int file)
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     clang_add(command, before, path);
-    clang_keep_file(command, file);
+    keep_file(command, file);
 }
 
 void clang_release_command(struct clang_command *command)
@@ -253,7 +253,7 @@ void clang_overlay_add(const struct clang_overlay *overlay, struct clang_command
     clang_add_file(command, "", overlay->file);
     clang_add(command, "-I", folder);
     for (size_t i = 0; i < overlay->count; i++)
-        clang_keep_file(command, overlay->headers[i]);
+        keep_file(command, overlay->headers[i]);
 }
 
 void clang_overlay_close(struct clang_overlay *overlay)

@@ -43,7 +43,6 @@ void clang_add(struct clang_command *command, const char *first, const char *sec
 void clang_add_words(struct clang_command *command, const char *const *words, size_t count);
 /* Adds the name under which the compiler finds the file, which stays open. */
 void clang_add_file(struct clang_command *command, const char *before, int file);
-void clang_keep_file(struct clang_command *command, int file);
 void clang_release_command(struct clang_command *command);
 
 /* Runs the command, waits for its end and releases it. Standard input, which it

@@ -19,7 +19,7 @@ enum opencl_build_status {
 };
 
 struct opencl_text {
-    const char *name; /* of a header, as sources include it: "folder/name.h"; NULL for a source */
+    const char *name; /* of a header, as sources include it, with folders; NULL for a source */
     const char *bytes;
     size_t size;
 };

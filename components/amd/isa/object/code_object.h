@@ -83,10 +83,15 @@ struct code_object_target {
 };
 
 struct code_object_argument {
-    const char *name; /* "" when the metadata has none */
-    uint32_t offset;  /* bytes from the start of the kernel arguments */
-    uint32_t size;    /* bytes */
+    const char *name;          /* "" when the metadata has none, as the other texts */
+    const char *type_name;     /* "float*" */
+    const char *address_space; /* "global", "constant", "local" */
+    const char *access;        /* "read_only", "write_only", "read_write" */
+    uint32_t offset;           /* bytes from the start of the kernel arguments */
+    uint32_t size;             /* bytes */
+    uint32_t pointee_align;    /* bytes; 0: not stated */
     enum code_object_value_kind kind;
+    bool is_const, is_restrict, is_volatile, is_pipe;
 };
 
 enum { CODE_OBJECT_FACTS = 6 }; /* of a kernel that metadata and descriptor both state */
@@ -138,7 +143,10 @@ struct code_object_kernel {
 
     struct code_object_argument *arguments; /* by ascending offset */
     uint32_t argument_count;
-    uint32_t explicit_argument_count;   /* arguments that are not hidden; they come first */
+    uint32_t explicit_argument_count; /* arguments that are not hidden; they come first */
+    uint32_t required_group[3];       /* work-items; zeros: not stated */
+    uint32_t group_hint[3];
+    const char *vector_hint;            /* "float4"; "": not stated */
     uint32_t stated[CODE_OBJECT_FACTS]; /* by metadata; the reader refuses what contradicts */
 };
 
@@ -175,6 +183,8 @@ struct code_object {
     size_t symbol_count;
     struct code_object_relocation *relocations;
     size_t relocation_count;
+    const char **formats; /* of printf, each "number:arguments:bytes:...:text" */
+    size_t format_count;
 
     uint8_t *image; /* our copy of the file */
     size_t image_size;

@@ -136,6 +136,25 @@ static const char *find_text(struct code_object *object, const msgpack_object *m
     return object_memory_copy_text(&object->memory, value->via.str.ptr, value->via.str.size);
 }
 
+static bool find_truth(const msgpack_object *map, const char *key)
+{
+    const msgpack_object *value = find(map, key);
+    return value && value->type == MSGPACK_OBJECT_BOOLEAN && value->via.boolean;
+}
+
+/* Three numbers; what is not that leaves zeros. */
+static void find_group(const msgpack_object *map, const char *key, uint32_t group[3])
+{
+    const msgpack_object *list = find(map, key);
+    if (!list || list->type != MSGPACK_OBJECT_ARRAY || list->via.array.size != 3)
+        return;
+    for (int i = 0; i < 3; i++) {
+        const msgpack_object *number = &list->via.array.ptr[i];
+        if (number->type == MSGPACK_OBJECT_POSITIVE_INTEGER && number->via.u64 <= UINT32_MAX)
+            group[i] = (uint32_t)number->via.u64;
+    }
+}
+
 static bool read_argument(struct code_object *object, const msgpack_object *map,
                           struct code_object_kernel *kernel, uint32_t index)
 {
@@ -144,6 +163,14 @@ static bool read_argument(struct code_object *object, const msgpack_object *map,
     argument->offset = find_number(map, ".offset", UINT32_MAX);
     argument->size = find_number(map, ".size", UINT32_MAX);
     argument->name = find_text(object, map, ".name");
+    argument->type_name = find_text(object, map, ".type_name");
+    argument->address_space = find_text(object, map, ".address_space");
+    argument->access = find_text(object, map, ".access");
+    argument->pointee_align = find_number(map, ".pointee_align", 0);
+    argument->is_const = find_truth(map, ".is_const");
+    argument->is_restrict = find_truth(map, ".is_restrict");
+    argument->is_volatile = find_truth(map, ".is_volatile");
+    argument->is_pipe = find_truth(map, ".is_pipe");
     argument->kind = CODE_OBJECT_VALUE_UNKNOWN;
     if (kind && kind->type == MSGPACK_OBJECT_STR) {
         argument->kind = code_object_value_kind_of(kind->via.str.ptr, kind->via.str.size, true);
@@ -172,8 +199,10 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
     kernel->kernarg_size = kernel->stated[0] == CODE_OBJECT_UNSTATED ? 0 : kernel->stated[0];
     kernel->kernarg_align = find_number(map, ".kernarg_segment_align", 8);
     kernel->max_group_threads = find_number(map, ".max_flat_workgroup_size", 0);
-    const msgpack_object *stack = find(map, ".uses_dynamic_stack");
-    kernel->dynamic_stack = stack && stack->type == MSGPACK_OBJECT_BOOLEAN && stack->via.boolean;
+    kernel->dynamic_stack = find_truth(map, ".uses_dynamic_stack");
+    find_group(map, ".reqd_workgroup_size", kernel->required_group);
+    find_group(map, ".workgroup_size_hint", kernel->group_hint);
+    kernel->vector_hint = find_text(object, map, ".vec_type_hint");
     if (kernel->kernarg_align > 4096
         || (kernel->kernarg_align & (kernel->kernarg_align - 1)) != 0) {
         return code_object_fail(object, "kernel '%.120s' wants its arguments aligned to %u bytes",
@@ -191,6 +220,23 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
         if (!read_argument(object, &arguments->via.array.ptr[i], kernel, i)) {
             return false;
         }
+    }
+    return true;
+}
+
+static bool read_formats(struct code_object *object, const msgpack_object *formats)
+{
+    if (!formats)
+        return true;
+    if (formats->type != MSGPACK_OBJECT_ARRAY)
+        return code_object_fail(object, "metadata has a damaged list of formats");
+    object->formats = object_memory_take(&object->memory, formats->via.array.size, sizeof(char *));
+    for (uint32_t i = 0; i < formats->via.array.size; i++) {
+        const msgpack_object *text = &formats->via.array.ptr[i];
+        if (text->type != MSGPACK_OBJECT_STR)
+            return code_object_fail(object, "metadata has a damaged list of formats");
+        object->formats[object->format_count++] =
+            object_memory_copy_text(&object->memory, text->via.str.ptr, text->via.str.size);
     }
     return true;
 }
@@ -213,7 +259,7 @@ static bool read_root(struct code_object *object, const msgpack_object *root)
         }
         object->kernel_count++;
     }
-    return true;
+    return read_formats(object, find(root, "amdhsa.printf"));
 }
 
 bool code_object_read_metadata_msgpack(struct code_object *object, const uint8_t *bytes,

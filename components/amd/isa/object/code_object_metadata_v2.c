@@ -126,8 +126,11 @@ static void begin_argument(struct yaml_reader *reader)
 {
     struct code_object_kernel *kernel = reader->kernel;
     reader->argument = &kernel->arguments[kernel->argument_count++];
-    *reader->argument =
-        (struct code_object_argument){.name = "", .kind = CODE_OBJECT_VALUE_UNKNOWN};
+    *reader->argument = (struct code_object_argument){.name = "",
+                                                      .type_name = "",
+                                                      .address_space = "",
+                                                      .access = "",
+                                                      .kind = CODE_OBJECT_VALUE_UNKNOWN};
     reader->argument_align = 1;
 }
 
@@ -157,8 +160,8 @@ static bool begin_kernel(struct yaml_reader *reader)
         arguments = reader->kernel->arguments + reader->kernel->argument_count;
     }
     reader->kernel = &object->kernels[object->kernel_count++];
-    *reader->kernel =
-        (struct code_object_kernel){.name = "", .arguments = arguments, .kernarg_align = 8};
+    *reader->kernel = (struct code_object_kernel){
+        .name = "", .vector_hint = "", .arguments = arguments, .kernarg_align = 8};
     for (size_t i = 0; i < CODE_OBJECT_FACTS; i++) {
         reader->kernel->stated[i] = CODE_OBJECT_UNSTATED;
     }

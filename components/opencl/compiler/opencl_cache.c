@@ -1,0 +1,291 @@
+/* See opencl_cache.h.
+ *
+ * A file holds the digest of what follows it: how many header files there are, for each its path
+ * and the digest of what it held, the log, and the code. A file that does not agree with its digest
+ * is as good as missing. When there are more than ENTRIES_MAX files, those used least recently go.
+ */
+#include "opencl_cache.h"
+
+#include "components/clang/clang_process.h"
+#include "runtime/engine/output_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DIGEST = 64, ENTRIES_MAX = 4096, PATH_BYTES = 4096 };
+
+void opencl_cache_add(struct sha256 *key, const void *bytes, size_t size)
+{
+    sha256_add(key, &size, sizeof size);
+    sha256_add(key, bytes, size);
+}
+
+void opencl_cache_add_identity(struct sha256 *key, const char *path)
+{
+    struct stat status;
+    sha256_add_string(key, path);
+    if (stat(path, &status) == 0) {
+        sha256_add(key, &status.st_size, sizeof status.st_size);
+        sha256_add(key, &status.st_mtim, sizeof status.st_mtim);
+    }
+}
+
+/* The cache's folder as codegen/build/cache.h says, with the file's name behind it. */
+static void name_file(const char *name, char path[PATH_BYTES])
+{
+    const char *own = getenv("HEDDLE_CACHE"), *all = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    if (own && *own)
+        snprintf(path, PATH_BYTES, "%s/opencl/%s", own, name);
+    else if (all && *all)
+        snprintf(path, PATH_BYTES, "%s/heddle/opencl/%s", all, name);
+    else if (home && *home)
+        snprintf(path, PATH_BYTES, "%s/.cache/heddle/opencl/%s", home, name);
+    else
+        snprintf(path, PATH_BYTES, "/tmp/heddle-%ld/opencl/%s", (long)getuid(), name);
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    const char *at, *end;
+};
+
+static const char *take(struct reader *r, size_t size)
+{
+    const char *bytes = r->at;
+    if ((size_t)(r->end - r->at) < size)
+        return NULL;
+    r->at += size;
+    return bytes;
+}
+
+static bool take_size(struct reader *r, uint64_t *size)
+{
+    const char *bytes = take(r, sizeof *size);
+    if (bytes)
+        memcpy(size, bytes, sizeof *size);
+    return bytes != NULL;
+}
+
+static void digest_of(const void *bytes, size_t size, char hex[DIGEST + 1])
+{
+    struct sha256 digest;
+    sha256_init(&digest);
+    sha256_add(&digest, bytes, size);
+    sha256_finish(&digest, hex);
+}
+
+static bool digest_file(const char *path, char hex[DIGEST + 1])
+{
+    struct sha256 digest;
+    sha256_init(&digest);
+    bool read = sha256_add_file(&digest, path);
+    sha256_finish(&digest, hex);
+    return read;
+}
+
+/* Whether each header file holds what it held. */
+static bool headers_are_the_same(struct reader *r)
+{
+    uint64_t count;
+    if (!take_size(r, &count))
+        return false;
+    while (count-- > 0) {
+        char now[DIGEST + 1];
+        const char *path = r->at, *end = memchr(r->at, '\0', (size_t)(r->end - r->at));
+        if (!end)
+            return false;
+        r->at = end + 1;
+        const char *then = take(r, DIGEST);
+        if (!then || !digest_file(path, now) || memcmp(then, now, DIGEST) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool take_built(struct reader *r, struct opencl_built *built)
+{
+    uint64_t log, code;
+    if (!headers_are_the_same(r) || !take_size(r, &log) || !take_size(r, &code)
+        || log > (size_t)(r->end - r->at) || code != (size_t)(r->end - r->at) - log)
+        return false;
+    built->log = clang_allocate(log + 1);
+    memcpy(built->log, take(r, log), log);
+    built->bytes = clang_allocate(code);
+    memcpy(built->bytes, take(r, code), code);
+    built->size = code;
+    return true;
+}
+
+bool opencl_cache_find(const char *key, struct opencl_built *built)
+{
+    char path[PATH_BYTES], hex[DIGEST + 1];
+    size_t size;
+    struct stat status;
+    name_file(key, path);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return false;
+    bool found = fstat(file, &status) == 0 && status.st_uid == geteuid();
+    char *bytes = found ? clang_file_read(file, &size) : NULL;
+    if (found)
+        futimens(file, NULL); /* used now */
+    close(file);
+    found = found && size > DIGEST;
+    if (found) {
+        struct reader r = {bytes + DIGEST, bytes + size};
+        digest_of(r.at, size - DIGEST, hex);
+        found = memcmp(hex, bytes, DIGEST) == 0 && take_built(&r, built);
+    }
+    clang_release(bytes);
+    return found;
+}
+
+/* ---- writing ---- */
+
+/* The next path of a makefile's rule, in which a backslash stands in front of a space or an end of
+ * line. */
+static bool take_path(const char **at, char path[PATH_BYTES])
+{
+    size_t size = 0;
+    while (**at && (strchr(" \n", **at) || strncmp(*at, "\\\n", 2) == 0))
+        *at += **at == '\\' ? 2 : 1;
+    for (; **at && !strchr(" \n", **at) && size + 1 < PATH_BYTES; ++*at) {
+        if (**at == '\\' && (*at)[1] == '\n')
+            break;
+        if (strncmp(*at, "$$", 2) == 0 || (**at == '\\' && strchr(" #", (*at)[1])))
+            ++*at;
+        path[size++] = **at;
+    }
+    path[size] = '\0';
+    return size > 0;
+}
+
+/* Header files that the compiler read; what is in memory has no path of its own. */
+static uint64_t print_headers(FILE *out, const char *dependencies)
+{
+    char path[PATH_BYTES], hex[DIGEST + 1];
+    uint64_t count = 0;
+    const char *at = dependencies ? strchr(dependencies, ':') : NULL;
+    for (at = at ? at + 1 : ""; take_path(&at, path);) {
+        if (strcmp(path, "-") == 0 || !digest_file(path, hex))
+            continue;
+        count++;
+        if (out) {
+            fwrite(path, 1, strlen(path) + 1, out);
+            fwrite(hex, 1, DIGEST, out);
+        }
+    }
+    return count;
+}
+
+static void print_size(FILE *out, uint64_t size)
+{
+    fwrite(&size, sizeof size, 1, out);
+}
+
+static bool is_entry(const char *name)
+{
+    return strlen(name) == DIGEST && strspn(name, "0123456789abcdef") == DIGEST;
+}
+
+struct entry {
+    char name[DIGEST + 1];
+    struct timespec used;
+};
+
+static int compare_use(const void *a, const void *b)
+{
+    const struct timespec *one = &((const struct entry *)a)->used;
+    const struct timespec *two = &((const struct entry *)b)->used;
+    if (one->tv_sec != two->tv_sec)
+        return one->tv_sec < two->tv_sec ? -1 : 1;
+    return (one->tv_nsec > two->tv_nsec) - (one->tv_nsec < two->tv_nsec);
+}
+
+/* Removes a quarter of the files when there are too many. */
+static void trim(void)
+{
+    char folder[PATH_BYTES];
+    name_file("", folder);
+    DIR *directory = opendir(folder);
+    const struct dirent *each;
+    size_t count = 0;
+    struct entry *entries = NULL;
+    while (directory && (each = readdir(directory)))
+        count += is_entry(each->d_name);
+    if (count > ENTRIES_MAX) {
+        size_t room = count;
+        entries = clang_allocate(room * sizeof *entries);
+        rewinddir(directory);
+        for (count = 0; count < room && (each = readdir(directory));) {
+            struct stat status;
+            if (!is_entry(each->d_name) || fstatat(dirfd(directory), each->d_name, &status, 0) != 0)
+                continue;
+            memcpy(entries[count].name, each->d_name, DIGEST + 1);
+            entries[count++].used = status.st_mtim;
+        }
+        qsort(entries, count, sizeof *entries, compare_use);
+        for (size_t i = 0; i < count / 4; i++)
+            unlinkat(dirfd(directory), entries[i].name, 0);
+    }
+    clang_release(entries);
+    if (directory)
+        closedir(directory);
+}
+
+static bool write_all(int file, const char *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t wrote = write(file, bytes + done, size - done);
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return true;
+}
+
+static void write_file(const char *key, const char *bytes, size_t size)
+{
+    char path[PATH_BYTES], hex[DIGEST + 1];
+    struct output_file file;
+    digest_of(bytes, size, hex);
+    name_file(key, path);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    if (!output_file_open(&file, path))
+        return;
+    if (write_all(file.fd, hex, DIGEST) && write_all(file.fd, bytes, size))
+        output_file_publish(&file);
+    else
+        output_file_discard(&file);
+    trim();
+}
+
+void opencl_cache_keep(const char *key, const struct opencl_built *built, const char *dependencies)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (!out)
+        return;
+    print_size(out, print_headers(NULL, dependencies));
+    print_headers(out, dependencies);
+    print_size(out, strlen(built->log));
+    print_size(out, built->size);
+    fwrite(built->log, 1, strlen(built->log), out);
+    fwrite(built->bytes, 1, built->size, out);
+    fclose(out);
+    write_file(key, bytes, size);
+    free(bytes);
+}

@@ -1,0 +1,236 @@
+/* See opencl_compiler.h. What is installed, what was built before, and which steps a build takes:
+ * clCompileProgram() ends behind the first, clLinkProgram() does the others. */
+#include "opencl_compiler.h"
+
+#include "opencl_cache.h"
+#include "opencl_prelude.h"
+#include "opencl_steps.h"
+
+#include "components/amd/isa/isa_target.h"
+#include "components/clang/clang_library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char extensions[] =
+    "cl_khr_byte_addressable_store cl_khr_fp16 cl_khr_fp64 cl_khr_global_int32_base_atomics "
+    "cl_khr_global_int32_extended_atomics cl_khr_int64_base_atomics "
+    "cl_khr_int64_extended_atomics cl_khr_local_int32_base_atomics "
+    "cl_khr_local_int32_extended_atomics cl_khr_subgroups cl_amd_media_ops cl_amd_media_ops2";
+
+/* ---- what is installed ---- */
+
+/* Finds a program in PATH; to be released. NULL: there is none. */
+static char *find_program(const char *name)
+{
+    const char *at = getenv("PATH");
+    while (at) {
+        size_t length = strcspn(at, ":");
+        char *path = clang_allocate(length + strlen(name) + 3);
+        sprintf(path, "%.*s/%s", (int)length, length ? at : ".", name);
+        if (access(path, X_OK) == 0)
+            return path;
+        clang_release(path);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return NULL;
+}
+
+/* NULL, or what is missing. */
+static const char *find_missing(const char *target)
+{
+    char *compiler = find_program(OPENCL_COMPILER), *linker = find_program(OPENCL_LINKER),
+         library[64];
+    bool borrowed;
+    const char *missing =
+        !isa_traits_of(target) ? "OpenCL programs cannot be compiled for this target"
+        : !compiler ? "OpenCL programs need clang-19 in PATH; install clang-19 and lld-19"
+        : !linker   ? "OpenCL programs need ld.lld-19 in PATH; install lld-19"
+        : !clang_library_exists(opencl_libraries[0])
+                || !clang_library_of_target(target, library, sizeof library, &borrowed)
+            ? "OpenCL programs need AMD's device library; install rocm-device-libs"
+            : NULL;
+    clang_release(compiler);
+    clang_release(linker);
+    return missing;
+}
+
+bool opencl_compiler_is_available(const char *target)
+{
+    return find_missing(target) == NULL;
+}
+
+const char *opencl_compiler_extensions(const char *target)
+{
+    return isa_traits_of(target) ? extensions : "";
+}
+
+/* ---- the cache's key ---- */
+
+/* What every build depends on: target, compiler and device library. */
+static void begin_key(struct sha256 *key, const char *target, const char *options)
+{
+    static const char *const programs[] = {OPENCL_COMPILER, OPENCL_LINKER};
+    sha256_init(key);
+    sha256_add_string(key, "OpenCL 1");
+    sha256_add_string(key, opencl_prelude);
+    sha256_add_string(key, target);
+    sha256_add_string(key, options ? options : "");
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        char *path = find_program(programs[i]);
+        opencl_cache_add_identity(key, path ? path : "");
+        clang_release(path);
+    }
+    for (size_t i = 0; i < OPENCL_LIBRARIES; i++) {
+        char *path = clang_join(CLANG_LIBRARY_FOLDER "/", opencl_libraries[i]);
+        opencl_cache_add_identity(key, path);
+        clang_release(path);
+    }
+}
+
+static void add_texts(struct sha256 *key, const struct opencl_text *texts, size_t count)
+{
+    sha256_add(key, &count, sizeof count);
+    for (size_t i = 0; i < count; i++) {
+        sha256_add_string(key, texts[i].name ? texts[i].name : "");
+        opencl_cache_add(key, texts[i].bytes, texts[i].size);
+    }
+}
+
+/* ---- public ---- */
+
+/* Refuses what cannot be built; OPENCL_BUILD_OK: go on. `options` is to be released. */
+static enum opencl_build_status begin(struct opencl_options *options, const char *text, bool link,
+                                      const char *target, struct opencl_built *built)
+{
+    *built = (struct opencl_built){.log = clang_allocate(1)};
+    char *message = opencl_options_read(options, text, link);
+    const char *missing = find_missing(target);
+    enum opencl_build_status status =
+        message   ? opencl_fail(built, OPENCL_BUILD_INVALID_OPTIONS, message)
+        : missing ? opencl_fail(built, OPENCL_BUILD_NO_COMPILER, missing)
+                  : OPENCL_BUILD_OK;
+    clang_release(message);
+    return status;
+}
+
+/* Makes of bitcode what was asked for. */
+static enum opencl_build_status finish_compile(const struct opencl_job *job,
+                                               struct opencl_built *built)
+{
+    struct opencl_module module = {(const char *)built->bytes, built->size};
+    uint8_t *bitcode = built->bytes;
+    struct opencl_object object = {.kind = OPENCL_BINARY_OBJECT,
+                                   .math = job->options->math,
+                                   .module_count = 1,
+                                   .modules = &module};
+    snprintf(object.target, sizeof object.target, "%s", isa_traits_of(job->target)->name);
+    built->bytes = NULL;
+    enum opencl_build_status status = OPENCL_BUILD_OK;
+    if (job->link)
+        status = opencl_link_object(&object, built);
+    else
+        built->bytes = opencl_object_write(&object, &built->size);
+    clang_release(bitcode);
+    return status;
+}
+
+enum opencl_build_status opencl_compile(const struct opencl_text *sources, size_t source_count,
+                                        const struct opencl_text *headers, size_t header_count,
+                                        const char *options, const char *target, bool link,
+                                        struct opencl_built *built)
+{
+    struct opencl_options read;
+    enum opencl_build_status status = begin(&read, options, false, target, built);
+    const struct opencl_job job = {sources, headers, source_count, header_count,
+                                   &read,   target,  link};
+    struct sha256 key;
+    char hex[65], *dependencies = NULL;
+    if (status == OPENCL_BUILD_OK) {
+        begin_key(&key, target, options);
+        sha256_add(&key, &link, sizeof link);
+        add_texts(&key, sources, source_count);
+        add_texts(&key, headers, header_count);
+        sha256_finish(&key, hex);
+        struct opencl_built kept;
+        if (opencl_cache_find(hex, &kept)) {
+            opencl_built_release(built);
+            *built = kept;
+        } else {
+            status = opencl_compile_source(&job, built, &dependencies);
+            if (status == OPENCL_BUILD_OK)
+                status = finish_compile(&job, built);
+            if (status == OPENCL_BUILD_OK)
+                opencl_cache_keep(hex, built, dependencies);
+        }
+    }
+    clang_release(dependencies);
+    opencl_options_release(&read);
+    return status;
+}
+
+/* Puts the modules of all objects into one list. False: one is not sound, or of another target. */
+static bool collect(const struct opencl_text *objects, size_t count, const char *target,
+                    struct opencl_object *all)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct opencl_object each;
+        bool sound = opencl_object_read(&each, objects[i].bytes, objects[i].size)
+                     && strcmp(each.target, target) == 0;
+        if (sound) {
+            all->modules = clang_grow(all->modules, (all->module_count + each.module_count)
+                                                        * sizeof *all->modules);
+            memcpy(all->modules + all->module_count, each.modules,
+                   each.module_count * sizeof *each.modules);
+            all->module_count += each.module_count;
+            all->math |= each.math;
+        }
+        clang_release(each.modules);
+        if (!sound)
+            return false;
+    }
+    return count > 0;
+}
+
+enum opencl_build_status opencl_link(const struct opencl_text *objects, size_t object_count,
+                                     const char *options, const char *target,
+                                     struct opencl_built *built)
+{
+    struct opencl_options read;
+    enum opencl_build_status status = begin(&read, options, true, target, built);
+    struct opencl_object all = {.kind = OPENCL_BINARY_LIBRARY, .math = read.math};
+    struct sha256 key;
+    char hex[65];
+    if (status == OPENCL_BUILD_OK) {
+        snprintf(all.target, sizeof all.target, "%s", isa_traits_of(target)->name);
+        begin_key(&key, target, options);
+        add_texts(&key, objects, object_count);
+        sha256_finish(&key, hex);
+        struct opencl_built kept;
+        if (!collect(objects, object_count, all.target, &all)) {
+            status = opencl_fail(built, OPENCL_BUILD_FAILED,
+                                 "not all that is to be linked was compiled for this device");
+        } else if (read.create_library) {
+            built->bytes = opencl_object_write(&all, &built->size);
+        } else if (opencl_cache_find(hex, &kept)) {
+            opencl_built_release(built);
+            *built = kept;
+        } else {
+            status = opencl_link_object(&all, built);
+            if (status == OPENCL_BUILD_OK)
+                opencl_cache_keep(hex, built, NULL);
+        }
+    }
+    clang_release(all.modules);
+    opencl_options_release(&read);
+    return status;
+}
+
+void opencl_built_release(struct opencl_built *built)
+{
+    clang_release(built->bytes);
+    clang_release(built->log);
+    *built = (struct opencl_built){0};
+}

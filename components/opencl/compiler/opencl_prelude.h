@@ -1,0 +1,7 @@
+/* What sources see in front of themselves: declarations that clang 19 leaves out. */
+#ifndef HEDDLE_OPENCL_PRELUDE_H
+#define HEDDLE_OPENCL_PRELUDE_H
+
+extern const char opencl_prelude[];
+
+#endif
