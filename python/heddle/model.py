@@ -80,7 +80,7 @@ class Model:
                     joins: set[str]) -> Connection:
         target = self.places[self.index[one["to"].rpartition(".")[0]]]
         rate = 1.0 if one["from"].rpartition(".")[0] in joins else float(one["width"])
-        target.asked_bytes += rate * one["payload_bytes"]
+        target.asked_bytes += self._most_asked(one["from"], rate * one["payload_bytes"])
         target.payload_bytes = max(target.payload_bytes, one["payload_bytes"])
         link, wire = one.get("link", ""), one.get("wire", "")
         if not link:
@@ -91,6 +91,16 @@ class Model:
         medium = wires[wire] if wire else links[link]
         return Connection(one["from"], target.path, target.clock, key, rate, link,
                           medium["bandwidth_bytes_per_s"])
+
+
+    def _most_asked(self, port: str, carried: float) -> float:
+        """Bytes a cycle that come through a port: at most what the connection carries, and what a
+        compute unit asks for by its own bandwidth."""
+        source = self.places[self.index[port.rpartition(".")[0]]]
+        for name, _, whole in source.measures if source.kind == "compute" else ():
+            if name == "bandwidth" and len(whole) == 1 and whole[0][1] is None:
+                return min(carried, whole[0][0])
+        return carried
 
 
 def _resolved(measures: list[dict[str, Any]]) -> list[tuple[str, Terms, Terms]]:
