@@ -11,6 +11,7 @@ link is utilised by the time in which the busier direction of the link was taken
 is that of the link."""
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 from typing import Any, Iterable, Iterator
@@ -61,8 +62,7 @@ class Measured:
         self.shares: dict[str, list[Share]] = {name: [NONE] * count for name in NAMES}
         self.connections = {name: [NONE] * len(model.connections) for name in NAMES}
         self._add_components(components)
-        self._bound_bandwidths()
-        self._speak_for_parts()
+        self._judge(range(model.instances))
 
     def _add(self, index: int, stats: dict[str, Any], count: int = 1) -> None:
         """`stats` are the sums over so many places; each gets its share of them."""
@@ -90,30 +90,48 @@ class Measured:
             for index in places:
                 self._add(index, stats, len(places))
 
-    def _bound_bandwidths(self) -> None:
-        own = self.shares["bandwidth"]
-        for i, place in enumerate(self.model.places[:self.model.instances]):
+    def _judge(self, instances: Iterable[int]) -> None:
+        """Bounds bandwidths, and lets instances speak for their parts."""
+        for i in instances:
+            place, own = self.model.places[i], self.shares["bandwidth"]
             most = place.asked_bytes * float(self.cycles.get(place.clock, 0))
             if 0 < most < own[i][1]:
                 own[i] = own[i][0], most
+            self._speak_for_parts(i, place)
 
     def _parts(self, place: Place) -> Iterator[int]:
         for index in place.parts:
             yield index
             yield from self._parts(self.model.places[index])
 
-    def _speak_for_parts(self) -> None:
-        for i, place in enumerate(self.model.places[:self.model.instances]):
-            inner = list(self._parts(place)) if place.speaks else []
-            for name, own in self.shares.items() if inner else ():
-                for part in inner:
-                    if own[i][1] <= 0 if name == "hit_rate" else ratio(own[part]) > ratio(own[i]):
-                        own[i] = own[part]
-            if ratio(self.shares["bandwidth"][i]) > ratio(self.shares["utilisation"][i]):
-                self.shares["utilisation"][i] = self.shares["bandwidth"][i]
+    def _speak_for_parts(self, i: int, place: Place) -> None:
+        inner = list(self._parts(place)) if place.speaks else []
+        for name, own in self.shares.items() if inner else ():
+            for part in inner:
+                if own[i][1] <= 0 if name == "hit_rate" else ratio(own[part]) > ratio(own[i]):
+                    own[i] = own[part]
+        if ratio(self.shares["bandwidth"][i]) > ratio(self.shares["utilisation"][i]):
+            self.shares["utilisation"][i] = self.shares["bandwidth"][i]
 
-    def add_connections(self, wires: dict[str, Any], links: dict[str, Any]) -> None:
-        for i, one in enumerate(self.model.connections):
+    def again(self, instances: Iterable[int], components: dict[str, Any]) -> Measured:
+        """A copy in which these instances, and their parts, have counted this instead."""
+        found = copy.copy(self)
+        found.shares = {name: list(shares) for name, shares in self.shares.items()}
+        found.connections = {name: list(shares) for name, shares in self.connections.items()}
+        instances = list(instances)
+        for i in instances:
+            place = self.model.places[i]
+            for index in (i, *self._parts(place)):
+                for shares in found.shares.values():
+                    shares[index] = NONE
+                found._add(index, components.get(self.model.places[index].path, {}))
+        found._judge(instances)
+        return found
+
+    def add_connections(self, wires: dict[str, Any], links: dict[str, Any],
+                        only: Iterable[int] | None = None) -> None:
+        for i in range(len(self.model.connections)) if only is None else only:
+            one = self.model.connections[i]
             if one.link:
                 self._add_link(i, one, links.get(one.statistics, {}))
             elif one.statistics in wires:
