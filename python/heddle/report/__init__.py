@@ -4,11 +4,13 @@ runs     what the command `heddle` says of a statistics file, and the file itsel
 draw     shapes and texts of figures
 figures  cycles by kernel, roofline, heat map
 tables   kernels, memory levels, hottest components, what differs
-series   what happened over time: lines and heat maps
+timeline what happened over time, element by element, as data
+requests the slowest requests of a trace, as data
 page     the page
 
-The page is made whole here: figures are SVG and tables are HTML, with every number in place, so it
-reads without a script, too. `page.js` only chooses what is shown and sorts. No library of charts:
-the topology must be Graphviz' and the rest are bars and dots, so one would bring half a megabyte
-for axes and ticks, and could not make the files of --plot without a browser.
+Tables are HTML and figures are SVG, made whole here with every number in place, so they read
+without a script, too; `page.js` only chooses what is shown and sorts. What has a value for each
+element and interval is data, and is drawn into a canvas: timeline_draw.js draws, timeline.js moves
+through it, interval.js tells of a stretch of it. No library of charts: it would bring half a
+megabyte for axes and ticks.
 """

@@ -3,15 +3,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterable
 
 from heddle import differences, draw
 from heddle.draw import count, escape, percent
-from heddle.report import figures, tables
-from heddle.report import series as over_time
+from heddle.report import figures, requests, tables
 from heddle.kernels import Kernel
 from heddle.measures import RUN
 from heddle.report.runs import MEASURES, Run
+from heddle.report.tables import cell, table
+from heddle.report.timeline import Timeline
 from heddle.statistics_file import kernel_labels, number, title
 
 HERE = Path(__file__).parent
@@ -208,30 +209,66 @@ def comparison(runs: list[Run], chosen: Any) -> str:
         else "<p>No setting differs.</p>")
 
 
-def data(runs: list[Run]) -> str:
+def data(runs: list[Run]) -> list[dict[str, Any]]:
     """The numbers of the page for other programs."""
-    listed = [{"file": run.name, "time_ps": number(run.root, "time_ps"),
-               "kernels": [{"name": k.name, "gpu": k.gpu, "cycles": k.sum("cycles"),
-                            "launches": len(k.launches), "words": k.words,
-                            "slot_cycles": {f"{g}.{n}": v
-                                            for (g, n), v in k.rows.items()}}
-                           for k in run.kernels]} for run in runs]
-    return json.dumps(listed, ensure_ascii=False).replace("</", "<\\/")
+    return [{"file": run.name, "time_ps": number(run.root, "time_ps"),
+             "kernels": [{"name": k.name, "gpu": k.gpu, "cycles": k.sum("cycles"),
+                          "launches": len(k.launches), "words": k.words,
+                          "slot_cycles": {f"{g}.{n}": v for (g, n), v in k.rows.items()}}
+                         for k in run.kernels]} for run in runs]
 
 
-def over(series: over_time.Series) -> str:
-    maps = over_time.heat_maps(series)
+KEYS = ("With the keys, once the picture has the focus: W and S, or + and -, zoom; A and D move; "
+        "0 shows the whole run, F what is selected; arrows move a cursor over elements and "
+        "intervals, Enter selects its interval, E opens its array, Escape ends the selection. With "
+        "the pointer: dragging selects, with Shift it moves; Ctrl and the wheel zoom; a click on a "
+        "name opens the array.")
+
+
+def _buttons() -> str:
+    listed = (("+", "zoom in"), ("-", "zoom out"), ("a", "earlier"), ("d", "later"),
+              ("0", "whole run"), ("f", "what is selected"))
+    return "".join(f'<button type="button" data-timeline="{key}">{words}</button> '
+                   for key, words in listed)
+
+
+def over(series: Timeline, data: dict[str, Any]) -> str:
+    measures = data["measures"]
+    lists = "".join(
+        f'<p class="choose"><label>{label} <select id="timeline-{name}" name="timeline-{name}">'
+        + "".join(f'<option value="{escape(value)}">{escape(words)}</option>'
+                  for value, words in options) + "</select></label></p>"
+        for name, label, options in (
+            ("measure", "measure", [(m["name"], m["words"]) for m in measures]),
+            ("order", "elements", (("index", "by number"), ("fullest", "the fullest first"))),
+            ("scale", "scale", (("all", "one for all arrays"), ("own", "each array its own")))))
+    rows = [[cell(lane.path), cell(lane.measure.replace("_", " ")), cell(len(lane.elements)),
+             cell(sum(means) / len(means), f"{sum(means) / len(means):.3g}"),
+             cell(lane.elements[means.index(max(means))]),
+             cell(max(means), f"{max(means):.3g}")]
+            for m in series.measures() for lane in series.of(m) for means in (lane.means(),)]
     return section(
-        "series", "Over time", '<div class="columns">' + "".join(
-            figure(svg, "") for svg in over_time.charts(series)) + "</div>",
-        choose("time", "heat map of", [(m, m.replace("_", " ")) for m in maps]),
-        *(f'<div data-time="{m}">{figure(svg, "")}</div>' for m, svg in maps.items()),
-        f'<p class="soft">{len(series.intervals)} intervals; of an array all elements together. '
-        "Rest the pointer on an interval for its numbers.</p>")
+        "series", "Over time", lists, f'<p class="choose">{_buttons()}</p>',
+        '<p class="scale">0 <span id="timeline-ramp"></span> <span id="timeline-top"></span></p>',
+        f'<p id="timeline-keys" class="soft">{len(series.spans)} intervals. Of each array the area '
+        "is the mean of its elements, the line its fullest one, and below them is a row for each; "
+        "where a row has no room, it shows the fullest of its elements. A click on a name opens "
+        f"the array.</p><details><summary>Keys and pointer</summary><p>{KEYS}</p></details>",
+        '<p id="timeline-told" aria-live="polite">&nbsp;</p>',
+        '<div id="timeline"><canvas id="timeline-canvas" tabindex="0" role="img" '
+        'aria-label="elements over time" aria-describedby="timeline-keys"></canvas>'
+        '<div id="timeline-room"></div></div>', '<div id="interval"></div>',
+        "<details><summary>Means over the whole run as a table</summary>",
+        table("timeline-means", ["array", "measure", "elements", "mean", "fullest element",
+                                 "its mean"], rows), "</details>")
 
 
-def _sections(runs: list[Run], profile: str | None, series: over_time.Series | None,
-              chosen: Any) -> list[str]:
+def json_script(name: str, value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+def _sections(runs: list[Run], profile: str | None, timeline: str, chosen: Any) -> list[str]:
     parts = [section("findings", "What limits it", sides(runs, findings))]
     if len(runs) == 2:
         parts.append(comparison(runs, chosen))
@@ -242,8 +279,7 @@ def _sections(runs: list[Run], profile: str | None, series: over_time.Series | N
             + tables.kernels(run, f"kernels-{i}") for i, run in enumerate(runs))))
     if measured:
         parts.append(topology(runs))
-    if series:
-        parts.append(over(series))
+    parts.append(timeline)
     if profile:
         parts.append(section("instructions", "Hottest instructions", tables.instructions(
             runs[0], profile, "instructions-0")))
@@ -275,18 +311,31 @@ def levels(runs: list[Run]) -> str:
         by_scope(runs, tables.hottest, "hottest"))
 
 
-def whole(title: str, heads: str, sections: list[str], more: str = "") -> str:
-    """A page from its parts, with style and script."""
+SCRIPTS = ("page.js",)
+TIMELINE_SCRIPTS = (*SCRIPTS, "timeline_draw.js", "interval.js", "timeline.js")
+
+
+def whole(title: str, heads: str, sections: list[str], data_scripts: list[str],
+          scripts: Iterable[str] = SCRIPTS) -> str:
+    """A page from its parts, with style and scripts."""
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
+            '<meta name="color-scheme" content="light dark">'
             f"<title>{escape(title)}</title>\n<style>\n{(HERE / 'page.css').read_text()}</style>"
             f'</head><body><header class="two">{heads}</header><main>\n'
-            + "".join(sections) + f"</main>{more}\n"
-            f"<script>\n{(HERE / 'page.js').read_text()}</script></body></html>\n")
+            + "".join(sections) + "</main>" + "".join(data_scripts) + "\n<script>\n"
+            + "".join((HERE / name).read_text() for name in scripts) + "</script></body></html>\n")
 
 
-def page(runs: list[Run], profile: str | None = None,
-         series: over_time.Series | None = None, chosen: Any = None) -> str:
+def page(runs: list[Run], chosen: Any, series: Timeline | None = None) -> str:
+    scripts, timeline, names = [json_script("data", data(runs))], "", SCRIPTS
+    if series:
+        drawn = series.data()
+        if chosen.profile:
+            drawn["instructions"] = tables.hot(runs[0], chosen.profile)
+        if chosen.trace:
+            drawn["requests"] = requests.data(chosen.trace)
+        timeline, names = over(series, drawn), TIMELINE_SCRIPTS
+        scripts.append(json_script("timeline-data", drawn))
     return whole(" and ".join(title(run.root) for run in runs), "".join(head(run) for run in runs),
-                 _sections(runs, profile, series, chosen),
-                 f'<script type="application/json" id="data">{data(runs)}</script>')
+                 _sections(runs, chosen.profile, timeline, chosen), scripts, names)

@@ -11,7 +11,7 @@ from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page
 from heddle.report.runs import MEASURES, RUN, Run, read_runs
-from heddle.report.series import Series, heat_map
+from heddle.report.timeline import Timeline
 
 # What --plot draws of the first run.
 PLOTS: dict[str, Callable[[Run], str | None]] = {
@@ -25,7 +25,7 @@ PLOTS: dict[str, Callable[[Run], str | None]] = {
 def options(words: Sequence[str]) -> argparse.Namespace:
     parser = command_line.parser("report")
     parser.add_argument("--plot", action="append", default=[])
-    for name in ("--description", "--profile", "--series", "--only"):
+    for name in ("--description", "--profile", "--series", "--trace", "--only"):
         parser.add_argument(name)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--threshold", default="0")
@@ -33,18 +33,18 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     return command_line.parse(parser, words)
 
 
-def over_time(series: Series | None) -> dict[str, Callable[[Run], str | None]]:
+def over_time(series: Timeline | None) -> dict[str, Callable[[Run], str | None]]:
     """What --plot draws of a series."""
     def draws(measure: str) -> Callable[[Run], str | None]:
         def drawn(_: Run) -> str | None:
             if series is None:
                 raise Mistake(f"the plot 'time-{measure}' needs '--series FILE'")
-            return heat_map(series, measure)
+            return series.picture(measure)
         return drawn
     return {f"time-{measure}": draws(measure) for measure in MEASURES}
 
 
-def plots(run: Run, series: Series | None, names: list[str], output: str | None) -> None:
+def plots(run: Run, series: Timeline | None, names: list[str], output: str | None) -> None:
     known = {**PLOTS, **over_time(series)}
     for name in names:
         if name not in known:
@@ -68,7 +68,7 @@ def report_sweep(chosen: argparse.Namespace) -> int:
     if not is_sweep(folder):
         raise Mistake(f"'{folder}' is a folder without a sweep; one has sweep.sqlite")
     for name, given in (("a second file", chosen.files[1:]), ("--profile", chosen.profile),
-                        ("--description", chosen.description)):
+                        ("--trace", chosen.trace), ("--description", chosen.description)):
         if given:
             raise Mistake(f"{name} does not go with a sweep", usage=True)
     if chosen.plot:
@@ -92,11 +92,13 @@ def main(words: Sequence[str]) -> int:
             print(f"heddle report: {run.missing}", file=sys.stderr)
     if chosen.series and len(runs) > 1:
         raise Mistake("'--series' is of one run; give one statistics file")
-    series = Series(runs[0], chosen.series) if chosen.series else None
+    if chosen.trace and not chosen.series:
+        raise Mistake("'--trace' tells of intervals; give '--series FILE', too", usage=True)
+    series = Timeline(runs[0], chosen.series) if chosen.series else None
     if chosen.plot:
         plots(runs[0], series, chosen.plot, chosen.output)
         return 0
     path = Path(chosen.output or Path(chosen.files[0]).stem + ".html")
-    write(path, page.page(runs, chosen.profile, series, chosen))
+    write(path, page.page(runs, chosen, series))
     print(path)
     return 0

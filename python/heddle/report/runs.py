@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, Iterator
 
 from heddle import kernels, limits
-from heddle.intervals import Row as Interval, read as read_intervals
 from heddle.kernels import Kernel
 from heddle.measures import (NAMES, RUN, Group, Measured, grouped, least_of_hottest, of_kernel,
                              of_run)
 from heddle.mistakes import Mistake
-from heddle.model import described
+from heddle.model import Model, described
 from heddle.shares import shares
 from heddle.statistics_file import read
 
@@ -35,7 +34,7 @@ class Run:
         """Once the kernels have their labels."""
         limits.told(self.kernels, self.root, self.path)
         try:
-            self.model = described(self.tools, self.root, self.path, self.description)
+            self.model: Model = described(self.tools, self.root, self.path, self.description)
         except Mistake as mistake:
             self.missing = str(mistake)
             return
@@ -73,11 +72,10 @@ class Run:
                 if group.summed and measure != "hit_rate" and share > group.share * 1.01:
                     group.least = path, share
 
-    def series(self, path: str, counters: list[str]) -> Iterator[Interval]:
-        """The measures in each interval of a series, and these counters."""
+    def described(self) -> Model:
         if self.missing:
             raise Mistake(f"no series without a description: {self.missing}")
-        return read_intervals(self.model, self.root, path, counters)
+        return self.model
 
     def picture(self, measure: str, scope: str, scale: int | None) -> str | None:
         """The topology; None: there is no description."""

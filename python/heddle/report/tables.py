@@ -9,7 +9,7 @@ from heddle.draw import count, escape, percent, rate
 from heddle.kernels import Kernel
 from heddle.measures import RUN, Group
 from heddle.report.runs import Run
-from heddle.statistics_file import number
+from heddle.statistics_file import Identity, number
 
 HOTTEST = 14
 INSTRUCTIONS = 16
@@ -193,6 +193,28 @@ def _hits(row: profile.Row, level: str) -> dict[str, object]:
                       f"pending miss, {count(misses)} missed")
 
 
+def _label(row: profile.Row, labels: dict[Identity, str]) -> str:
+    return row["kernel"].split("(")[0] + labels[profile.kernel(row)][len(row["kernel"]):]
+
+
+def hot(run: Run, path: str) -> dict[str, Any]:
+    """Of each kernel the instructions with most slot-cycles, for intervals of the timeline."""
+    read = profile.read(path)
+    names = {(kernel.name, kernel.gpu): kernel.short for kernel in run.kernels}
+    profile.check_is_of(read, path, run.root, run.path)
+    by_kernel: dict[Identity, list[profile.Row]] = {}
+    for row in sorted(read, key=lambda row: -profile.cycles(row)):
+        by_kernel.setdefault(profile.kernel(row), []).append(row)
+    return {"rows": [{"kernel": names.get(kernel, kernel[0]),
+                      "offset": f"{int(row['offset']):+#06x}", "text": row["instruction"],
+                      "cycles": profile.cycles(row), "causes": _causes(row)}
+                     for kernel, rows in by_kernel.items() for row in rows[:4 * INSTRUCTIONS]]}
+
+
+def _causes(row: profile.Row) -> str:
+    return ", ".join(f"{kind} {percent(share)}" for kind, share in profile.causes(row))
+
+
 def instructions(run: Run, path: str, name: str) -> str:
     """The instructions that most slot-cycles of wavefronts went to."""
     read = profile.read(path)
@@ -205,7 +227,7 @@ def instructions(run: Run, path: str, name: str) -> str:
         executions, lines = int(row["executions"]), int(row["lines"])
         latency = int(row["memory_cycles"]) / executions if executions else 0
         kernel = labels[profile.kernel(row)]
-        rows.append([cell(row["kernel"].split("(")[0] + kernel[len(row["kernel"]):], title=kernel),
+        rows.append([cell(_label(row, labels), title=kernel),
                      cell(int(row["offset"]), f"{int(row['offset']):+#06x}"),
                      cell(row["instruction"]), cell(executions, count(executions)),
                      cell(cycles, count(cycles)), cell(cycles / whole, percent(cycles / whole)),
@@ -213,7 +235,6 @@ def instructions(run: Run, path: str, name: str) -> str:
                      if lines and executions else cell("", "–"),
                      cell(latency, f"{latency:.0f}") if lines else cell("", "–"),
                      _hits(row, "l1"), _hits(row, "l2"),
-                     cell(", ".join(f"{kind} {percent(share)}"
-                                    for kind, share in profile.causes(row)))])
+                     cell(_causes(row))])
     return table(name, ["kernel", "offset", "instruction", "executions", "slot-cycles", "of all",
                         "lines", "latency", "L1 hits", "L2 hits", "most of them"], rows)

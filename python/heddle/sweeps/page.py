@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 import pathlib
-from typing import Sequence
+from typing import Any, Sequence
 
 from heddle.draw import count, escape
 from heddle.files import csv_text, write
@@ -185,18 +184,16 @@ def page(folder: pathlib.Path) -> str:
         f'<p class="soft">{escape(line)}</p>' for line in told) + "</div>"
     sections = [f'<div class="columns"><div>{_over(results)}</div><div>{_pareto(results)}'
                 f"{_worth(results)}</div></div>", _failures(results), _points(results)]
-    return pages.whole(title, head, sections, '<script type="application/json" id="points">'
-                       + _data(results).replace("</", "<\\/") + "</script>")
+    return pages.whole(title, head, sections, [pages.json_script("points", _data(results))])
 
 
-def _data(results: Results) -> str:
+def _data(results: Results) -> dict[str, Any]:
     """The numbers behind all figures, once: points that are done, settings and results."""
     settings, names = results.settings(), results.results()
     numbers = [results.result(name) for name in names]
     rows = [[row.point, *(row.settings.get(name) for name in settings),
              *(by.get(row.point) for by in numbers)] for row in results.done]
-    return json.dumps({"columns": ["point", *settings, *names], "rows": rows},
-                      ensure_ascii=False, separators=(",", ":"))
+    return {"columns": ["point", *settings, *names], "rows": rows}
 
 
 def plots(folder: pathlib.Path, names: Sequence[str], output: str | None) -> None:
