@@ -58,11 +58,13 @@ bool run_rocm_begin(struct command *c)
     return ok;
 }
 
-/* The program finds the HIP library of the system, not heddle's, so the path of libraries stays. */
+/* The program finds the HIP library of the system, not heddle's, so the path of libraries stays.
+ * ROCr leaves the SDMA engines of gfx8 alone unless it is told to use them. */
 void run_rocm_set_environment(struct command *c)
 {
     const char *before = getenv("LD_PRELOAD"), *library = c->toolkit.kfd_library;
     setenv("HEDDLE_TOPOLOGY", folder, 1);
+    setenv("HSA_ENABLE_SDMA", "1", 0);
     setenv("LD_PRELOAD",
            before && *before ? arena_printf(c->arena, "%s:%s", library, before) : library, 1);
 }

@@ -44,7 +44,7 @@ struct topology_node {
     const struct model_connection *host_link;
     const struct topology_chip *chip;
     uint32_t cores;
-    uint32_t compute_units, simds, wavefronts, arrays, units_of_array, dies;
+    uint32_t compute_units, simds, wavefronts, arrays, units_of_array, dies, dma_engines;
     uint64_t lds_bytes, hz, host_hz;
     uint32_t simd_id_base, target_version, capability;
     uint32_t hive; /* 0: none */

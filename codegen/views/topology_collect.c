@@ -187,6 +187,7 @@ static void fill_gpu(const struct model *model, struct topology_node *node)
         if (is_a(leaf, "compute_unit"))
             add_unit(model, node, leaf, &array, &units_of_array);
         node->dies += is_a(leaf, "command_processor");
+        node->dma_engines += is_a(leaf, "dma_engine");
     }
 }
 

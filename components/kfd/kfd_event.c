@@ -205,6 +205,14 @@ void kfd_event_signal(uint32_t id)
     wake(id);
 }
 
+void kfd_event_interrupt(uint32_t id)
+{
+    uint64_t *page = id < own.end ? event_page() : NULL;
+    if (page)
+        __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
+    kfd_event_signal(id);
+}
+
 int kfd_event_set(struct kfd_request *request)
 {
     const struct kfd_ioctl_set_event_args *call = request->argument;

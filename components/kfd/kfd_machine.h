@@ -173,6 +173,8 @@ enum { KFD_SIGNAL_EQUAL, KFD_SIGNAL_UNEQUAL, KFD_SIGNAL_LESS, KFD_SIGNAL_NOT_LES
 bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
 /* The simulation has ended: queues with work tell the program that they have stopped. */
 void kfd_queues_fail(void);
+/* The GPU is reset: its queues of kernels stop, and tell the program. */
+void kfd_queues_reset(uint32_t gpu);
 /* Looks which doorbells of the GPU were rung. True: no thread will wait for what they announce by
  * an event, or there may be no room for more, so that the thread has to wait at its doorbell. */
 bool kfd_queues_rung(uint32_t gpu);
@@ -200,6 +202,8 @@ int kfd_event_wait(struct kfd_request *request);
 int kfd_event_give_up(struct kfd_request *request);
 int kfd_event_map(struct kfd_mapping *mapping);
 void kfd_event_signal(uint32_t id);
+/* An interrupt signals the event, and empties its mailbox. */
+void kfd_event_interrupt(uint32_t id);
 /* Events whose mailbox a kernel has written to. False: there was none. */
 bool kfd_events_look(void);
 /* Does a thread that has asked for work wait for an event? */

@@ -171,10 +171,10 @@ static void release(struct kfd_allocation *a)
 {
     if (a->has_code)
         kfd_code_forget(a);
+    if (a->in_device && !kfd.lost && !kfd.finished) /* copies that use it come to their end */
+        kfd_status(kfd.api->release(kfd_name(a->address)), "freeing memory");
     if (a->bytes)
         munmap(a->bytes, a->span);
-    if (a->in_device && !kfd.lost && !kfd.finished)
-        kfd_status(kfd.api->release(kfd_name(a->address)), "freeing memory");
     drop(a);
 }
 

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "kfd_sdma.h"
+
 enum {
     /* Vendor packets (amd_hsa_queue.h, hsa_ext_amd.h): the format in byte 2. */
     VENDOR_PM4 = 1,
@@ -57,6 +59,12 @@ static struct amd_signal *inactive_signal(const struct kfd_queue *q)
 
 void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason)
 {
+    if (kfd_sdma_is_type(q->type)) {
+        q->stopped = true;
+        kfd_events_fail(q->gpu, 0, false);
+        kfd_queues_reset(q->gpu);
+        return;
+    }
     struct amd_signal *s = inactive_signal(q);
     q->stopped = true;
     if (!s) {
@@ -68,11 +76,23 @@ void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason)
         kfd_event_signal(s->event_id);
 }
 
+static void say_stopped(const struct kfd_queue *q, const char *why)
+{
+    kfd_say("queue %u of GPU %u has stopped at %s %llu: %s", q->slot, q->gpu,
+            kfd_sdma_is_type(q->type) ? "byte" : "packet", (unsigned long long)q->next, why);
+}
+
 void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why)
 {
-    kfd_say("queue %u of GPU %u has stopped at packet %llu: %s", q->slot, q->gpu,
-            (unsigned long long)q->next, why);
+    say_stopped(q, why);
     kfd_queue_tell(q, reason);
+}
+
+void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address)
+{
+    say_stopped(q, why);
+    q->stopped = true;
+    kfd_events_fail(q->gpu, address & ~(uint64_t)(KFD_PAGE - 1), true);
 }
 
 void kfd_packet_end(struct kfd_queue *q, const struct kfd_flight *f, uint64_t end_ps)
@@ -93,7 +113,7 @@ void kfd_packet_end(struct kfd_queue *q, const struct kfd_flight *f, uint64_t en
 
 /* ---- packets ---- */
 
-static void add_flight(struct kfd_queue *q, uint64_t ticket, uint64_t completion)
+void kfd_packet_fly(struct kfd_queue *q, uint64_t ticket, uint64_t completion)
 {
     q->flight[(q->first + q->count++) % KFD_FLIGHTS] =
         (struct kfd_flight){.ticket = ticket, .completion = completion, .begun_ps = kfd.api->now()};
@@ -118,7 +138,7 @@ static enum kfd_turn begin_empty(struct kfd_queue *q, uint16_t header, uint64_t 
             return TURN_OVER;
         kfd_caches.unreleased = false;
     }
-    add_flight(q, ticket, completion);
+    kfd_packet_fly(q, ticket, completion);
     return TURN_BEGUN;
 }
 
@@ -181,10 +201,10 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
     bool others = kfd.gpu_count > 1; /* whose caches may hold what it has written to their memory */
     kfd_caches.unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || others;
     if (!completion || !others || launch.release != DRIVER_SCOPE_SYSTEM) {
-        add_flight(q, ticket, completion);
+        kfd_packet_fly(q, ticket, completion);
         return TURN_BEGUN;
     }
-    add_flight(q, ticket, 0);
+    kfd_packet_fly(q, ticket, 0);
     return begin_empty(q, p->header, completion);
 }
 
@@ -269,7 +289,7 @@ static enum kfd_turn begin_pm4(struct kfd_queue *q, const uint32_t *jump, uint64
     }
     if (kfd_status(kfd.api->fence(q->driver, &ticket), "a vendor packet") != 0)
         return TURN_OVER;
-    add_flight(q, ticket, completion);
+    kfd_packet_fly(q, ticket, completion);
     return TURN_BEGUN;
 }
 

@@ -23,15 +23,24 @@ struct kfd_flight {
     uint64_t begun_ps;
 };
 
+/* What a ring of packets for SDMA engines has beside (kfd_sdma.c). */
+struct kfd_sdma {
+    uint64_t ring_bytes;
+    uint64_t row;          /* of the copy at `next`: rows before it have begun */
+    uint64_t buffer, left; /* address and bytes of an indirect buffer that goes first; 0: none */
+};
+
 struct kfd_queue {
+    uint32_t type;      /* KFD_IOC_QUEUE_TYPE_* */
     bool stopped;       /* it made a mistake, or the program asked for it */
     uint32_t gpu, slot; /* its number, and that of its doorbell */
     uint32_t driver;    /* the driver's queue */
     uint64_t ring, packets;
     uint64_t read_pointer; /* its address */
-    uint64_t next;         /* packet to begin */
+    uint64_t next;         /* packet to begin; of an SDMA engine: its first byte */
     uint64_t announced;    /* packets before it are there */
-    uint64_t rung;         /* value of the doorbell */
+    struct kfd_sdma sdma;
+    uint64_t rung; /* value of the doorbell */
     uint64_t last_end_ps;
     struct kfd_flight flight[KFD_FLIGHTS]; /* a ring */
     uint32_t first, count;
@@ -60,10 +69,15 @@ struct kfd_cache_state {
 
 /* The signal at an address; NULL: it is not in memory of the GPU. */
 struct amd_signal *kfd_signal_at(uint32_t gpu, uint64_t address);
-/* Says why, and tells the program. */
+/* Says why, and tells the program. A queue of an SDMA engine cannot say so itself: the GPU hangs,
+ * and is reset. */
 void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why);
+/* Stops it at an address that the GPU does not reach. */
+void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address);
 /* Tells the program. */
 void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason);
+/* What was begun is with the driver until the ticket is done; 0: it is over. */
+void kfd_packet_fly(struct kfd_queue *q, uint64_t ticket, uint64_t completion);
 /* Begins the packet, which is then a flight of the queue, if that can be done now. */
 enum kfd_turn kfd_packet_begin(struct kfd_queue *q, const void *packet, uint16_t header);
 /* A packet is over: its signal says so, and when it ran. */

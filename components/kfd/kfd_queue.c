@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kfd_packet.h"
+#include "kfd_sdma.h"
 
 /* Packets of a ring: a program with less waits for room, which is not seen. */
 enum { ROOM_LEFT = 8 };
@@ -32,6 +33,7 @@ static bool end_flights(struct kfd_queue *q)
         if (f.ticket && kfd.api->time_of(f.ticket, &end_ps) != DRIVER_OK)
             break;
         kfd_packet_end(q, &f, end_ps);
+        kfd_caches.host_ran |= kfd_sdma_is_type(q->type); /* it has written past the caches */
         ended = true;
     }
     return ended;
@@ -65,7 +67,7 @@ bool kfd_queues_step(void)
         struct kfd_queue *q = own.queue[i];
         if (q) {
             progress |= end_flights(q);
-            progress |= begin_packets(q);
+            progress |= kfd_sdma_is_type(q->type) ? kfd_sdma_begin(q) : begin_packets(q);
         }
     }
     return progress;
@@ -101,6 +103,15 @@ void kfd_queues_fail(void)
     }
 }
 
+void kfd_queues_reset(uint32_t gpu)
+{
+    for (uint32_t i = 0; i < own.end; i++) {
+        struct kfd_queue *q = own.queue[i];
+        if (q && q->gpu == gpu && !kfd_sdma_is_type(q->type) && !q->stopped)
+            kfd_queue_tell(q, STOP_OTHER);
+    }
+}
+
 /* No thread can wait by an event for a packet with a signal that has none. */
 static bool has_event(const struct kfd_queue *q, uint64_t number)
 {
@@ -109,6 +120,21 @@ static bool has_event(const struct kfd_queue *q, uint64_t number)
     /* The completion signal is the last word of all packets. */
     const struct amd_signal *s = p ? kfd_signal_at(q->gpu, p->scratch_groups) : NULL;
     return !p || !p->scratch_groups || !s || s->event_mailbox;
+}
+
+static bool packets_rung(struct kfd_queue *q, uint64_t value)
+{
+    uint64_t announced = value + 1;
+    bool waits = false;
+    if (kfd.gpu[q->gpu].doorbell_bytes == 4) /* the number of packets, its lower half */
+        announced = q->announced + (uint32_t)((uint32_t)value - (uint32_t)q->announced);
+    if (announced > q->next + q->packets) {
+        kfd_queue_stop(q, STOP_OTHER, "its doorbell announces more packets than its ring has");
+        return false;
+    }
+    for (; q->announced < announced; q->announced++)
+        waits |= !has_event(q, q->announced);
+    return waits || q->announced - q->next + ROOM_LEFT > q->packets;
 }
 
 bool kfd_queues_rung(uint32_t gpu)
@@ -123,16 +149,7 @@ bool kfd_queues_rung(uint32_t gpu)
         if (value == q->rung)
             continue;
         q->rung = value;
-        uint64_t announced = value + 1;
-        if (kfd.gpu[gpu].doorbell_bytes == 4) /* the number of packets, its lower half */
-            announced = q->announced + (uint32_t)((uint32_t)value - (uint32_t)q->announced);
-        if (announced > q->next + q->packets) {
-            kfd_queue_stop(q, STOP_OTHER, "its doorbell announces more packets than its ring has");
-            continue;
-        }
-        for (; q->announced < announced; q->announced++)
-            waits |= !has_event(q, q->announced);
-        waits |= q->announced - q->next + ROOM_LEFT > q->packets;
+        waits |= kfd_sdma_is_type(q->type) ? kfd_sdma_rung(q, value) : packets_rung(q, value);
     }
     return waits;
 }
@@ -156,18 +173,36 @@ int kfd_queue_allocate_gws(struct kfd_request *request)
     return 0;
 }
 
+static bool ring_is_possible(uint32_t type, uint64_t bytes)
+{
+    if (kfd_sdma_is_type(type))
+        return kfd_sdma_ring_size(bytes);
+    uint64_t packets = bytes / AQL_PACKET_BYTES;
+    return packets >= 2 && !(packets & (packets - 1)) && bytes % AQL_PACKET_BYTES == 0;
+}
+
+static uint32_t count_queues(uint32_t gpu, uint32_t type)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < own.end; i++)
+        count += own.queue[i] && own.queue[i]->gpu == gpu && own.queue[i]->type == type;
+    return count;
+}
+
 static int check_create(const struct kfd_ioctl_create_queue_args *call, int gpu)
 {
-    uint64_t packets = call->ring_size / AQL_PACKET_BYTES;
+    bool copies = kfd_sdma_is_type(call->queue_type);
     if (gpu < 0)
         return -ENODEV;
-    /* Nothing speaks PM4 to a queue, and the topology has no SDMA engines. */
-    if (call->queue_type != KFD_IOC_QUEUE_TYPE_COMPUTE_AQL)
+    /* Nothing speaks PM4 to a queue. */
+    if (call->queue_type != KFD_IOC_QUEUE_TYPE_COMPUTE_AQL && !copies)
         return -EINVAL;
     if (call->queue_percentage > KFD_MAX_QUEUE_PERCENTAGE
-        || call->queue_priority > KFD_MAX_QUEUE_PRIORITY || packets < 2 || packets & (packets - 1)
-        || call->ring_size % AQL_PACKET_BYTES)
+        || call->queue_priority > KFD_MAX_QUEUE_PRIORITY
+        || !ring_is_possible(call->queue_type, call->ring_size))
         return -EINVAL;
+    if (copies && count_queues((uint32_t)gpu, call->queue_type) >= kfd_sdma_queues((uint32_t)gpu))
+        return -ENOMEM; /* as of the driver (allocate_sdma_queue() of Linux) */
     if (!kfd_bytes((uint32_t)gpu, call->ring_base_address, call->ring_size)
         || call->read_pointer_address % 8 || call->write_pointer_address % 8
         || !kfd_bytes((uint32_t)gpu, call->read_pointer_address, 8)
@@ -192,15 +227,20 @@ int kfd_queue_create(struct kfd_request *request)
         return result;
     struct kfd_queue *q = kfd_new(sizeof *q);
     const uint64_t *read = kfd_bytes((uint32_t)gpu, call->read_pointer_address, 8);
-    *q = (struct kfd_queue){.stopped = call->queue_percentage == 0,
+    uint64_t first = kfd_sdma_is_type(call->queue_type) ? 0 : *read;
+    *q = (struct kfd_queue){.type = call->queue_type,
+                            .stopped = call->queue_percentage == 0,
                             .gpu = (uint32_t)gpu,
                             .slot = slot,
                             .driver = driver,
                             .ring = call->ring_base_address,
                             .packets = call->ring_size / AQL_PACKET_BYTES,
                             .read_pointer = call->read_pointer_address,
-                            .next = *read,
-                            .announced = *read};
+                            .next = first,
+                            .announced = first,
+                            .sdma.ring_bytes = call->ring_size};
+    if (kfd_sdma_is_type(q->type)) /* kernels that run to their end may wait for copies */
+        kfd_status(kfd.api->queue_attends(driver), "creating a queue");
     kfd_doorbell_clear(q->gpu, slot);
     q->rung = kfd_doorbell_value(q->gpu, slot);
     own.queue[slot] = q;
@@ -241,15 +281,15 @@ int kfd_queue_update(struct kfd_request *request)
     if (!q || call->queue_percentage > KFD_MAX_QUEUE_PERCENTAGE
         || call->queue_priority > KFD_MAX_QUEUE_PRIORITY)
         return -EINVAL;
-    uint64_t packets = call->ring_size / AQL_PACKET_BYTES;
     if (call->queue_percentage
-        && (packets < 2 || packets & (packets - 1)
+        && (!ring_is_possible(q->type, call->ring_size)
             || !kfd_bytes(q->gpu, call->ring_base_address, call->ring_size)))
         return -EINVAL;
     q->stopped = call->queue_percentage == 0;
     if (!q->stopped) {
         q->ring = call->ring_base_address;
-        q->packets = packets;
+        q->packets = call->ring_size / AQL_PACKET_BYTES;
+        q->sdma.ring_bytes = call->ring_size;
     }
     return 0;
 }

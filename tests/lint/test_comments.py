@@ -43,8 +43,10 @@ NAMED = re.compile(r"(?<![\w.*<{>/-])(?:[\w.-]+/)*([a-z]\w+\.(?:c|h|py|heddle))(
 SYSTEM = re.compile(r"^\s*# *include <(.*)>", re.MULTILINE)
 FOREIGN = {  # sources of Linux, glibc, libdrm and ROCr
     "amd_hsa_queue.h", "amd_hsa_signal.h", "amdgpu_drm.h", "drm.h", "gca_8_0_enum.h", "gfx_v8_0.c",
-    "kfd_chardev.c", "kfd_crat.c", "kfd_crat.h", "kfd_events.c", "kfd_flat_memory.c", "kfd_priv.h",
-    "kfd_sysfs.h", "kfd_topology.c", "pthread_cond_init.c", "soc15d.h", "vid.h"}
+    "kfd_chardev.c", "kfd_crat.c", "kfd_crat.h", "kfd_device.c", "kfd_events.c",
+    "kfd_flat_memory.c", "kfd_priv.h", "kfd_sysfs.h", "kfd_topology.c", "pthread_cond_init.c",
+    "sdma_registers.h", "soc15d.h", "tonga_sdma_pkt_open.h", "vega10_enum.h",
+    "vega10_sdma_pkt_open.h", "vid.h"}
 
 
 def files_to_name():

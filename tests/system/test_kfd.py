@@ -58,6 +58,29 @@ def test_queues_do_what_hsa_says(run, case):
                                           "HSA_STATUS_ERROR_INVALID_ARGUMENT"]
 
 
+COPIES = KFD / "hsa_copies"
+
+
+def test_copies_wait_for_each_other_and_take_the_time_of_the_link(run):
+    for mode in "functional", "timing":
+        ran = run(f"{NANO} --mode {mode} -- {COPIES} chain", "^PASS hsa_copies chain")
+    there, back = map(int, re.search(r"^(\d+) ns, (\d+) ns", ran.output, re.M).groups())
+    assert there > 300000 / 16 and back > 300000 / 16  # bytes, at 16 GB/s
+
+
+def test_boxes_are_copied(run):
+    run(f"platforms/mi210.heddle --stack rocm --mode functional -- {COPIES} windows", "^PASS")
+
+
+@pytest.mark.parametrize("platform, queues", [("r9nano", 1), ("mi210", 7)])
+def test_a_queue_of_copies_that_makes_a_mistake_stops(run, platform, queues):
+    rocm = f"platforms/{platform}.heddle --stack rocm --mode functional -- {COPIES}"
+    run(f"{rocm} packets", f"^{queues} queues more$", "^the fence is there$",
+        "has stopped at byte 16: a packet that is not known", "ERROR_EXCEPTION", status=134)
+    run(f"{rocm} fault", "a fence writes 4 bytes at 0x12344, which are not in memory of the GPU",
+        r"Memory access fault by GPU node-1 .* on address 0x12000\.", status=134)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("mode", ["functional", "timing"])
 def test_two_gpus_wait_for_each_other(run, mode):

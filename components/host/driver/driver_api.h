@@ -54,7 +54,8 @@ struct driver_device_info {
     bool has_fabric;    /* an RDMA engine that joins it to other GPUs */
     bool shares_memory; /* with the host */
     bool pages_move;    /* managed memory goes to the GPUs that use it */
-    uint32_t reserved[8];
+    uint32_t dma_engines;
+    uint32_t reserved[7];
 };
 
 /* What a launch makes consistent with others' memory, before it and behind it. */

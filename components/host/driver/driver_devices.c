@@ -104,6 +104,8 @@ static void device_add_instance(struct driver_device_info *info,
         info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
     } else if (!strcmp(type, "rdma_engine")) {
         info->has_fabric = true;
+    } else if (!strcmp(type, "dma_engine")) {
+        info->dma_engines++;
     } else if (!strcmp(type, "dram")) {
         info->memory_bandwidth_bytes_per_s += (uint64_t)device_param(instance, "width", 1)
                                               * (uint64_t)device_param(instance, "line", 64) * hz;
