@@ -65,6 +65,8 @@ void run_rocm_set_environment(struct command *c)
     const char *before = getenv("LD_PRELOAD"), *library = c->toolkit.kfd_library;
     setenv("HEDDLE_TOPOLOGY", folder, 1);
     setenv("HSA_ENABLE_SDMA", "1", 0);
+    if (c->options->kfd_version)
+        setenv("HEDDLE_KFD_VERSION", c->options->kfd_version, 1);
     setenv("LD_PRELOAD",
            before && *before ? arena_printf(c->arena, "%s:%s", library, before) : library, 1);
 }

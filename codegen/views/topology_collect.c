@@ -17,6 +17,7 @@ enum {
     CAPABILITY_DOORBELL_4 = 1 << 12,
     CAPABILITY_DOORBELL_8 = 2 << 12,
     CAPABILITY_SRAM_ECC = 0x04000000,
+    CAPABILITY_SVM = 0x08000000,
     CAPABILITY_COHERENT_HOST = 0x10000000
 };
 
@@ -194,6 +195,7 @@ static void fill_gpu(const struct model *model, struct topology_node *node)
 static void fill_capability(struct topology_node *node, bool shares_memory)
 {
     node->capability = node->target_version < 90000 ? CAPABILITY_DOORBELL_4 : CAPABILITY_DOORBELL_8;
+    node->capability |= node->target_version < 90000 ? 0 : CAPABILITY_SVM;
     node->capability |= node->chip->ecc ? CAPABILITY_SRAM_ECC : 0;
     node->capability |= shares_memory ? CAPABILITY_COHERENT_HOST : 0;
 }

@@ -63,6 +63,13 @@ void *interpose_mmap(void *address, size_t length, int protection, int flags, in
 void *interpose_mmap64(void *address, size_t length, int protection, int flags, int fd,
                        off_t offset) INTERPOSE_AS(mmap64, mmap);
 
+int interpose_munmap(void *address, size_t length) INTERPOSE(munmap);
+int interpose_munmap(void *address, size_t length)
+{
+    kfd_unmap(address, length);
+    return INTERPOSE_NEXT(interpose_munmap, "munmap")(address, length);
+}
+
 int interpose_close(int fd) INTERPOSE(close);
 int interpose_close(int fd)
 {

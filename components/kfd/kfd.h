@@ -23,7 +23,7 @@ enum {
     KFD_RENDER_MINOR = 128,  /* of the first GPU */
     KFD_FIRST_GPU_ID = 4096, /* not 0, which means a processor */
     KFD_MAJOR_VERSION = 1,
-    KFD_MINOR_VERSION = 6
+    KFD_MINOR_VERSION = 14 /* where HEDDLE_KFD_VERSION names none */
 };
 
 static inline uint32_t kfd_gpu_id(uint32_t gpu)
@@ -42,6 +42,8 @@ int kfd_ioctl(int fd, unsigned long request, void *argument);
 /* mmap() of a descriptor of kfd_open(): MAP_FAILED with errno. Memory that it made is unmapped and
  * protected by the C library's calls. */
 void *kfd_map(int fd, void *address, size_t length, int protection, int flags, off_t offset);
+/* The program is about to unmap memory, which GPUs may use. */
+void kfd_unmap(const void *address, size_t length);
 /* Passes on a signal handler that the program sets for SIGSEGV or SIGTRAP while doorbells are
  * watched: the machine keeps its own and calls the program's for what is not its own. False: the
  * signal is none of the machine's, and the C library's call is to be made. */

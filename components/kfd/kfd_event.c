@@ -12,12 +12,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "kfd_calls.h"
 #include "kfd_machine.h"
 #include "program_memory.h"
 
 struct event {
     bool used, signalled, resets;
     uint32_t type, gpu;
+    uint64_t age; /* signals so far, from 1 on */
 };
 
 /* A thread in a wait: the request that it made, and what it waits for. */
@@ -112,8 +114,8 @@ int kfd_event_create(struct kfd_request *request)
         id++;
     if (id == KFD_EVENTS_MAX)
         return -ENOSPC;
-    own.event[id] =
-        (struct event){.used = true, .resets = call->auto_reset != 0, .type = call->event_type};
+    own.event[id] = (struct event){
+        .used = true, .resets = call->auto_reset != 0, .type = call->event_type, .age = 1};
     own.end = id < own.end ? own.end : id + 1;
     call->event_id = id;
     call->event_trigger_data = id;
@@ -142,6 +144,16 @@ static bool is_done(const struct waiter *w)
     return met && (met == w->count || !w->all);
 }
 
+/* The age of an event that a thread has seen, in its list (kfd_hsa_signal_event_data of Linux since
+ * 1.14); 0: it has none in mind. A signal that it has missed ends its wait. */
+static uint64_t seen_age(const struct event *e, const struct kfd_event_data *data)
+{
+    uint64_t age = 0;
+    if (kfd_minor_version() >= 14 && e->type == KFD_IOC_EVENT_SIGNAL)
+        memcpy(&age, data, sizeof age);
+    return age;
+}
+
 /* Tells what exceptions there were, in the program's list of events, unless it has taken that
  * away. */
 static void tell(const struct waiter *w, uint64_t list)
@@ -155,6 +167,8 @@ static void tell(const struct waiter *w, uint64_t list)
             program_write(at, &own.fault, sizeof own.fault);
         else if (e->type == KFD_IOC_EVENT_HW_EXCEPTION)
             program_write(at, &own.hang, sizeof own.hang);
+        else if (seen_age(e, &w->events[i]))
+            program_write(at, &e->age, sizeof e->age);
     }
 }
 
@@ -201,6 +215,7 @@ void kfd_event_signal(uint32_t id)
     struct event *e = find(id);
     if (!e)
         return;
+    e->age++;
     e->signalled = !e->resets || !has_waiter(id);
     wake(id);
 }
@@ -274,7 +289,8 @@ int kfd_event_wait(struct kfd_request *request)
     }
     for (uint32_t i = 0; i < w->count; i++) {
         struct event *e = find(w->events[i].event_id);
-        w->met[i] = e->signalled;
+        uint64_t age = seen_age(e, &w->events[i]);
+        w->met[i] = e->signalled || (age && age != e->age);
         e->signalled = e->signalled && !e->resets;
     }
     w->next = own.waiters;
@@ -328,6 +344,8 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
                                                   .reset_cause = KFD_HW_EXCEPTION_GPU_HANG,
                                                   .memory_lost = 1,
                                                   .gpu_id = kfd_gpu_id(gpu)};
+    if (memory)
+        kfd_notice_fault(gpu);
     uint32_t type = memory ? KFD_IOC_EVENT_MEMORY : KFD_IOC_EVENT_HW_EXCEPTION;
     for (uint32_t id = 1; id < own.end; id++) {
         if (own.event[id].used && own.event[id].type == type)

@@ -1,16 +1,20 @@
 /* The calls of /dev/kfd by number (linux/kfd_ioctl.h), and the function that does each of them.
- * What is not in the table answers ENOTTY, and is named once. The sizes of arguments are those of
- * the distribution's header; a caller with a shorter or longer one gets ENOTTY for it, too, as its
- * number differs. */
+ * What is not in the table, or came to Linux after the version that the program is told, answers
+ * ENOTTY, and is named once. As with Linux a caller may have a shorter or longer argument than the
+ * driver, from an older or newer header: what it lacks is 0, what is too much comes back as it was.
+ */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
-#include <linux/kfd_ioctl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "kfd_calls.h"
 #include "kfd_machine.h"
+#include "kfd_new_calls.h"
 #include "program_memory.h"
 
 enum {
@@ -23,11 +27,22 @@ enum {
 
 /* ---- calls that ask for facts ---- */
 
+uint32_t kfd_minor_version(void)
+{
+    static uint32_t minor; /* atomic; 0: not asked yet */
+    uint32_t known = __atomic_load_n(&minor, __ATOMIC_RELAXED);
+    const char *named = known ? NULL : getenv("HEDDLE_KFD_VERSION");
+    if (!known && (!named || sscanf(named, "1.%u", &known) != 1 || !known))
+        known = KFD_MINOR_VERSION;
+    __atomic_store_n(&minor, known, __ATOMIC_RELAXED);
+    return known;
+}
+
 static int get_version(struct kfd_request *request)
 {
     struct kfd_ioctl_get_version_args *call = request->argument;
     call->major_version = KFD_MAJOR_VERSION;
-    call->minor_version = KFD_MINOR_VERSION;
+    call->minor_version = kfd_minor_version();
     return 0;
 }
 
@@ -165,50 +180,89 @@ static int set_xnack(struct kfd_request *request)
     return 0;
 }
 
+/* What a debugger would find, which there is none of: the driver only remembers that the runtime
+ * has announced itself. */
+static int enable_runtime(struct kfd_request *request)
+{
+    static bool enabled; /* of the machine's thread */
+    const struct kfd_ioctl_runtime_enable_args *call = request->argument;
+    bool enable = call->mode_mask & KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK;
+    if (enable && enabled)
+        return -EBUSY;
+    if (enable && kfd_queues_any())
+        return -EEXIST;
+    enabled = enable;
+    return 0;
+}
+
+/* The first interface for debuggers, which Linux has refused since 5.17. */
+static int refuse_debugger(struct kfd_request *request)
+{
+    (void)request;
+    return -EPERM;
+}
+
 /* ---- the table ---- */
+
+/* How calls run: they work when the simulation has ended; they need nothing of the driver. */
+enum { OVER = 1, ASIDE = 2, ALWAYS = OVER | ASIDE };
 
 struct call {
     unsigned long request;
-    const char *name;
     int (*run)(struct kfd_request *request);
-    bool when_over; /* it works when the simulation has ended */
-    bool aside;     /* it needs nothing of the driver */
+    uint8_t how;
+    uint8_t since; /* N of version 1.N */
 };
 
 static const struct call calls[] = {
-    {AMDKFD_IOC_GET_VERSION, "GET_VERSION", get_version, true, true},
-    {AMDKFD_IOC_CREATE_QUEUE, "CREATE_QUEUE", kfd_queue_create, false, false},
-    {AMDKFD_IOC_DESTROY_QUEUE, "DESTROY_QUEUE", kfd_queue_destroy, true, false},
-    {AMDKFD_IOC_UPDATE_QUEUE, "UPDATE_QUEUE", kfd_queue_update, true, true},
-    {AMDKFD_IOC_SET_MEMORY_POLICY, "SET_MEMORY_POLICY", set_memory_policy, true, true},
-    {AMDKFD_IOC_GET_CLOCK_COUNTERS, "GET_CLOCK_COUNTERS", get_clocks, true, true},
-    {AMDKFD_IOC_GET_PROCESS_APERTURES, "GET_PROCESS_APERTURES", get_apertures, true, true},
-    {AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, "GET_PROCESS_APERTURES_NEW", get_apertures_new, true,
-     true},
-    {AMDKFD_IOC_CREATE_EVENT, "CREATE_EVENT", kfd_event_create, true, true},
-    {AMDKFD_IOC_DESTROY_EVENT, "DESTROY_EVENT", kfd_event_destroy, true, true},
-    {AMDKFD_IOC_SET_EVENT, "SET_EVENT", kfd_event_set, true, true},
-    {AMDKFD_IOC_RESET_EVENT, "RESET_EVENT", kfd_event_reset, true, true},
-    {AMDKFD_IOC_WAIT_EVENTS, "WAIT_EVENTS", kfd_event_wait, true, true},
-    {AMDKFD_IOC_SET_SCRATCH_BACKING_VA, "SET_SCRATCH_BACKING_VA", set_scratch, true, true},
-    {AMDKFD_IOC_GET_TILE_CONFIG, "GET_TILE_CONFIG", get_tile_config, true, true},
-    {AMDKFD_IOC_SET_TRAP_HANDLER, "SET_TRAP_HANDLER", set_trap_handler, true, true},
-    {AMDKFD_IOC_ACQUIRE_VM, "ACQUIRE_VM", acquire_vm, true, true},
-    {AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, "ALLOC_MEMORY_OF_GPU", kfd_memory_allocate, false, false},
-    {AMDKFD_IOC_FREE_MEMORY_OF_GPU, "FREE_MEMORY_OF_GPU", kfd_memory_free, true, false},
-    {AMDKFD_IOC_MAP_MEMORY_TO_GPU, "MAP_MEMORY_TO_GPU", kfd_memory_map, true, true},
-    {AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, "UNMAP_MEMORY_FROM_GPU", kfd_memory_unmap, true, true},
-    {AMDKFD_IOC_ALLOC_QUEUE_GWS, "ALLOC_QUEUE_GWS", kfd_queue_allocate_gws, false, true},
-    {AMDKFD_IOC_SET_XNACK_MODE, "SET_XNACK_MODE", set_xnack, true, true},
-    {AMDKFD_IOC_AVAILABLE_MEMORY, "AVAILABLE_MEMORY", get_available_memory, false, false},
+    {AMDKFD_IOC_GET_VERSION, get_version, ALWAYS, 1},
+    {AMDKFD_IOC_CREATE_QUEUE, kfd_queue_create, 0, 1},
+    {AMDKFD_IOC_DESTROY_QUEUE, kfd_queue_destroy, OVER, 1},
+    {AMDKFD_IOC_SET_MEMORY_POLICY, set_memory_policy, ALWAYS, 1},
+    {AMDKFD_IOC_GET_CLOCK_COUNTERS, get_clocks, ALWAYS, 1},
+    {AMDKFD_IOC_GET_PROCESS_APERTURES, get_apertures, ALWAYS, 1},
+    {AMDKFD_IOC_UPDATE_QUEUE, kfd_queue_update, ALWAYS, 1},
+    {AMDKFD_IOC_CREATE_EVENT, kfd_event_create, ALWAYS, 1},
+    {AMDKFD_IOC_DESTROY_EVENT, kfd_event_destroy, ALWAYS, 1},
+    {AMDKFD_IOC_SET_EVENT, kfd_event_set, ALWAYS, 1},
+    {AMDKFD_IOC_RESET_EVENT, kfd_event_reset, ALWAYS, 1},
+    {AMDKFD_IOC_WAIT_EVENTS, kfd_event_wait, ALWAYS, 1},
+    {AMDKFD_IOC_DBG_REGISTER_DEPRECATED, refuse_debugger, ALWAYS, 1},
+    {AMDKFD_IOC_DBG_UNREGISTER_DEPRECATED, refuse_debugger, ALWAYS, 1},
+    {AMDKFD_IOC_DBG_ADDRESS_WATCH_DEPRECATED, refuse_debugger, ALWAYS, 1},
+    {AMDKFD_IOC_DBG_WAVE_CONTROL_DEPRECATED, refuse_debugger, ALWAYS, 1},
+    {AMDKFD_IOC_SET_SCRATCH_BACKING_VA, set_scratch, ALWAYS, 1},
+    {AMDKFD_IOC_GET_TILE_CONFIG, get_tile_config, ALWAYS, 1},
+    {AMDKFD_IOC_SET_TRAP_HANDLER, set_trap_handler, ALWAYS, 1},
+    {AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, get_apertures_new, ALWAYS, 1},
+    {AMDKFD_IOC_ACQUIRE_VM, acquire_vm, ALWAYS, 1},
+    {AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, kfd_memory_allocate, 0, 1},
+    {AMDKFD_IOC_FREE_MEMORY_OF_GPU, kfd_memory_free, OVER, 1},
+    {AMDKFD_IOC_MAP_MEMORY_TO_GPU, kfd_memory_map, ALWAYS, 1},
+    {AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, kfd_memory_unmap, ALWAYS, 1},
+    {AMDKFD_IOC_SET_CU_MASK, kfd_queue_mask, ALWAYS, 1},
+    {AMDKFD_IOC_GET_QUEUE_WAVE_STATE, kfd_queue_wave_state, ALWAYS, 1},
+    {AMDKFD_IOC_GET_DMABUF_INFO, kfd_share_dmabuf_info, ALWAYS, 1},
+    {AMDKFD_IOC_IMPORT_DMABUF, kfd_share_import_dmabuf, 0, 1},
+    {AMDKFD_IOC_ALLOC_QUEUE_GWS, kfd_queue_allocate_gws, ASIDE, 1},
+    {AMDKFD_IOC_SMI_EVENTS, kfd_notice_open, ALWAYS, 3},
+    {AMDKFD_IOC_SVM, kfd_svm_call, 0, 5},
+    {AMDKFD_IOC_SET_XNACK_MODE, set_xnack, ALWAYS, 5},
+    {AMDKFD_IOC_AVAILABLE_MEMORY, get_available_memory, 0, 9},
+    {AMDKFD_IOC_EXPORT_DMABUF, kfd_share_export_dmabuf, ALWAYS, 12},
+    {AMDKFD_IOC_RUNTIME_ENABLE, enable_runtime, ALWAYS, 13},
+    {AMDKFD_IOC_IPC_IMPORT_HANDLE, kfd_share_import_handle, 0, 1},
+    {AMDKFD_IOC_IPC_EXPORT_HANDLE, kfd_share_export_handle, ALWAYS, 1},
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
+/* Linux, too, goes by the number alone. */
 static const struct call *find_call(unsigned long request)
 {
     for (size_t i = 0; i < CALLS; i++) {
-        if (calls[i].request == (uint32_t)request)
-            return &calls[i];
+        if (_IOC_NR(calls[i].request) == _IOC_NR(request)
+            && _IOC_TYPE(request) == AMDKFD_IOCTL_BASE)
+            return calls[i].since <= kfd_minor_version() ? &calls[i] : NULL;
     }
     return NULL;
 }
@@ -276,22 +330,43 @@ static int wait_events(struct kfd_request *request)
     return request->result;
 }
 
+static int run_call(const struct call *call, void *copy)
+{
+    struct kfd_request request = {
+        .run = call->run, .argument = copy, .aside = call->how & ASIDE, .drives = kfd_is_ringer()};
+    if ((kfd.lost || kfd.finished) && !(call->how & OVER))
+        return -ENODEV;
+    return call->run == kfd_event_wait ? wait_events(&request) : kfd_ask(&request);
+}
+
+/* Attributes lie behind the argument itself. */
+static bool has_attributes(const struct kfd_ioctl_svm_args *svm, size_t size)
+{
+    return size >= sizeof *svm && svm->nattr <= (size - sizeof *svm) / sizeof svm->attrs[0];
+}
+
 int kfd_ioctl(int fd, unsigned long number, void *argument)
 {
+    enum { SIZE_MOST = 1 << _IOC_SIZEBITS };
     const struct call *call = kind_of(fd) == 1 ? find_call(number) : NULL;
-    _Alignas(8) char copy[1024];
+    _Alignas(8) char small[256] = {0};
     size_t size = _IOC_SIZE(number);
     if (!call)
         return refuse(number);
-    if (!program_read(copy, (uintptr_t)argument, size))
-        return -1;
-    struct kfd_request request = {
-        .run = call->run, .argument = copy, .aside = call->aside, .drives = kfd_is_ringer()};
-    int result = (kfd.lost || kfd.finished) && !call->when_over ? -ENODEV
-                 : call->run == kfd_event_wait                  ? wait_events(&request)
-                                                                : kfd_ask(&request);
-    if (!program_write((uintptr_t)argument, copy, size) && result == 0)
+    bool fits = size <= sizeof small && _IOC_SIZE(call->request) <= sizeof small;
+    char *copy = fits ? small : kfd_new(SIZE_MOST);
+    int result = 0;
+    if (_IOC_DIR(call->request) & _IOC_WRITE && !program_read(copy, (uintptr_t)argument, size))
         result = -EFAULT;
+    else if (call->run == kfd_svm_call && !has_attributes((const void *)copy, size))
+        result = -EINVAL;
+    if (result == 0)
+        result = run_call(call, copy);
+    if (_IOC_DIR(call->request) & _IOC_READ && !program_write((uintptr_t)argument, copy, size)
+        && result == 0)
+        result = -EFAULT;
+    if (copy != small)
+        free(copy);
     if (result == 0)
         return 0;
     errno = -result;

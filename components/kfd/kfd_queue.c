@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kfd_calls.h"
 #include "kfd_packet.h"
 #include "kfd_sdma.h"
+#include "program_memory.h"
 
 /* Packets of a ring: a program with less waits for room, which is not seen. */
 enum { ROOM_LEFT = 8 };
@@ -305,4 +307,42 @@ void kfd_queues_close(void)
         free(own.queue[i]);
     free(kfd_now->queues);
     kfd_now->queues = NULL;
+}
+
+bool kfd_queues_any(void)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < own.end; i++)
+        any |= own.queue[i] != NULL;
+    return any;
+}
+
+/* Work-groups of a queue may go to all compute units, so a mask that leaves one out is refused. */
+int kfd_queue_mask(struct kfd_request *request)
+{
+    enum { BITS_MOST = 1024 }; /* as many as Linux reads */
+    const struct kfd_ioctl_set_cu_mask_args *call = request->argument;
+    const struct kfd_queue *q = find(call->queue_id);
+    uint32_t words[BITS_MOST / 32] = {0};
+    uint32_t bits = call->num_cu_mask < BITS_MOST ? call->num_cu_mask : BITS_MOST;
+    if (!bits || call->num_cu_mask % 32)
+        return -EINVAL;
+    if (!program_read(words, call->cu_mask_ptr, bits / 8))
+        return -EFAULT;
+    if (!q)
+        return -EINVAL;
+    for (uint32_t i = 0; i < kfd.gpu[q->gpu].info.compute_units && i < BITS_MOST; i++) {
+        if (!(words[i / 32] >> i % 32 & 1)) {
+            kfd_say("a mask of compute units leaves out number %u; queues use all of them here", i);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+/* Work is not saved in the middle, so there is no state of wavefronts, as on GPUs without CWSR. */
+int kfd_queue_wave_state(struct kfd_request *request)
+{
+    (void)request;
+    return -EINVAL;
 }

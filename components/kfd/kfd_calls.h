@@ -1,0 +1,41 @@
+/* Calls of /dev/kfd that have files of their own, and what else asks for them. Machine's thread,
+ * unless a function says otherwise. */
+#ifndef HEDDLE_KFD_CALLS_H
+#define HEDDLE_KFD_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kfd_machine.h"
+
+#define KFD_ADDRESSES_END ((uint64_t)1 << 47)
+
+/* N of the interface's version 1.N, which HEDDLE_KFD_VERSION names. Any thread. */
+uint32_t kfd_minor_version(void);
+
+/* ---- kfd_svm.c ---- */
+
+int kfd_svm_call(struct kfd_request *request);
+
+/* ---- kfd_notice.c ---- */
+
+int kfd_notice_open(struct kfd_request *request);
+/* A kernel has used an address that is no memory. */
+void kfd_notice_fault(uint32_t gpu);
+
+/* ---- kfd_share.c ---- */
+
+int kfd_share_export_dmabuf(struct kfd_request *request);
+int kfd_share_dmabuf_info(struct kfd_request *request);
+int kfd_share_import_dmabuf(struct kfd_request *request);
+int kfd_share_export_handle(struct kfd_request *request);
+int kfd_share_import_handle(struct kfd_request *request);
+
+/* ---- kfd_queue.c ---- */
+
+bool kfd_queues_any(void);
+int kfd_queue_mask(struct kfd_request *request);
+int kfd_queue_wave_state(struct kfd_request *request);
+
+#endif

@@ -1,0 +1,456 @@
+/* Memory of the program by attributes of its addresses, as HMM of Linux has it (AMDKFD_IOC_SVM):
+ * ranges of pages with a preferred and a prefetched location, flags, and what each GPU may do.
+ *
+ * GPUs here cannot retry an access, as Linux' do with XNACK off: what a GPU may access has to be
+ * there before kernels run. So a range that some GPU gets access to is given to it as a registered
+ * buffer at its own address (kfd_memory.c), and stays given until the program unmaps it or no GPU
+ * may access it any more. Invariant: ranges are ordered, do not overlap, and those with access are
+ * covered by such buffers. */
+#define _GNU_SOURCE /* mincore */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kfd_calls.h"
+#include "kfd_machine.h"
+#include "kfd_new_calls.h"
+#include "program_memory.h"
+
+enum { GRANULARITY = 9 /* log2 of pages: 2 MiB, as Linux begins with */ };
+enum { FLAGS = KFD_IOCTL_SVM_FLAG_HOST_ACCESS | KFD_IOCTL_SVM_FLAG_COHERENT };
+
+struct traits {
+    uint32_t preferred, prefetched, flags, granularity;
+    uint64_t access, in_place; /* a bit for each GPU */
+};
+
+struct range {
+    uint64_t start, end;
+    struct traits traits;
+};
+
+static const struct traits at_first = {.preferred = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
+                                       .prefetched = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
+                                       .flags = FLAGS,
+                                       .granularity = GRANULARITY};
+
+/* The machine's thread owns it. Threads that unmap memory look at where ranges are, under the lock.
+ */
+static struct {
+    struct range *list;
+    size_t count, room;
+    pthread_mutex_t lock;
+    pthread_t machine; /* once there is a range */
+} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- ranges ---- */
+
+static void insert(size_t at, struct range added)
+{
+    pthread_mutex_lock(&own.lock);
+    own.machine = pthread_self();
+    if (own.count == own.room) {
+        own.room = own.room ? 2 * own.room : 64;
+        own.list = kfd_grow(own.list, own.room * sizeof *own.list);
+    }
+    memmove(own.list + at + 1, own.list + at, (own.count - at) * sizeof *own.list);
+    own.list[at] = added;
+    own.count++;
+    pthread_mutex_unlock(&own.lock);
+}
+
+/* The range before it, or none of its own, has its addresses from now on. */
+static void drop(size_t at, uint64_t end_of_range_before)
+{
+    pthread_mutex_lock(&own.lock);
+    if (at)
+        own.list[at - 1].end = end_of_range_before;
+    own.count--;
+    memmove(own.list + at, own.list + at + 1, (own.count - at) * sizeof *own.list);
+    pthread_mutex_unlock(&own.lock);
+}
+
+/* The first range that ends behind the address. */
+static size_t find(uint64_t address)
+{
+    size_t at = 0;
+    while (at < own.count && own.list[at].end <= address)
+        at++;
+    return at;
+}
+
+/* No range crosses the address any more. */
+static void split(uint64_t address)
+{
+    size_t at = find(address);
+    if (at == own.count || own.list[at].start >= address)
+        return;
+    struct range behind = own.list[at];
+    behind.start = own.list[at].end = address;
+    insert(at + 1, behind);
+}
+
+/* All of [start, end) lies in ranges afterwards, none of which crosses its ends. */
+static void cover(uint64_t start, uint64_t end)
+{
+    split(start);
+    split(end);
+    for (size_t at = find(start); start < end; at++) {
+        uint64_t next = at < own.count && own.list[at].start < end ? own.list[at].start : end;
+        if (next > start)
+            insert(at, (struct range){start, next, at_first});
+        start = own.list[at].end;
+    }
+}
+
+/* Neighbours with the same attributes become one. */
+static void join(uint64_t start, uint64_t end)
+{
+    size_t at = find(start);
+    for (at = at ? at - 1 : 0; at + 1 < own.count && own.list[at].start < end;) {
+        struct range *one = &own.list[at], *next = one + 1;
+        if (one->end == next->start && !memcmp(&one->traits, &next->traits, sizeof one->traits))
+            drop(at + 1, next->end);
+        else
+            at++;
+    }
+}
+
+/* ---- the memory ---- */
+
+/* A buffer that this file has given to GPUs: at its own address. */
+static struct kfd_allocation *find_given(uint64_t address)
+{
+    struct kfd_allocation *a = kfd_find_allocation(address);
+    return a && a->host == a->address ? a : NULL;
+}
+
+static int give(uint64_t start, uint64_t end, uint32_t gpu)
+{
+    struct kfd_ioctl_alloc_memory_of_gpu_args call = {.va_addr = start,
+                                                      .size = end - start,
+                                                      .mmap_offset = start,
+                                                      .gpu_id = kfd_gpu_id(gpu),
+                                                      .flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
+                                                               | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE};
+    struct kfd_request request = {.argument = &call};
+    return kfd_memory_allocate(&request);
+}
+
+static void take_back(struct kfd_allocation *a)
+{
+    struct kfd_ioctl_free_memory_of_gpu_args call = {.handle = a->handle};
+    struct kfd_request request = {.argument = &call};
+    kfd_memory_free(&request);
+}
+
+/* The GPU in whose memory a range is to lie: the one that it was prefetched to, the preferred one,
+ * or else the first that may access it. */
+static uint32_t home_of(const struct traits *traits)
+{
+    int gpu = kfd_find_gpu(traits->prefetched);
+    if (gpu < 0)
+        gpu = kfd_find_gpu(traits->preferred);
+    return gpu < 0 ? (uint32_t)__builtin_ctzll(traits->access) : (uint32_t)gpu;
+}
+
+/* Gives what of the range is not given yet, and lets the GPUs reach it. */
+static int give_range(const struct range *range)
+{
+    const struct traits *traits = &range->traits;
+    int gpu = kfd_find_gpu(traits->prefetched);
+    for (uint64_t at = range->start; at < range->end;) {
+        struct kfd_allocation *a = find_given(at);
+        if (a && gpu >= 0 && a->gpu != (uint32_t)gpu && a->address >= range->start
+            && a->address + a->size <= range->end) {
+            take_back(a);
+            a = NULL;
+        }
+        if (!a) {
+            uint64_t end = at + KFD_PAGE;
+            while (end < range->end && !kfd_find_allocation(end))
+                end += KFD_PAGE;
+            int result = give(at, end, home_of(traits));
+            a = find_given(at);
+            if (result != 0 || !a)
+                return result ? result : -EFAULT;
+        }
+        a->mapped |= traits->access;
+        at = a->address + a->size;
+    }
+    return 0;
+}
+
+/* Takes back the buffers that touch [start, end) and that no GPU may access any more. */
+static void take_back_unused(uint64_t start, uint64_t end)
+{
+    for (uint64_t at = start; at < end;) {
+        struct kfd_allocation *a = find_given(at);
+        if (!a) {
+            at += KFD_PAGE;
+            continue;
+        }
+        bool used = false;
+        uint64_t behind = a->address + a->size;
+        for (size_t i = find(a->address); i < own.count && own.list[i].start < behind; i++)
+            used |= own.list[i].traits.access != 0;
+        if (!used)
+            take_back(a);
+        at = behind;
+    }
+}
+
+/* ---- the call ---- */
+
+static bool has_svm(int gpu)
+{
+    return gpu >= 0 && kfd.gpu[gpu].traits->encoding != ISA_ENCODING_GFX8;
+}
+
+static int check(const struct kfd_ioctl_svm_attribute *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t value = list[i].value;
+        switch ((enum kfd_ioctl_svm_attr_type)list[i].type) {
+        case KFD_IOCTL_SVM_ATTR_PREFERRED_LOC:
+            if (value == KFD_IOCTL_SVM_LOCATION_UNDEFINED)
+                break;
+            __attribute__((fallthrough));
+        case KFD_IOCTL_SVM_ATTR_PREFETCH_LOC:
+            if (value != KFD_IOCTL_SVM_LOCATION_SYSMEM && !has_svm(kfd_find_gpu(value)))
+                return -EINVAL;
+            break;
+        case KFD_IOCTL_SVM_ATTR_ACCESS:
+        case KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE:
+        case KFD_IOCTL_SVM_ATTR_NO_ACCESS:
+            if (!has_svm(kfd_find_gpu(value)))
+                return -EINVAL;
+            break;
+        case KFD_IOCTL_SVM_ATTR_SET_FLAGS:
+        case KFD_IOCTL_SVM_ATTR_CLR_FLAGS:
+        case KFD_IOCTL_SVM_ATTR_GRANULARITY:
+            break;
+        default:
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+static void apply(struct traits *traits, const struct kfd_ioctl_svm_attribute *a)
+{
+    uint64_t bit = (uint64_t)1 << (kfd_find_gpu(a->value) & 63);
+    switch ((enum kfd_ioctl_svm_attr_type)a->type) {
+    case KFD_IOCTL_SVM_ATTR_PREFERRED_LOC:
+        traits->preferred = a->value;
+        break;
+    case KFD_IOCTL_SVM_ATTR_PREFETCH_LOC:
+        traits->prefetched = a->value;
+        break;
+    case KFD_IOCTL_SVM_ATTR_ACCESS:
+        traits->access |= bit;
+        traits->in_place &= ~bit;
+        break;
+    case KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE:
+        traits->access |= bit;
+        traits->in_place |= bit;
+        break;
+    case KFD_IOCTL_SVM_ATTR_NO_ACCESS:
+        traits->access &= ~bit;
+        traits->in_place &= ~bit;
+        break;
+    case KFD_IOCTL_SVM_ATTR_SET_FLAGS:
+        traits->flags |= a->value;
+        break;
+    case KFD_IOCTL_SVM_ATTR_CLR_FLAGS:
+        traits->flags &= ~a->value;
+        break;
+    case KFD_IOCTL_SVM_ATTR_GRANULARITY:
+        traits->granularity = a->value < 0x3f ? a->value : 0x3f;
+        break;
+    }
+}
+
+/* Is all of it memory of the program, and none of it what the runtime has allocated? */
+static int check_memory(uint64_t start, uint64_t end)
+{
+    enum { PAGES = 4096 };
+    static unsigned char present[PAGES]; /* of the machine's thread */
+    for (uint64_t at = start, size; at < end; at += size) {
+        size = end - at < PAGES * KFD_PAGE ? end - at : PAGES * KFD_PAGE;
+        if (mincore((void *)(uintptr_t)at, size, present) != 0)
+            return -EFAULT;
+    }
+    for (uint64_t at = start; at < end; at += KFD_PAGE) {
+        if (kfd_find_allocation(at) && !find_given(at))
+            return -EADDRINUSE;
+    }
+    return 0;
+}
+
+static int set_attributes(const struct kfd_ioctl_svm_args *call)
+{
+    uint64_t start = call->start_addr, end = start + call->size;
+    int result = check_memory(start, end);
+    if (result != 0)
+        return result;
+    cover(start, end);
+    size_t first = find(start);
+    for (size_t i = first; i < own.count && own.list[i].start < end; i++) {
+        for (uint32_t k = 0; k < call->nattr; k++)
+            apply(&own.list[i].traits, &call->attrs[k]);
+    }
+    for (size_t i = first; i < own.count && own.list[i].start < end && result == 0; i++) {
+        if (own.list[i].traits.access)
+            result = give_range(&own.list[i]);
+    }
+    take_back_unused(start, end);
+    join(start, end);
+    return result;
+}
+
+static struct traits common_of(struct traits sum, const struct traits *t, uint32_t *any_flags)
+{
+    if (sum.preferred != t->preferred)
+        sum.preferred = KFD_IOCTL_SVM_LOCATION_UNDEFINED;
+    if (sum.prefetched != t->prefetched)
+        sum.prefetched = KFD_IOCTL_SVM_LOCATION_UNDEFINED;
+    sum.flags &= t->flags;
+    *any_flags |= t->flags;
+    sum.access &= t->access;
+    sum.in_place &= t->in_place;
+    if (t->granularity < sum.granularity)
+        sum.granularity = t->granularity;
+    return sum;
+}
+
+/* What all pages of the addresses have in common. */
+static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
+{
+    size_t i = find(start);
+    bool begins = i < own.count && own.list[i].start <= start;
+    struct traits sum = begins ? own.list[i].traits : at_first;
+    *any_flags = sum.flags;
+    for (; start < end; i++) {
+        bool there = i < own.count && own.list[i].start < end;
+        if (!there || own.list[i].start > start)
+            sum = common_of(sum, &at_first, any_flags);
+        if (!there)
+            break;
+        sum = common_of(sum, &own.list[i].traits, any_flags);
+        start = own.list[i].end;
+    }
+    return sum;
+}
+
+static int answer(struct kfd_ioctl_svm_attribute *a, const struct traits *sum, uint32_t any_flags)
+{
+    uint64_t bit = (uint64_t)1 << (kfd_find_gpu(a->value) & 63);
+    switch ((enum kfd_ioctl_svm_attr_type)a->type) {
+    case KFD_IOCTL_SVM_ATTR_PREFERRED_LOC:
+        a->value = sum->preferred;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_PREFETCH_LOC:
+        a->value = sum->prefetched;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_ACCESS:
+        a->type = sum->in_place & bit ? KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE
+                  : sum->access & bit ? KFD_IOCTL_SVM_ATTR_ACCESS
+                                      : KFD_IOCTL_SVM_ATTR_NO_ACCESS;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_SET_FLAGS:
+        a->value = sum->flags;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_CLR_FLAGS:
+        a->value = ~any_flags;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_GRANULARITY:
+        a->value = sum->granularity;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE:
+    case KFD_IOCTL_SVM_ATTR_NO_ACCESS:
+        break;
+    }
+    return -EINVAL;
+}
+
+static int get_attributes(struct kfd_ioctl_svm_args *call)
+{
+    uint32_t any_flags;
+    int result = check_memory(call->start_addr, call->start_addr + call->size);
+    const struct traits sum = sum_up(call->start_addr, call->start_addr + call->size, &any_flags);
+    for (uint32_t i = 0; i < call->nattr && result == 0; i++) {
+        if (call->attrs[i].type != KFD_IOCTL_SVM_ATTR_ACCESS)
+            result = answer(&call->attrs[i], &sum, any_flags);
+        else if (has_svm(kfd_find_gpu(call->attrs[i].value)))
+            result = answer(&call->attrs[i], &sum, any_flags);
+        else
+            result = -EINVAL;
+    }
+    return result;
+}
+
+int kfd_svm_call(struct kfd_request *request)
+{
+    struct kfd_ioctl_svm_args *call = request->argument;
+    bool any = false;
+    for (uint32_t i = 0; i < kfd.gpu_count; i++)
+        any |= has_svm((int)i);
+    if (!any || call->start_addr % KFD_PAGE || call->size % KFD_PAGE || !call->start_addr
+        || !call->size || call->start_addr > KFD_ADDRESSES_END
+        || call->size > KFD_ADDRESSES_END - call->start_addr)
+        return -EINVAL;
+    if (call->op == KFD_IOCTL_SVM_OP_GET_ATTR)
+        return get_attributes(call);
+    if (call->op != KFD_IOCTL_SVM_OP_SET_ATTR)
+        return -EINVAL;
+    int result = check(call->attrs, call->nattr);
+    return result ? result : set_attributes(call);
+}
+
+/* ---- memory that the program unmaps ---- */
+
+struct span {
+    uint64_t start, end;
+};
+
+/* Buffers that are cut are taken back, and what is left of them is given anew. */
+static int forget(struct kfd_request *request)
+{
+    const struct span *gone = request->argument;
+    struct span touched = *gone;
+    for (uint64_t at = gone->start; at < gone->end; at += KFD_PAGE) {
+        struct kfd_allocation *a = find_given(at);
+        if (!a)
+            continue;
+        touched.start = a->address < touched.start ? a->address : touched.start;
+        touched.end = a->address + a->size > touched.end ? a->address + a->size : touched.end;
+        take_back(a);
+    }
+    split(gone->start);
+    split(gone->end);
+    for (size_t i = find(gone->start); i < own.count && own.list[i].start < gone->end;)
+        drop(i, i ? own.list[i - 1].end : 0);
+    for (size_t i = find(touched.start); i < own.count && own.list[i].start < touched.end; i++) {
+        if (own.list[i].traits.access)
+            give_range(&own.list[i]);
+    }
+    return 0;
+}
+
+void kfd_unmap(const void *address, size_t length)
+{
+    struct span gone = {(uintptr_t)address,
+                        ((uintptr_t)address + length + KFD_PAGE - 1) & ~(uint64_t)(KFD_PAGE - 1)};
+    bool any = false;
+    pthread_mutex_lock(&own.lock);
+    size_t at =
+        own.count && !pthread_equal(own.machine, pthread_self()) ? find(gone.start) : own.count;
+    any = at < own.count && own.list[at].start < gone.end;
+    pthread_mutex_unlock(&own.lock);
+    struct kfd_request request = {.run = forget, .argument = &gone};
+    if (any)
+        kfd_ask(&request);
+}
