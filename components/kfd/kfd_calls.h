@@ -32,6 +32,11 @@ int kfd_share_import_dmabuf(struct kfd_request *request);
 int kfd_share_export_handle(struct kfd_request *request);
 int kfd_share_import_handle(struct kfd_request *request);
 
+/* ---- kfd_doorbell.c ---- */
+
+/* The program is about to unmap [start, end). Any thread. */
+void kfd_doorbell_unmap(uintptr_t start, uintptr_t end);
+
 /* ---- kfd_queue.c ---- */
 
 bool kfd_queues_any(void);

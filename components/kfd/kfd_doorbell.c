@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "interpose.h"
+#include "kfd_calls.h"
 #include "kfd_machine.h"
 
 enum {
@@ -171,8 +172,8 @@ static int open_doorbells(uint32_t gpu)
 
 static struct watched_page *new_page(uintptr_t start)
 {
-    for (size_t i = 0; i < own.count; i++) { /* what the program has mapped anew */
-        if (own.page[i].start == start)
+    for (size_t i = 0; i < own.count; i++) { /* what the program has mapped anew, or unmapped */
+        if (own.page[i].start == start || !__atomic_load_n(&own.page[i].end, __ATOMIC_ACQUIRE))
             return &own.page[i];
     }
     return own.count < PAGES_MAX ? &own.page[own.count] : NULL;
@@ -201,6 +202,17 @@ int kfd_doorbell_map(uint32_t gpu, struct kfd_mapping *m)
         install();
     m->address = at;
     return 0;
+}
+
+void kfd_doorbell_unmap(uintptr_t start, uintptr_t end)
+{
+    size_t count = __atomic_load_n(&own.count, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < count; i++) {
+        struct watched_page *p = &own.page[i];
+        if (p->start >= start && p->start < end
+            && __atomic_load_n(&p->end, __ATOMIC_ACQUIRE) <= end)
+            __atomic_store_n(&p->end, 0, __ATOMIC_RELEASE);
+    }
 }
 
 static void *doorbell_at(uint32_t gpu, uint32_t slot)

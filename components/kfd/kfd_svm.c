@@ -421,13 +421,17 @@ static int forget(struct kfd_request *request)
 {
     const struct span *gone = request->argument;
     struct span touched = *gone;
-    for (uint64_t at = gone->start; at < gone->end; at += KFD_PAGE) {
-        struct kfd_allocation *a = find_given(at);
-        if (!a)
-            continue;
-        touched.start = a->address < touched.start ? a->address : touched.start;
-        touched.end = a->address + a->size > touched.end ? a->address + a->size : touched.end;
-        take_back(a);
+    for (size_t i = find(gone->start); i < own.count && own.list[i].start < gone->end; i++) {
+        uint64_t at = own.list[i].start > gone->start ? own.list[i].start : gone->start;
+        for (; at < own.list[i].end && at < gone->end; at += KFD_PAGE) {
+            struct kfd_allocation *a = find_given(at);
+            if (!a)
+                continue;
+            uint64_t end = a->address + a->size;
+            touched.start = a->address < touched.start ? a->address : touched.start;
+            touched.end = end > touched.end ? end : touched.end;
+            take_back(a);
+        }
     }
     split(gone->start);
     split(gone->end);
@@ -444,11 +448,11 @@ void kfd_unmap(const void *address, size_t length)
 {
     struct span gone = {(uintptr_t)address,
                         ((uintptr_t)address + length + KFD_PAGE - 1) & ~(uint64_t)(KFD_PAGE - 1)};
-    bool any = false;
+    kfd_doorbell_unmap(gone.start, gone.end);
     pthread_mutex_lock(&own.lock);
     size_t at =
         own.count && !pthread_equal(own.machine, pthread_self()) ? find(gone.start) : own.count;
-    any = at < own.count && own.list[at].start < gone.end;
+    bool any = at < own.count && own.list[at].start < gone.end;
     pthread_mutex_unlock(&own.lock);
     struct kfd_request request = {.run = forget, .argument = &gone};
     if (any)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -135,6 +136,31 @@ static void use_queues(void)
     EXPECT(call(AMDKFD_IOC_SET_CU_MASK, &mask) == EFAULT);
     struct kfd_ioctl_get_queue_wave_state_args state = {.queue_id = queue};
     EXPECT(call(AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &state) == EINVAL);
+}
+
+static char *read_only;
+static int faults;
+
+static void open_page(int number)
+{
+    (void)number;
+    faults++;
+    mprotect(read_only, PAGE, PROT_READ | PROT_WRITE);
+}
+
+/* Where doorbells have been, a fault is the program's again. */
+static void reuse_doorbells(void)
+{
+    struct sigaction action = {.sa_handler = open_page};
+    sigaction(SIGSEGV, &action, NULL);
+    off_t offset = (off_t)((uint64_t)3 << 62 | (uint64_t)GPU << 46);
+    read_only = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, kfd, offset);
+    EXPECT(read_only != MAP_FAILED && munmap(read_only, PAGE) == 0);
+    EXPECT(mmap(read_only, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+           == read_only);
+    *(volatile char *)read_only = 1;
+    EXPECT(faults == 1 && munmap(read_only, PAGE) == 0);
+    signal(SIGSEGV, SIG_DFL);
 }
 
 /* An event that was signalled while nobody waited ends the wait of one who has seen an older age.
@@ -288,6 +314,7 @@ int main(int count, char **words)
     EXPECT(kfd >= 0 && node >= 0);
     begin();
     use_queues();
+    reuse_doorbells();
     use_events();
     share_memory();
     use_attributes(!strcmp(words[2], "svm"));
