@@ -40,6 +40,8 @@ void kfd_doorbell_unmap(uintptr_t start, uintptr_t end);
 /* ---- kfd_queue.c ---- */
 
 bool kfd_queues_any(void);
+/* Does a packet wait, for a signal or for its header? */
+bool kfd_queues_held(void);
 int kfd_queue_mask(struct kfd_request *request);
 int kfd_queue_wave_state(struct kfd_request *request);
 

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "components/host/start/heddle_start.h"
+#include "kfd_calls.h"
 #include "kfd_packet.h"
 #include "runtime/session/run_ledger.h"
 
@@ -32,6 +33,7 @@
 #define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
 #define LOOK_NS     5000000             /* between two looks at threads */
 #define SPIN_NS     UINT64_C(50000000)
+#define HELD_NS     1000000 /* between two looks at signals that packets wait for */
 
 struct kfd_machine kfd;
 struct kfd_process *kfd_now;
@@ -300,13 +302,15 @@ static bool is_wanted(void)
     return own.pushed || own.held || any_process(kfd_events_awaited) || kfd_waits_any(&polls);
 }
 
-/* Nothing is left that the machine could do by itself. */
+/* Nothing is left that the machine could do by itself. A packet may wait for a signal which the
+ * program changes without any call. */
 static void rest(uint32_t handed)
 {
+    const struct timespec moment = {0, HELD_NS};
     own.pushed = false;
     kfd_waits_look(true);
     let_go();
-    futex_wait(&own.handed, handed, NULL);
+    futex_wait(&own.handed, handed, any_process(kfd_queues_held) ? &moment : NULL);
 }
 
 __attribute__((noreturn)) static void run_machine(void)

@@ -317,6 +317,16 @@ bool kfd_queues_any(void)
     return any;
 }
 
+bool kfd_queues_held(void)
+{
+    bool held = false;
+    for (uint32_t i = 0; i < own.end; i++) {
+        const struct kfd_queue *q = own.queue[i];
+        held |= q && !q->stopped && q->next < q->announced;
+    }
+    return held;
+}
+
 /* Work-groups of a queue may go to all compute units, so a mask that leaves one out is refused. */
 int kfd_queue_mask(struct kfd_request *request)
 {

@@ -1,8 +1,10 @@
 /* Queues of the distribution's ROCr: packets that wait, queues that make mistakes, queues on two
  * GPUs. `hsa_queues CASE FILE SYMBOL`; the kernel adds two arrays of int. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "hsa_test.h"
 
@@ -142,6 +144,31 @@ static void run_mistakes(void)
     expect(sum, 2);
 }
 
+static hsa_signal_t silent;
+
+static void *open_gate(void *unused)
+{
+    const struct timespec later = {0, 300000000};
+    nanosleep(&later, NULL);
+    hsa_signal_store_screlease(silent, 0);
+    return unused;
+}
+
+/* A thread opens a barrier by a signal without an event, when the machine has long been idle: no
+ * call of the driver says so. */
+static void run_silent(void)
+{
+    const hsa_signal_t none = {0};
+    pthread_t thread;
+    hsa_queue_t *queue = new_queue(0, NULL);
+    hsa_signal_t done = new_signal(1);
+    CHECK(hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &silent));
+    pthread_create(&thread, NULL, open_gate, NULL);
+    send_barrier(queue, HSA_PACKET_TYPE_BARRIER_AND, silent, none, done);
+    wait_below(done, 1);
+    pthread_join(thread, NULL);
+}
+
 int main(int count, char **words)
 {
     static const struct {
@@ -150,7 +177,8 @@ int main(int count, char **words)
     } cases[] = {{"barriers", run_barriers},
                  {"two", run_two},
                  {"destroy", run_destroy},
-                 {"mistakes", run_mistakes}};
+                 {"mistakes", run_mistakes},
+                 {"silent", run_silent}};
     if (count != 4)
         return 2;
     file = words[2];

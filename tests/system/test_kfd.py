@@ -48,7 +48,7 @@ def test_kernels_of_an_hsa_program_take_time_have_names_and_repeat(measure):
     assert kernels[0] == kernels[1]
 
 
-@pytest.mark.parametrize("case", ["barriers", "destroy", "mistakes"])
+@pytest.mark.parametrize("case", ["barriers", "destroy", "mistakes", "silent"])
 def test_queues_do_what_hsa_says(run, case):
     ran = run(f"{NANO} --mode functional -- {KFD / 'hsa_queues'} {case} {KERNEL}",
               f"^PASS hsa_queues {case}")
@@ -94,9 +94,53 @@ def test_a_memory_fault_is_told_to_the_program_and_to_people(run):
         r"^Memory access fault by GPU node-1 .* on address 0x[0-9a-f]+000\.", status=3)
 
 
-@pytest.mark.parametrize("calls", [2000, pytest.param(100000, marks=pytest.mark.full)])
-def test_random_calls_break_nothing(run, calls):
-    run(f"{NANO} --mode functional -- {KFD / 'kfd_random'} {calls} 1", "^PASS kfd_random")
+FULL = pytest.mark.full
+
+
+@pytest.mark.parametrize("platform, calls, seed", [
+    ("r9nano", 2000, 1), *(pytest.param(platform, 100000, seed, marks=FULL)
+                           for platform in ("r9nano", "mi210") for seed in (1, 2))])
+def test_random_calls_rings_and_doorbells_break_nothing(run, platform, calls, seed):
+    run(f"platforms/{platform}.heddle --stack rocm --mode functional"
+        f" -- {KFD / 'kfd_random'} {calls} {seed}", "^PASS kfd_random")
+
+
+@pytest.mark.parametrize("minor, platform, memory", [
+    (14, "r9nano", "plain"), pytest.param(6, "r9nano", "plain", marks=FULL),
+    pytest.param(17, "mi210", "svm", marks=FULL), pytest.param(11, "mi210", "svm", marks=FULL)])
+def test_calls_of_newer_runtimes_are_answered_or_refused(run, minor, platform, memory):
+    """The sequence of ROCt of ROCm 6 and 7, without ROCt."""
+    ran = run(f"platforms/{platform}.heddle --stack rocm --kfd-version 1.{minor} --mode functional"
+              f" -- {KFD / 'kfd_calls'} {minor} {memory}", "^PASS kfd_calls")
+    missing = re.findall(r"^heddle: ioctl 0x(..) of /dev/kfd .* is not there", ran.stderr, re.M)
+    later = [number for since, number in ((9, "23"), (13, "25"), (12, "24")) if minor < since]
+    assert missing == [*later, "22", "26", "83", "84", "27", "7f", "01"], "each once"
+
+
+def test_a_version_of_the_driver_is_refused_without_rocm(run):
+    run("platforms/tiny.heddle --kfd-version 1.9 -- vectoradd", "add '--stack rocm'", status=2)
+
+
+# Functions that AMD's library has and heddle's refuses. Streams that wait for words of memory do so
+# by kernels that run side by side.
+CASES = """edit_graphs update_graphs copy_nodes host_nodes captures ipc_handles managed_ranges peers
+    unit_masks pointers compile several_devices""".split()
+
+
+@pytest.mark.parametrize("platform, case", [
+    ("r9nano", "host_nodes"), ("r9nano", "compile"),
+    *(pytest.param("r9nano", case, marks=FULL) for case in CASES
+      if case not in ("host_nodes", "compile")),
+    *(pytest.param("mi210", case, marks=FULL) for case in CASES),
+    *(pytest.param("r9nano_x4", case, marks=FULL) for case in ("peers", "several_devices"))])
+def test_what_only_amds_library_has_works(run, platform, case):
+    run(f"platforms/{platform}.heddle --stack rocm --mode functional"
+        f" -- {PROGRAMS / 'amd_calls'} {case}", "^PASS amd_calls")
+
+
+@pytest.mark.full
+def test_streams_wait_for_words_of_memory(run):
+    run(f"{NANO} -- {PROGRAMS / 'amd_calls'} stream_words", "^PASS amd_calls")
 
 
 @pytest.mark.parametrize("program", QUICK + [pytest.param(name, marks=pytest.mark.full)
