@@ -16,11 +16,20 @@ uint32_t kfd_minor_version(void);
 
 /* ---- kfd_svm.c ---- */
 
+/* What a process has, as kfd_memory_open() and its like. */
+void kfd_svm_open(void);
+void kfd_svm_close(void);
 int kfd_svm_call(struct kfd_request *request);
+/* The process is about to unmap a kfd_span, the argument. */
+int kfd_svm_forget(struct kfd_request *request);
+struct kfd_span {
+    uint64_t start, end;
+};
 
 /* ---- kfd_notice.c ---- */
 
 int kfd_notice_open(struct kfd_request *request);
+void kfd_notice_close(void);
 /* A kernel has used an address that is no memory. */
 void kfd_notice_fault(uint32_t gpu);
 
@@ -31,6 +40,7 @@ int kfd_share_dmabuf_info(struct kfd_request *request);
 int kfd_share_import_dmabuf(struct kfd_request *request);
 int kfd_share_export_handle(struct kfd_request *request);
 int kfd_share_import_handle(struct kfd_request *request);
+void kfd_share_close(void);
 
 /* ---- kfd_doorbell.c ---- */
 

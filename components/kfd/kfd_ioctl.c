@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,14 +185,13 @@ static int set_xnack(struct kfd_request *request)
  * has announced itself. */
 static int enable_runtime(struct kfd_request *request)
 {
-    static bool enabled; /* of the machine's thread */
     const struct kfd_ioctl_runtime_enable_args *call = request->argument;
     bool enable = call->mode_mask & KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK;
-    if (enable && enabled)
+    if (enable && kfd_now->announced)
         return -EBUSY;
     if (enable && kfd_queues_any())
         return -EEXIST;
-    enabled = enable;
+    kfd_now->announced = enable;
     return 0;
 }
 
@@ -345,6 +345,49 @@ static bool has_attributes(const struct kfd_ioctl_svm_args *svm, size_t size)
     return size >= sizeof *svm && svm->nattr <= (size - sizeof *svm) / sizeof svm->attrs[0];
 }
 
+/* ---- memory by attributes that the program unmaps ---- */
+
+/* Where this process has memory by attributes: what lies there must be asked for before it goes. */
+static struct {
+    pthread_mutex_t lock;
+    struct kfd_span *list;
+    size_t count;
+} spans = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void note_span(struct kfd_span added)
+{
+    size_t kept = 0;
+    pthread_mutex_lock(&spans.lock);
+    for (size_t i = 0; i < spans.count; i++) {
+        struct kfd_span old = spans.list[i];
+        if (old.end < added.start || added.end < old.start) {
+            spans.list[kept++] = old;
+        } else {
+            added.start = old.start < added.start ? old.start : added.start;
+            added.end = old.end > added.end ? old.end : added.end;
+        }
+    }
+    spans.list = kfd_grow(spans.list, (kept + 1) * sizeof *spans.list);
+    spans.list[kept] = added;
+    spans.count = kept + 1;
+    pthread_mutex_unlock(&spans.lock);
+}
+
+void kfd_unmap(const void *address, size_t length)
+{
+    struct kfd_span gone = {(uintptr_t)address, ((uintptr_t)address + length + KFD_PAGE - 1)
+                                                    & ~(uint64_t)(KFD_PAGE - 1)};
+    struct kfd_request request = {.run = kfd_svm_forget, .argument = &gone};
+    bool any = false;
+    kfd_doorbell_unmap(gone.start, gone.end);
+    pthread_mutex_lock(&spans.lock);
+    for (size_t i = 0; i < spans.count; i++)
+        any |= spans.list[i].start < gone.end && gone.start < spans.list[i].end;
+    pthread_mutex_unlock(&spans.lock);
+    if (any && kfd_machine_open()) /* not in a process that was forked */
+        kfd_ask(&request);
+}
+
 int kfd_ioctl(int fd, unsigned long number, void *argument)
 {
     enum { SIZE_MOST = 1 << _IOC_SIZEBITS };
@@ -362,6 +405,9 @@ int kfd_ioctl(int fd, unsigned long number, void *argument)
         result = -EINVAL;
     if (result == 0)
         result = run_call(call, copy);
+    const struct kfd_ioctl_svm_args *svm = (const void *)copy;
+    if (call->run == kfd_svm_call && result != -EINVAL && svm->op == KFD_IOCTL_SVM_OP_SET_ATTR)
+        note_span((struct kfd_span){svm->start_addr, svm->start_addr + svm->size});
     if (_IOC_DIR(call->request) & _IOC_READ && !program_write((uintptr_t)argument, copy, size)
         && result == 0)
         result = -EFAULT;

@@ -174,6 +174,7 @@ static int open_process(struct kfd_process *p)
     kfd_memory_open();
     kfd_queues_open();
     kfd_events_open();
+    kfd_svm_open();
     while (*end)
         end = &(*end)->next;
     *end = p;

@@ -61,6 +61,10 @@ struct kfd_process {
     struct kfd_events *events;
     struct kfd_kernel *kernels; /* that were dispatched */
     struct kfd_cache_state *caches;
+    struct kfd_ranges *ranges;
+    struct kfd_shared *shared;
+    struct kfd_listener *listeners;
+    bool announced; /* RUNTIME_ENABLE */
 };
 /* The process whose request is done, or whose queues are looked at. The machine's thread. */
 extern struct kfd_process *kfd_now;

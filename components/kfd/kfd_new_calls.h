@@ -26,7 +26,7 @@ struct kfd_ioctl_runtime_enable_args {
 #define AMDKFD_IOC_RUNTIME_ENABLE AMDKFD_IOWR(0x25, struct kfd_ioctl_runtime_enable_args)
 #endif
 
-/* Of ROCm's branch. */
+/* ---- ROCm's branch ---- */
 struct kfd_ioctl_ipc_import_handle_args {
     uint64_t handle;          /* from the driver */
     uint64_t va_addr;         /* to the driver */

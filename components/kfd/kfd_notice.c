@@ -13,14 +13,12 @@
 
 #include "kfd_calls.h"
 
-struct listener {
-    struct listener *next;
+struct kfd_listener {
+    struct kfd_listener *next;
     int fd;
     uint32_t gpu;
     uint64_t mask;
 };
-
-static struct listener *listeners;
 
 int kfd_notice_open(struct kfd_request *request)
 {
@@ -30,15 +28,15 @@ int kfd_notice_open(struct kfd_request *request)
         return -EINVAL;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
         return -errno;
-    struct listener *l = kfd_new(sizeof *l);
-    *l = (struct listener){.next = listeners, .fd = pair[0], .gpu = (uint32_t)gpu};
-    listeners = l;
+    struct kfd_listener *l = kfd_new(sizeof *l);
+    *l = (struct kfd_listener){.next = kfd_now->listeners, .fd = pair[0], .gpu = (uint32_t)gpu};
+    kfd_now->listeners = l;
     call->anon_fd = (uint32_t)pair[1];
     return 0;
 }
 
 /* Takes the last mask that the program has written. False: it has closed its end. */
-static bool read_mask(struct listener *l)
+static bool read_mask(struct kfd_listener *l)
 {
     uint64_t mask;
     ssize_t size;
@@ -52,8 +50,8 @@ static void tell(uint32_t gpu, enum kfd_smi_event event, const char *what)
 {
     char line[KFD_SMI_EVENT_MSG_SIZE];
     int length = snprintf(line, sizeof line, "%x %s\n", (unsigned)event, what);
-    for (struct listener **link = &listeners; *link;) {
-        struct listener *l = *link;
+    for (struct kfd_listener **link = &kfd_now->listeners; *link;) {
+        struct kfd_listener *l = *link;
         if (!read_mask(l)) {
             *link = l->next;
             close(l->fd);
@@ -76,4 +74,14 @@ void kfd_notice_fault(uint32_t gpu)
         fclose(file);
     snprintf(what, sizeof what, "%x:%s", (unsigned)getpid(), name);
     tell(gpu, KFD_SMI_EVENT_VMFAULT, what);
+}
+
+void kfd_notice_close(void)
+{
+    for (struct kfd_listener *l = kfd_now->listeners, *next; l; l = next) {
+        next = l->next;
+        close(l->fd);
+        free(l);
+    }
+    kfd_now->listeners = NULL;
 }

@@ -19,21 +19,19 @@
 
 /* A file of an allocation. The machine keeps a descriptor of its own, so that no other file gets
  * its number. */
-struct shared {
-    struct shared *next;
+struct kfd_shared {
+    struct kfd_shared *next;
     uint64_t handle;
     dev_t device;
     ino_t inode;
     int fd;
 };
 
-static struct shared *list;
-
 /* Forgets files whose memory was freed. */
 static void drop_freed(void)
 {
-    for (struct shared **link = &list; *link;) {
-        struct shared *s = *link;
+    for (struct kfd_shared **link = &kfd_now->shared; *link;) {
+        struct kfd_shared *s = *link;
         if (kfd_find_handle(s->handle)) {
             link = &s->next;
             continue;
@@ -42,6 +40,16 @@ static void drop_freed(void)
         close(s->fd);
         free(s);
     }
+}
+
+void kfd_share_close(void)
+{
+    for (struct kfd_shared *s = kfd_now->shared, *next; s; s = next) {
+        next = s->next;
+        close(s->fd);
+        free(s);
+    }
+    kfd_now->shared = NULL;
 }
 
 static bool can_be_shared(const struct kfd_allocation *a)
@@ -56,7 +64,7 @@ static struct kfd_allocation *find_file(int fd)
     drop_freed();
     if (fstat(fd, &status) != 0)
         return NULL;
-    for (const struct shared *s = list; s; s = s->next) {
+    for (const struct kfd_shared *s = kfd_now->shared; s; s = s->next) {
         if (s->device == status.st_dev && s->inode == status.st_ino)
             return kfd_find_handle(s->handle);
     }
@@ -80,9 +88,9 @@ static int make_file(uint64_t handle, int flags, int *fd)
         close(ours);
         return -reason;
     }
-    struct shared *s = kfd_new(sizeof *s);
-    *s = (struct shared){list, handle, status.st_dev, status.st_ino, ours};
-    list = s;
+    struct kfd_shared *s = kfd_new(sizeof *s);
+    *s = (struct kfd_shared){kfd_now->shared, handle, status.st_dev, status.st_ino, ours};
+    kfd_now->shared = s;
     return 0;
 }
 

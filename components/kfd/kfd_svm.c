@@ -8,7 +8,6 @@
  * covered by such buffers. */
 #define _GNU_SOURCE /* mincore */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,21 +35,28 @@ static const struct traits at_first = {.preferred = KFD_IOCTL_SVM_LOCATION_UNDEF
                                        .flags = FLAGS,
                                        .granularity = GRANULARITY};
 
-/* The machine's thread owns it. Threads that unmap memory look at where ranges are, under the lock.
- */
-static struct {
+struct kfd_ranges {
     struct range *list;
     size_t count, room;
-    pthread_mutex_t lock;
-    pthread_t machine; /* once there is a range */
-} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+};
+#define own (*kfd_now->ranges)
+
+void kfd_svm_open(void)
+{
+    kfd_now->ranges = kfd_new(sizeof own);
+}
+
+void kfd_svm_close(void)
+{
+    free(own.list);
+    free(kfd_now->ranges);
+    kfd_now->ranges = NULL;
+}
 
 /* ---- ranges ---- */
 
 static void insert(size_t at, struct range added)
 {
-    pthread_mutex_lock(&own.lock);
-    own.machine = pthread_self();
     if (own.count == own.room) {
         own.room = own.room ? 2 * own.room : 64;
         own.list = kfd_grow(own.list, own.room * sizeof *own.list);
@@ -58,18 +64,12 @@ static void insert(size_t at, struct range added)
     memmove(own.list + at + 1, own.list + at, (own.count - at) * sizeof *own.list);
     own.list[at] = added;
     own.count++;
-    pthread_mutex_unlock(&own.lock);
 }
 
-/* The range before it, or none of its own, has its addresses from now on. */
-static void drop(size_t at, uint64_t end_of_range_before)
+static void drop(size_t at)
 {
-    pthread_mutex_lock(&own.lock);
-    if (at)
-        own.list[at - 1].end = end_of_range_before;
     own.count--;
     memmove(own.list + at, own.list + at + 1, (own.count - at) * sizeof *own.list);
-    pthread_mutex_unlock(&own.lock);
 }
 
 /* The first range that ends behind the address. */
@@ -111,10 +111,12 @@ static void join(uint64_t start, uint64_t end)
     size_t at = find(start);
     for (at = at ? at - 1 : 0; at + 1 < own.count && own.list[at].start < end;) {
         struct range *one = &own.list[at], *next = one + 1;
-        if (one->end == next->start && !memcmp(&one->traits, &next->traits, sizeof one->traits))
-            drop(at + 1, next->end);
-        else
+        if (one->end == next->start && !memcmp(&one->traits, &next->traits, sizeof one->traits)) {
+            one->end = next->end;
+            drop(at + 1);
+        } else {
             at++;
+        }
     }
 }
 
@@ -412,15 +414,11 @@ int kfd_svm_call(struct kfd_request *request)
 
 /* ---- memory that the program unmaps ---- */
 
-struct span {
-    uint64_t start, end;
-};
-
 /* Buffers that are cut are taken back, and what is left of them is given anew. */
-static int forget(struct kfd_request *request)
+int kfd_svm_forget(struct kfd_request *request)
 {
-    const struct span *gone = request->argument;
-    struct span touched = *gone;
+    const struct kfd_span *gone = request->argument;
+    struct kfd_span touched = *gone;
     for (size_t i = find(gone->start); i < own.count && own.list[i].start < gone->end; i++) {
         uint64_t at = own.list[i].start > gone->start ? own.list[i].start : gone->start;
         for (; at < own.list[i].end && at < gone->end; at += KFD_PAGE) {
@@ -436,25 +434,10 @@ static int forget(struct kfd_request *request)
     split(gone->start);
     split(gone->end);
     for (size_t i = find(gone->start); i < own.count && own.list[i].start < gone->end;)
-        drop(i, i ? own.list[i - 1].end : 0);
+        drop(i);
     for (size_t i = find(touched.start); i < own.count && own.list[i].start < touched.end; i++) {
         if (own.list[i].traits.access)
             give_range(&own.list[i]);
     }
     return 0;
-}
-
-void kfd_unmap(const void *address, size_t length)
-{
-    struct span gone = {(uintptr_t)address,
-                        ((uintptr_t)address + length + KFD_PAGE - 1) & ~(uint64_t)(KFD_PAGE - 1)};
-    kfd_doorbell_unmap(gone.start, gone.end);
-    pthread_mutex_lock(&own.lock);
-    size_t at =
-        own.count && !pthread_equal(own.machine, pthread_self()) ? find(gone.start) : own.count;
-    bool any = at < own.count && own.list[at].start < gone.end;
-    pthread_mutex_unlock(&own.lock);
-    struct kfd_request request = {.run = forget, .argument = &gone};
-    if (any)
-        kfd_ask(&request);
 }
