@@ -30,7 +30,16 @@ static uint64_t hidden_value(enum code_object_value_kind kind,
         return grid[dimension] % block[dimension];
     }
     case CODE_OBJECT_VALUE_HIDDEN_GRID_DIMS:
-        return grid[2] > 1 ? 3 : grid[1] > 1 ? 2 : 1;
+        return geometry->dimensions > 0 ? geometry->dimensions
+               : grid[2] > 1            ? 3
+               : grid[1] > 1            ? 2
+                                        : 1;
+    case CODE_OBJECT_VALUE_HIDDEN_GLOBAL_OFFSET_X:
+    case CODE_OBJECT_VALUE_HIDDEN_GLOBAL_OFFSET_Y:
+    case CODE_OBJECT_VALUE_HIDDEN_GLOBAL_OFFSET_Z:
+        return geometry->offset[kind - CODE_OBJECT_VALUE_HIDDEN_GLOBAL_OFFSET_X];
+    case CODE_OBJECT_VALUE_HIDDEN_PRINTF_BUFFER:
+        return geometry->printf_buffer;
     case CODE_OBJECT_VALUE_HIDDEN_DYNAMIC_LDS_SIZE:
         return geometry->dynamic_lds_bytes;
     case CODE_OBJECT_VALUE_HIDDEN_SHARED_BASE:
@@ -48,7 +57,7 @@ static uint64_t hidden_value(enum code_object_value_kind kind,
     case CODE_OBJECT_VALUE_HIDDEN_DEFAULT_QUEUE:
         return KERNARG_NO_QUEUE;
     default:
-        return 0; /* offsets of the grid, and services that the host does not offer */
+        return 0; /* services that the host does not offer */
     }
 }
 

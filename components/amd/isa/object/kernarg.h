@@ -4,7 +4,7 @@
  * The program gives the explicit arguments; hidden ones follow from the geometry of the launch
  * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 6).
  * Hidden arguments for services that the host does not offer are zero, where kernels look whether
- * there is one (OpenCL's printf, synchronisation of grids), and otherwise addresses where nothing
+ * there is one (printf, synchronisation of grids), and otherwise addresses where nothing
  * ever is, by which a fault can tell what was wanted. Used by front ends when they launch. */
 #ifndef HEDDLE_ISA_KERNARG_H
 #define HEDDLE_ISA_KERNARG_H
@@ -27,6 +27,9 @@ struct kernarg_geometry {
     uint64_t queue;           /* device address of the queue object, 0 for none */
     bool meets;               /* the work-groups of the launch may meet (grid sync) */
     uint64_t hostcall_buffer; /* device address of the buffer for calls of the host, 0 for none */
+    uint64_t printf_buffer;   /* and of that for printf of OpenCL */
+    uint64_t offset[3];       /* of the grid's first work-item */
+    uint32_t dimensions;      /* that the program gave; 0: as many as the grid needs */
 };
 
 /* The flat addresses of LDS and scratch on a device of architecture `gfx` ("gfx906"). */

@@ -99,17 +99,17 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
     return geometry;
 }
 
-/* Describes the launch for the driver. */
-static struct driver_launch describe(const struct request *request, const uint8_t *kernarg)
+struct driver_launch hip_describe_launch(const struct hip_function *function,
+                                         const uint64_t grid[3], const uint64_t block[3],
+                                         uint64_t dynamic_lds, const uint8_t *kernarg)
 {
-    const struct hip_function *function = request->function;
     const struct code_object_kernel *kernel = function->kernel;
     struct driver_launch launch = {
         .name = function->name,
         .symbol = kernel->name,
         .entry = function->module->base + kernel->entry_address,
         .kernel_object = function->module->base + kernel->descriptor_address,
-        .group_bytes = (uint32_t)(kernel->group_size + request->dynamic_lds),
+        .group_bytes = (uint32_t)(kernel->group_size + dynamic_lds),
         .private_bytes = code_object_private_bytes(kernel),
         .kernarg = kernarg,
         .kernarg_bytes = kernarg_size(kernel),
@@ -117,8 +117,8 @@ static struct driver_launch describe(const struct request *request, const uint8_
     };
     memcpy(launch.descriptor, function->descriptor, sizeof launch.descriptor);
     for (int dimension = 0; dimension < 3; dimension++) {
-        launch.grid[dimension] = (uint32_t)request->grid[dimension];
-        launch.block[dimension] = (uint16_t)request->block[dimension];
+        launch.grid[dimension] = (uint32_t)grid[dimension];
+        launch.block[dimension] = (uint16_t)block[dimension];
     }
     return launch;
 }
@@ -138,11 +138,9 @@ static size_t record(const struct request *request, const uint8_t *kernarg)
     return hip_recorder.launch(&call, request->function, kernarg);
 }
 
-/* The driver refused the kernel before it began, as an instruction is missing. Nothing is broken,
- * but the run must not look like a good one to a program that ignores errors of launches. */
-static hipError_t refuse(const struct request *request)
+hipError_t hip_refuse_launch(const struct hip_function *function)
 {
-    if (hip_first_refusal(request->function))
+    if (hip_first_refusal(function))
         hip_complain("%s", hip.api->error_text());
     run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;
@@ -152,13 +150,14 @@ static hipError_t refuse(const struct request *request)
 static hipError_t enqueue(const struct request *request, uint32_t queue, const uint8_t *kernarg,
                           uint64_t *ticket)
 {
-    struct driver_launch launch = describe(request, kernarg);
+    struct driver_launch launch = hip_describe_launch(
+        request->function, request->grid, request->block, request->dynamic_lds, kernarg);
     size_t line = record(request, kernarg);
     enum driver_status status = hip.api->launch(queue, &launch, ticket);
     if (status != DRIVER_OK)
         HIP_RECORD_STEP(drop(line));
     hip_stream_note(request->stream, status == DRIVER_OK ? *ticket : 0);
-    return status == DRIVER_FAULT ? refuse(request) : hip_status(status);
+    return status == DRIVER_FAULT ? hip_refuse_launch(request->function) : hip_status(status);
 }
 
 /* Lays out the arguments as the kernel finds them. The caller releases them. */

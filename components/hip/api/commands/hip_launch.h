@@ -1,8 +1,17 @@
-/* Launches that are kept for later. All functions are called with `hip.lock` held. */
+/* Launches for the driver, and launches that are kept for later. All functions are called with
+ * `hip.lock` held. */
 #ifndef HEDDLE_HIP_LAUNCH_H
 #define HEDDLE_HIP_LAUNCH_H
 
 #include "components/hip/api/hip_internal.h"
+
+/* Describes a launch for the driver; `grid` and `block` in work-items. */
+struct driver_launch hip_describe_launch(const struct hip_function *function,
+                                         const uint64_t grid[3], const uint64_t block[3],
+                                         uint64_t dynamic_lds, const uint8_t *kernarg);
+/* The driver refused the kernel before it began, as an instruction is missing. Nothing is broken,
+ * but the run must not look like a good one to a program that ignores errors of launches. */
+hipError_t hip_refuse_launch(const struct hip_function *function);
 
 /* A launch with arguments of its own. */
 struct hip_kernel_call {

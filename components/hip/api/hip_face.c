@@ -1,0 +1,89 @@
+/* See hip_face.h. */
+#include "hip_face.h"
+
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/streams/hip_stream.h"
+#include "components/hip/turns/hip_turns.h"
+
+static hipError_t allocate_shared(int device, uint64_t size, uint64_t *address)
+{
+    int before = hip_current_device();
+    hipError_t error = hip_set_current_device(device);
+    if (error == hipSuccess)
+        error = hip_allocate_managed(size, hipMemAttachGlobal, address);
+    hip_set_current_device(before);
+    return error;
+}
+
+static void refuse_recording(const char *why)
+{
+    HIP_RECORD_STEP(refuse(why));
+}
+
+/* The lock of turns is taken first, so that no wake() comes in between. */
+static void wait_for(const void *address)
+{
+    hip_turns_lock();
+    pthread_mutex_unlock(&hip.lock);
+    hip_turns_wait(address, HIP_TURNS_SIGNAL, NULL);
+    hip_turns_unlock();
+    pthread_mutex_lock(&hip.lock);
+}
+
+static void wake(const void *address)
+{
+    hip_turns_wake(address, HIP_TURNS_SIGNAL, UINT32_MAX);
+}
+
+/* The thread is ordered if the program's are, as code that uses this library has created it. */
+static int make_thread(void *(*start)(void *), void *argument)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    const void *code = NULL;
+    memcpy(&code, &start, sizeof code);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    int error = hip_turns_create(&thread, &attributes, start, argument, code);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+const struct hip_face *heddleFace(void)
+{
+    static const struct hip_face face = {
+        .library = &hip,
+        .enter = hip_enter,
+        .leave = hip_leave,
+        .has_lock = hip_has_lock,
+        .status = hip_status,
+        .ticket_done = hip_ticket_done,
+        .wait_ticket = hip_wait_ticket,
+        .wait_here = hip_wait_here,
+        .is_device = hip_is_device,
+        .complain = hip_complain,
+        .query_ticket = hip_query_ticket,
+        .allocate_device = hip_allocate_device,
+        .allocate_shared = allocate_shared,
+        .release_device = hip_release_device,
+        .location_of = hip_location_of,
+        .prepare = hip_host_memory_prepare,
+        .prepare_launch = hip_host_memory_prepare_launch,
+        .queued = hip_host_memory_queued,
+        .scan = hip_host_memory_scan,
+        .is_accessible = hip_is_accessible,
+        .load_module = hip_load_module,
+        .unload_module = hip_unload_module,
+        .describe_launch = hip_describe_launch,
+        .refuse_launch = hip_refuse_launch,
+        .calls_host = hip_calls_host,
+        .hostcall_buffer = hip_hostcall_buffer,
+        .hostcall_begin = hip_hostcall_begin,
+        .refuse_recording = refuse_recording,
+        .wait_for = wait_for,
+        .wake = wake,
+        .make_thread = make_thread,
+        .progressed = hip_turns_progress,
+    };
+    return &face;
+}
