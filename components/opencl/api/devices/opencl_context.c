@@ -1,0 +1,196 @@
+/* See opencl_context.h. */
+#include "opencl_context.h"
+
+#include "opencl_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int opencl_context_place(const struct opencl_context *context, const struct opencl_device *device)
+{
+    for (uint32_t i = 0; i < context->device_count; i++)
+        if (context->devices[i] == device)
+            return (int)i;
+    return -1;
+}
+
+/* ---- calls at the end of objects ---- */
+
+static struct opencl_destructor *due; /* in the order in which they are made */
+
+void opencl_destructor_add(struct opencl_destructor **list, void (*call)(void *object, void *data),
+                           void *object, void *data)
+{
+    struct opencl_destructor *made = opencl_allocate(sizeof *made);
+    *made = (struct opencl_destructor){*list, call, object, data};
+    *list = made;
+}
+
+void opencl_destructors_due(struct opencl_destructor *list)
+{
+    struct opencl_destructor **end = &due;
+    while (*end)
+        end = &(*end)->next;
+    *end = list;
+}
+
+struct opencl_destructor *opencl_destructors_take(void)
+{
+    struct opencl_destructor *list = due;
+    due = NULL;
+    return list;
+}
+
+void opencl_destructors_run(struct opencl_destructor *list)
+{
+    for (struct opencl_destructor *next; list; list = next) {
+        next = list->next;
+        list->call(list->object, list->data);
+        free(list);
+    }
+}
+
+/* ---- contexts ---- */
+
+static void destroy(struct opencl_object *object)
+{
+    struct opencl_context *context = (struct opencl_context *)object;
+    opencl_destructors_due(context->destructors);
+    free(context->devices);
+    free(context->properties);
+    free(context);
+}
+
+static cl_int check_properties(const cl_context_properties *properties, size_t *count)
+{
+    *count = 0;
+    if (!properties)
+        return CL_SUCCESS;
+    bool platform = false, sync = false;
+    for (; properties[*count]; *count += 2) {
+        cl_context_properties key = properties[*count];
+        bool *seen = key == CL_CONTEXT_PLATFORM            ? &platform
+                     : key == CL_CONTEXT_INTEROP_USER_SYNC ? &sync
+                                                           : NULL;
+        if (!seen || *seen)
+            return CL_INVALID_PROPERTY;
+        *seen = true;
+        const void *value = (const void *)properties[*count + 1];
+        if (key == CL_CONTEXT_PLATFORM && !opencl_find(OPENCL_PLATFORM, value))
+            return CL_INVALID_PLATFORM;
+    }
+    ++*count;
+    return CL_SUCCESS;
+}
+
+/* Errors of a device end the program's use of it, and are said; so there is nothing to notify. */
+static cl_context create(const cl_context_properties *properties, cl_uint count,
+                         const cl_device_id *handles, bool has_notify, const void *data,
+                         cl_int *error)
+{
+    size_t property_count = 0;
+    struct opencl_device **devices = NULL;
+    *error = check_properties(properties, &property_count);
+    if (*error == CL_SUCCESS && !has_notify && data)
+        *error = CL_INVALID_VALUE;
+    if (*error == CL_SUCCESS)
+        *error = opencl_devices_find(handles, count, &devices);
+    if (*error != CL_SUCCESS)
+        return NULL;
+    struct opencl_context *context = opencl_allocate(sizeof *context);
+    for (cl_uint i = 0; i < count; i++) /* one that is given twice counts once */
+        if (opencl_context_place(
+                &(struct opencl_context){.devices = devices, .device_count = context->device_count},
+                devices[i])
+            < 0)
+            devices[context->device_count++] = devices[i];
+    context->devices = devices;
+    if (properties) {
+        context->property_count = property_count;
+        context->properties = opencl_allocate(property_count * sizeof *properties);
+        memcpy(context->properties, properties, property_count * sizeof *properties);
+    }
+    opencl_object_begin(&context->object, OPENCL_CONTEXT, destroy);
+    return context->object.handle;
+}
+
+OPENCL_MAKE(cl_context, clCreateContext,
+            (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+             void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
+             cl_int *errcode_ret),
+            create(properties, count, devices, notify != NULL, data, &error));
+
+static cl_context create_from_type(const cl_context_properties *properties, cl_device_type type,
+                                   bool has_notify, const void *data, cl_int *error)
+{
+    const cl_device_type known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU
+                                 | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+    cl_device_id devices[OPENCL_DEVICES_MAX];
+    for (uint32_t i = 0; i < opencl.device_count; i++)
+        devices[i] = opencl.devices[i].object.handle;
+    bool ours = (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0;
+    if (type == 0 || (type != CL_DEVICE_TYPE_ALL && (type & ~known) != 0)) {
+        *error = CL_INVALID_DEVICE_TYPE;
+        return NULL;
+    }
+    if (!ours) {
+        *error = CL_DEVICE_NOT_FOUND;
+        return NULL;
+    }
+    cl_uint count = type == CL_DEVICE_TYPE_DEFAULT ? 1 : opencl.device_count;
+    return create(properties, count, devices, has_notify, data, error);
+}
+
+OPENCL_MAKE(cl_context, clCreateContextFromType,
+            (const cl_context_properties *properties, cl_device_type type,
+             void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
+             cl_int *errcode_ret),
+            create_from_type(properties, type, notify != NULL, data, &error));
+
+OPENCL_CALL(clRetainContext, (cl_context context),
+            opencl_retain(OPENCL_CONTEXT, context) ? CL_SUCCESS : CL_INVALID_CONTEXT);
+
+OPENCL_CALL(clReleaseContext, (cl_context context),
+            opencl_release(OPENCL_CONTEXT, context) ? CL_SUCCESS : CL_INVALID_CONTEXT);
+
+static cl_int get_context_info(cl_context handle, cl_context_info what, struct opencl_answer to)
+{
+    const struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
+    cl_device_id devices[OPENCL_DEVICES_MAX];
+    if (!context)
+        return CL_INVALID_CONTEXT;
+    switch (what) {
+    case CL_CONTEXT_REFERENCE_COUNT:
+        return OPENCL_ANSWER(to, cl_uint, context->object.references);
+    case CL_CONTEXT_NUM_DEVICES:
+        return OPENCL_ANSWER(to, cl_uint, context->device_count);
+    case CL_CONTEXT_DEVICES:
+        for (uint32_t i = 0; i < context->device_count; i++)
+            devices[i] = context->devices[i]->object.handle;
+        return opencl_answer(to, devices, context->device_count * sizeof devices[0]);
+    case CL_CONTEXT_PROPERTIES:
+        return opencl_answer(to, context->properties,
+                             context->property_count * sizeof *context->properties);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+OPENCL_CALL(clGetContextInfo,
+            (cl_context context, cl_context_info what, size_t room, void *value, size_t *needed),
+            get_context_info(context, what, (struct opencl_answer){room, value, needed}));
+
+typedef void(CL_CALLBACK *context_call)(cl_context, void *);
+
+static cl_int add_destructor(cl_context handle, context_call call, void *data)
+{
+    struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
+    if (!context || !call)
+        return context ? CL_INVALID_VALUE : CL_INVALID_CONTEXT;
+    opencl_destructor_add(&context->destructors, (void (*)(void *, void *))call, handle, data);
+    return CL_SUCCESS;
+}
+
+OPENCL_CALL(clSetContextDestructorCallback,
+            (cl_context context, void(CL_CALLBACK *notify)(cl_context, void *), void *data),
+            add_destructor(context, notify, data));

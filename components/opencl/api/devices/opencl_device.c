@@ -1,0 +1,107 @@
+/* Devices: what each GPU of the description answers. */
+#include "opencl_device.h"
+
+#include "components/opencl/api/devices/opencl_features.h"
+#include "components/opencl/compiler/opencl_compiler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void opencl_device_open(struct opencl_device *device, int number)
+{
+    opencl_object_begin(&device->object, OPENCL_DEVICE, NULL);
+    device->number = number;
+    device->info = opencl.hip_devices[number].info;
+}
+
+/* Of the library, and of the compiler for the device. */
+static char *extensions_of(const struct opencl_device *device)
+{
+    const char *compiled = opencl_compiler_extensions(device->info.isa);
+    size_t size = strlen(compiled) + 64;
+    char *text = opencl_allocate(size);
+    snprintf(text, size, "cl_khr_icd%s%s", *compiled ? " " : "", compiled);
+    return text;
+}
+
+static cl_int answer_extensions(const struct opencl_device *device, bool versions,
+                                struct opencl_answer to)
+{
+    char *text = extensions_of(device), *rest = NULL;
+    cl_int error;
+    if (versions) {
+        cl_name_version list[64] = {{0}};
+        size_t count = 0;
+        for (char *name = strtok_r(text, " ", &rest); name && count < 64;
+             name = strtok_r(NULL, " ", &rest)) {
+            list[count].version = CL_MAKE_VERSION(1, 0, 0);
+            snprintf(list[count++].name, sizeof list[0].name, "%s", name);
+        }
+        error = opencl_answer(to, list, count * sizeof list[0]);
+    } else {
+        error = opencl_answer_text(to, text);
+    }
+    free(text);
+    return error;
+}
+
+static cl_int answer_sizes(const struct opencl_device *device, cl_device_info what,
+                           struct opencl_answer to)
+{
+    const struct driver_device_info *info = &device->info;
+    size_t most = OPENCL_GROUP_MAX;
+    switch (what) {
+    case CL_DEVICE_MAX_COMPUTE_UNITS:
+        return OPENCL_ANSWER(to, cl_uint, info->compute_units);
+    case CL_DEVICE_MAX_WORK_ITEM_SIZES:
+        return opencl_answer(to, (size_t[3]){most, most, most}, 3 * sizeof most);
+    case CL_DEVICE_MAX_CLOCK_FREQUENCY:
+        return OPENCL_ANSWER(to, cl_uint, (cl_uint)(info->clock_hz / 1000000));
+    case CL_DEVICE_GLOBAL_MEM_SIZE:
+        return OPENCL_ANSWER(to, cl_ulong, info->memory_bytes);
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+        return OPENCL_ANSWER(to, cl_ulong, info->memory_bytes / 4 * 3);
+    case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE: /* constant memory is global memory */
+        return OPENCL_ANSWER(to, cl_ulong, info->memory_bytes / 4 * 3);
+    case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE:
+        return OPENCL_ANSWER(to, cl_ulong, info->l2_bytes);
+    case CL_DEVICE_LOCAL_MEM_SIZE:
+        return OPENCL_ANSWER(to, cl_ulong, info->lds_bytes_per_cu);
+    case CL_DEVICE_MAX_NUM_SUB_GROUPS:
+        return OPENCL_ANSWER(to, cl_uint, OPENCL_GROUP_MAX / HIP_WAVEFRONT);
+    case CL_DEVICE_HOST_UNIFIED_MEMORY:
+        return OPENCL_ANSWER(to, cl_bool, info->shares_memory);
+    case CL_DEVICE_COMPILER_AVAILABLE:
+    case CL_DEVICE_LINKER_AVAILABLE:
+        return OPENCL_ANSWER(to, cl_bool, opencl_compiler_is_available(info->isa));
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+static cl_int get_device_info(cl_device_id handle, cl_device_info what, struct opencl_answer to)
+{
+    const struct opencl_device *device = opencl_find(OPENCL_DEVICE, handle);
+    if (!device)
+        return CL_INVALID_DEVICE;
+    size_t needed = 0;
+    switch (what) {
+    case CL_DEVICE_NAME:
+        return opencl_answer_text(to, device->info.name);
+    case CL_DEVICE_PLATFORM:
+        return OPENCL_ANSWER(to, cl_platform_id, opencl.platform.handle);
+    case CL_DEVICE_EXTENSIONS:
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION:
+        return answer_extensions(device, what == CL_DEVICE_EXTENSIONS_WITH_VERSION, to);
+    default:
+        break;
+    }
+    if (answer_sizes(device, what, (struct opencl_answer){.needed = &needed}) == CL_SUCCESS)
+        return answer_sizes(device, what, to);
+    return opencl_feature_answer(what, to);
+}
+
+OPENCL_CALL(clGetDeviceInfo,
+            (cl_device_id device, cl_device_info what, size_t room, void *value, size_t *needed),
+            get_device_info(device, what, (struct opencl_answer){room, value, needed}));

@@ -1,0 +1,17 @@
+/* What a device of OpenCL answers that does not depend on the description. */
+#ifndef HEDDLE_OPENCL_FEATURES_H
+#define HEDDLE_OPENCL_FEATURES_H
+
+#include "components/opencl/api/opencl_internal.h"
+
+enum {
+    OPENCL_TIMER_NS = 1,
+    OPENCL_ARGUMENTS_MAX = 1024, /* bytes of a kernel's arguments */
+    OPENCL_PRINTF_BYTES = 1 << 20,
+    OPENCL_PATTERN_MAX = 128
+};
+
+/* The answer to `what`, or CL_INVALID_VALUE when it is none of these. */
+cl_int opencl_feature_answer(cl_device_info what, struct opencl_answer to);
+
+#endif

@@ -1,0 +1,328 @@
+/* See opencl_memory.h. */
+#include "opencl_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct opencl_memory *opencl_memory_find(cl_mem handle)
+{
+    return opencl_find(OPENCL_MEMORY, handle);
+}
+
+struct opencl_memory *opencl_memory_whole(struct opencl_memory *memory)
+{
+    return memory->parent ? memory->parent : memory;
+}
+
+bool opencl_memory_has(const struct opencl_memory *memory, size_t offset, size_t size)
+{
+    return offset <= memory->size && size <= memory->size - offset;
+}
+
+bool opencl_memory_is_aligned(const struct opencl_memory *memory)
+{
+    return memory->origin % OPENCL_ALIGN == 0;
+}
+
+uint8_t *opencl_memory_shadow(struct opencl_memory *memory)
+{
+    enum { PAGE = 4096 };
+    struct opencl_memory *whole = opencl_memory_whole(memory);
+    if (!whole->shadow) {
+        void *made = NULL;
+        if (posix_memalign(&made, PAGE, (whole->size + PAGE - 1) / PAGE * PAGE) != 0)
+            return NULL;
+        whole->shadow = made;
+    }
+    return whole->shadow;
+}
+
+/* ---- memory of devices ---- */
+
+cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *address)
+{
+    struct opencl_memory *whole = opencl_memory_whole(memory);
+    cl_int error = CL_SUCCESS;
+    if (whole->addresses[place] == 0) {
+        opencl_memory_tidy(false);
+        int number = whole->context->devices[place]->number;
+        hipError_t made = opencl.face->allocate_device(number, whole->size, OPENCL_ALIGN,
+                                                       HIP_DEVICE_MEMORY, &whole->addresses[place]);
+        if (made == hipErrorOutOfMemory) { /* what was released may only wait for its commands */
+            opencl_memory_tidy(true);
+            made = opencl.face->allocate_device(number, whole->size, OPENCL_ALIGN,
+                                                HIP_DEVICE_MEMORY, &whole->addresses[place]);
+        }
+        error = opencl_error_of(made);
+    }
+    *address = whole->addresses[place] + (memory->parent ? memory->origin : 0);
+    return error;
+}
+
+cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool written)
+{
+    struct opencl_memory *whole = opencl_memory_whole(memory);
+    uint64_t address = 0, ticket = 0;
+    cl_int error = opencl_memory_address(whole, place, &address);
+    for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++) {
+        if (whole->valid[place] || !whole->valid[i] || whole->is_shared)
+            continue;
+        error = opencl_status(
+            opencl.api->copy(lane, address, whole->addresses[i], whole->size, &ticket));
+        whole->valid[place] = true;
+    }
+    for (uint32_t i = 0; i < whole->context->device_count && written; i++)
+        whole->valid[i] = whole->is_shared;
+    whole->valid[place] |= written;
+    return error;
+}
+
+/* ---- the end ---- */
+
+static void destroy(struct opencl_object *object)
+{
+    struct opencl_memory *memory = (struct opencl_memory *)object;
+    for (uint32_t i = 0;
+         memory->addresses && !memory->is_shared && i < memory->context->device_count; i++)
+        opencl_memory_end(memory->addresses[i]);
+    if (memory->shadow != memory->host_pointer)
+        free(memory->shadow);
+    opencl_destructors_due(memory->destructors);
+    opencl_drop(memory->parent ? &memory->parent->object : NULL);
+    opencl_drop(&memory->context->object);
+    free(memory->addresses);
+    free(memory->valid);
+    free(memory->mappings);
+    free(memory->properties);
+    free(memory);
+}
+
+OPENCL_CALL(clRetainMemObject, (cl_mem memory),
+            opencl_retain(OPENCL_MEMORY, memory) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT);
+OPENCL_CALL(clReleaseMemObject, (cl_mem memory),
+            opencl_release(OPENCL_MEMORY, memory) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT);
+
+typedef void(CL_CALLBACK *memory_call)(cl_mem, void *);
+
+static cl_int add_destructor(cl_mem handle, memory_call call, void *data)
+{
+    struct opencl_memory *memory = opencl_memory_find(handle);
+    if (!memory || !call)
+        return memory ? CL_INVALID_VALUE : CL_INVALID_MEM_OBJECT;
+    opencl_destructor_add(&memory->destructors, (void (*)(void *, void *))call, handle, data);
+    return CL_SUCCESS;
+}
+
+OPENCL_CALL(clSetMemObjectDestructorCallback,
+            (cl_mem memory, void(CL_CALLBACK *call)(cl_mem, void *), void *data),
+            add_destructor(memory, call, data));
+
+/* ---- making ---- */
+
+#define ACCESS_FLAGS  (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
+#define POINTER_FLAGS (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
+#define HOST_FLAGS    (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)
+
+static bool has_several(cl_mem_flags flags)
+{
+    return (flags & (flags - 1)) != 0;
+}
+
+static bool are_flags(cl_mem_flags flags, cl_mem_flags known)
+{
+    return (flags & ~known) == 0 && !has_several(flags & ACCESS_FLAGS)
+           && !has_several(flags & HOST_FLAGS)
+           && !((flags & CL_MEM_USE_HOST_PTR) && (flags & POINTER_FLAGS & ~CL_MEM_USE_HOST_PTR));
+}
+
+static uint64_t largest_of(const struct opencl_context *context)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        uint64_t most = context->devices[i]->info.memory_bytes / 4 * 3;
+        largest = most > largest ? most : largest;
+    }
+    return largest;
+}
+
+static cl_int check_buffer(const struct opencl_context *context, cl_mem_flags flags, size_t size,
+                           const void *pointer)
+{
+    bool takes_pointer = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
+    return !context                                                       ? CL_INVALID_CONTEXT
+           : !are_flags(flags, ACCESS_FLAGS | POINTER_FLAGS | HOST_FLAGS) ? CL_INVALID_VALUE
+           : size == 0 || size > largest_of(context)                      ? CL_INVALID_BUFFER_SIZE
+           : takes_pointer != (pointer != NULL)                           ? CL_INVALID_HOST_PTR
+                                                                          : CL_SUCCESS;
+}
+
+/* The contents are taken over before the call returns, on the first device. */
+static cl_int fill(struct opencl_memory *memory, void *pointer)
+{
+    uint64_t address = 0, ticket = 0;
+    struct opencl_context *context = memory->context;
+    struct hip_location location = opencl.face->location_of((uintptr_t)pointer);
+    if (pointer && location.kind == HIP_LOCATION_MANAGED
+        && (memory->flags & CL_MEM_USE_HOST_PTR)) { /* the program's shared memory is the buffer */
+        memory->is_shared = true;
+        for (uint32_t i = 0; i < context->device_count; i++) {
+            memory->addresses[i] = location.address;
+            memory->valid[i] = true;
+        }
+        return CL_SUCCESS;
+    }
+    cl_int error = opencl_memory_address(memory, 0, &address);
+    if (error != CL_SUCCESS || !pointer)
+        return error;
+    uint32_t queue = opencl.hip_devices[context->devices[0]->number].queue;
+    opencl.face->scan(address, pointer, memory->size);
+    error = opencl_status(opencl.api->write(queue, address, pointer, memory->size, &ticket));
+    if (error == CL_SUCCESS)
+        error = opencl_error_of(opencl.face->wait_here(ticket));
+    memory->valid[0] = true;
+    return error;
+}
+
+static struct opencl_memory *make(struct opencl_context *context, cl_mem_flags flags, size_t size)
+{
+    struct opencl_memory *memory = opencl_allocate(sizeof *memory);
+    memory->context = context;
+    memory->flags = flags & ACCESS_FLAGS ? flags : flags | CL_MEM_READ_WRITE;
+    memory->size = size;
+    memory->object.destroy = destroy;
+    opencl_hold(&context->object);
+    return memory;
+}
+
+static cl_mem create(cl_context handle, const cl_mem_properties *properties, cl_mem_flags flags,
+                     size_t size, void *pointer, cl_int *error)
+{
+    struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
+    *error = context && properties && properties[0] ? CL_INVALID_PROPERTY
+                                                    : check_buffer(context, flags, size, pointer);
+    if (*error != CL_SUCCESS)
+        return NULL;
+    struct opencl_memory *memory = make(context, flags, size);
+    memory->addresses = opencl_allocate(context->device_count * sizeof *memory->addresses);
+    memory->valid = opencl_allocate(context->device_count * sizeof *memory->valid);
+    if (properties) {
+        memory->property_count = 1;
+        memory->properties = opencl_allocate(sizeof *properties);
+    }
+    if (flags & CL_MEM_USE_HOST_PTR)
+        memory->shadow = memory->host_pointer = pointer;
+    *error = fill(memory, pointer);
+    if (*error != CL_SUCCESS) {
+        destroy(&memory->object);
+        return NULL;
+    }
+    opencl_object_begin(&memory->object, OPENCL_MEMORY, destroy);
+    return memory->object.handle;
+}
+
+OPENCL_MAKE(cl_mem, clCreateBuffer,
+            (cl_context context, cl_mem_flags flags, size_t size, void *pointer,
+             cl_int *errcode_ret),
+            create(context, NULL, flags, size, pointer, &error));
+OPENCL_MAKE(cl_mem, clCreateBufferWithProperties,
+            (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+             size_t size, void *pointer, cl_int *errcode_ret),
+            create(context, properties, flags, size, pointer, &error));
+
+/* ---- sub-buffers ---- */
+
+/* A sub-buffer may not be used in ways that its buffer may not. */
+static bool is_allowed(const struct opencl_memory *parent, cl_mem_flags flags)
+{
+    cl_mem_flags access = flags & ACCESS_FLAGS, host = flags & HOST_FLAGS;
+    if (!are_flags(flags, ACCESS_FLAGS | HOST_FLAGS))
+        return false;
+    if ((parent->flags & CL_MEM_WRITE_ONLY) && (access & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)))
+        return false;
+    if ((parent->flags & CL_MEM_READ_ONLY) && (access & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)))
+        return false;
+    if ((parent->flags & CL_MEM_HOST_WRITE_ONLY) && (host & CL_MEM_HOST_READ_ONLY))
+        return false;
+    if ((parent->flags & CL_MEM_HOST_READ_ONLY) && (host & CL_MEM_HOST_WRITE_ONLY))
+        return false;
+    return !((parent->flags & CL_MEM_HOST_NO_ACCESS)
+             && (host & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)));
+}
+
+static cl_int check_region(const struct opencl_memory *parent, cl_mem_flags flags,
+                           cl_buffer_create_type type, const cl_buffer_region *region)
+{
+    return !parent || parent->parent                                  ? CL_INVALID_MEM_OBJECT
+           : !is_allowed(parent, flags)                               ? CL_INVALID_VALUE
+           : type != CL_BUFFER_CREATE_TYPE_REGION || !region          ? CL_INVALID_VALUE
+           : region->size == 0                                        ? CL_INVALID_BUFFER_SIZE
+           : !opencl_memory_has(parent, region->origin, region->size) ? CL_INVALID_VALUE
+           : region->origin % OPENCL_ALIGN != 0 ? CL_MISALIGNED_SUB_BUFFER_OFFSET
+                                                : CL_SUCCESS;
+}
+
+static cl_mem create_part(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type,
+                          const cl_buffer_region *region, cl_int *error)
+{
+    struct opencl_memory *parent = opencl_memory_find(handle);
+    *error = check_region(parent, flags, type, region);
+    if (*error != CL_SUCCESS)
+        return NULL;
+    cl_mem_flags own = flags & ACCESS_FLAGS ? flags : flags | (parent->flags & ACCESS_FLAGS);
+    own |= own & HOST_FLAGS ? 0 : parent->flags & HOST_FLAGS;
+    struct opencl_memory *memory =
+        make(parent->context, own | (parent->flags & POINTER_FLAGS), region->size);
+    memory->parent = parent;
+    memory->origin = region->origin;
+    memory->host_pointer =
+        parent->host_pointer ? (uint8_t *)parent->host_pointer + region->origin : NULL;
+    memory->shadow = memory->host_pointer;
+    opencl_hold(&parent->object);
+    opencl_object_begin(&memory->object, OPENCL_MEMORY, destroy);
+    return memory->object.handle;
+}
+
+OPENCL_MAKE(cl_mem, clCreateSubBuffer,
+            (cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
+             cl_int *errcode_ret),
+            create_part(parent, flags, type, region, &error));
+
+/* ---- queries ---- */
+
+static cl_int get_memory_info(cl_mem handle, cl_mem_info what, struct opencl_answer to)
+{
+    struct opencl_memory *memory = opencl_memory_find(handle);
+    if (!memory)
+        return CL_INVALID_MEM_OBJECT;
+    switch (what) {
+    case CL_MEM_TYPE:
+        return OPENCL_ANSWER(to, cl_mem_object_type, CL_MEM_OBJECT_BUFFER);
+    case CL_MEM_FLAGS:
+        return OPENCL_ANSWER(to, cl_mem_flags, memory->flags);
+    case CL_MEM_SIZE:
+        return OPENCL_ANSWER(to, size_t, memory->size);
+    case CL_MEM_HOST_PTR:
+        return OPENCL_ANSWER(to, void *, memory->host_pointer);
+    case CL_MEM_MAP_COUNT:
+        return OPENCL_ANSWER(to, cl_uint, (cl_uint)memory->map_count);
+    case CL_MEM_REFERENCE_COUNT:
+        return OPENCL_ANSWER(to, cl_uint, memory->object.references);
+    case CL_MEM_CONTEXT:
+        return OPENCL_ANSWER(to, cl_context, memory->context->object.handle);
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+        return OPENCL_ANSWER(to, cl_mem, memory->parent ? memory->parent->object.handle : NULL);
+    case CL_MEM_OFFSET:
+        return OPENCL_ANSWER(to, size_t, memory->origin);
+    case CL_MEM_USES_SVM_POINTER:
+        return OPENCL_ANSWER(to, cl_bool, opencl_memory_whole(memory)->is_shared);
+    case CL_MEM_PROPERTIES:
+        return opencl_answer(to, memory->properties,
+                             memory->property_count * sizeof *memory->properties);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+OPENCL_CALL(clGetMemObjectInfo,
+            (cl_mem memory, cl_mem_info what, size_t room, void *value, size_t *needed),
+            get_memory_info(memory, what, (struct opencl_answer){room, value, needed}));

@@ -1,0 +1,56 @@
+/* Memory objects: buffers and sub-buffers.
+ *
+ * A buffer has memory on each device that has used it, made when first wanted. `valid` says which
+ * of these hold the contents; a command on another device brings them there first. A sub-buffer is
+ * a range of its parent. */
+#ifndef HEDDLE_OPENCL_MEMORY_H
+#define HEDDLE_OPENCL_MEMORY_H
+
+#include "components/opencl/api/devices/opencl_context.h"
+#include "components/opencl/api/queues/opencl_event.h"
+
+struct opencl_mapping {
+    void *pointer;
+    size_t offset, size; /* bytes of the whole buffer, from the first to the last */
+    cl_map_flags flags;
+};
+
+struct opencl_memory {
+    struct opencl_object object;
+    struct opencl_context *context;
+    struct opencl_memory *parent; /* held; NULL: a buffer of its own */
+    size_t origin, size;          /* origin in the parent */
+    cl_mem_flags flags;
+    void *host_pointer; /* as given, with CL_MEM_USE_HOST_PTR */
+    cl_mem_properties *properties;
+    size_t property_count;
+    struct opencl_destructor *destructors;
+    /* The rest is the parent's in a sub-buffer. */
+    uint64_t *addresses; /* one a device of the context; 0: none yet */
+    bool *valid;
+    bool is_shared;  /* memory of clSVMAlloc: one address for all devices */
+    uint8_t *shadow; /* what clEnqueueMapBuffer shows; NULL: not made yet */
+    struct opencl_mapping *mappings;
+    size_t map_count, map_room;
+};
+
+/* The buffer of the handle, or NULL. */
+struct opencl_memory *opencl_memory_find(cl_mem handle);
+/* The object that has the bytes, and where a sub-buffer begins in it. */
+struct opencl_memory *opencl_memory_whole(struct opencl_memory *memory);
+/* Its memory on the device at `place` of the context, made if need be. */
+cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *address);
+/* A command on `lane` of the device at `place` is about to use it: the contents come there. */
+cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool written);
+/* Does [offset, offset + size) lie in it? */
+bool opencl_memory_has(const struct opencl_memory *memory, size_t offset, size_t size);
+/* Is the sub-buffer's start one that the device can use? */
+bool opencl_memory_is_aligned(const struct opencl_memory *memory);
+/* What the host sees of the whole object. */
+uint8_t *opencl_memory_shadow(struct opencl_memory *memory);
+
+/* Frees what is no longer used by commands (opencl_memory_release.c). */
+void opencl_memory_end(uint64_t address);
+void opencl_memory_tidy(bool waits);
+
+#endif

@@ -1,0 +1,28 @@
+/* Device memory of released objects. Commands that are still queued may use it, a program that
+ * releases a buffer does not wait for them, and the driver waits for everything before it frees
+ * memory. So the memory stays until nothing is queued, or until it is needed. */
+#include "opencl_memory.h"
+
+static struct {
+    uint64_t *list;
+    size_t count, room;
+} released;
+
+void opencl_memory_end(uint64_t address)
+{
+    if (address == 0 || opencl.face->library->lost != hipSuccess)
+        return;
+    if (released.count == released.room) {
+        released.room = released.room ? 2 * released.room : 16;
+        released.list = opencl_grow(released.list, released.room * sizeof *released.list);
+    }
+    released.list[released.count++] = address;
+    opencl_memory_tidy(false);
+}
+
+/* Releasing lets other threads go on, which may change the list. */
+void opencl_memory_tidy(bool waits)
+{
+    while (released.count > 0 && (waits || opencl_queues_are_idle()))
+        opencl.face->release_device(released.list[--released.count]);
+}

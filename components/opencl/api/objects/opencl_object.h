@@ -1,0 +1,46 @@
+/* Objects that a program has handles of.
+ *
+ * A handle is the address of a slot, which begins with the table that the loader calls through.
+ * Slots lie in a range of their own, in the order in which objects were made, and are never used
+ * again. So a handle that was released, or that is another object's, is refused and never followed,
+ * and handles do not depend on the heap. All functions are called with the lock held. */
+#ifndef HEDDLE_OPENCL_OBJECT_H
+#define HEDDLE_OPENCL_OBJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum opencl_kind {
+    OPENCL_NONE,
+    OPENCL_PLATFORM,
+    OPENCL_DEVICE,
+    OPENCL_CONTEXT,
+    OPENCL_QUEUE,
+    OPENCL_MEMORY,
+    OPENCL_PROGRAM,
+    OPENCL_KERNEL,
+    OPENCL_EVENT
+};
+
+/* The first member of each object. The object lives as long as the program has references or the
+ * library holds it. */
+struct opencl_object {
+    enum opencl_kind kind;
+    uint32_t references; /* of the program; none: the handle is refused */
+    uint32_t holds;      /* by other objects and calls that wait */
+    void *handle;
+    void (*destroy)(struct opencl_object *object);
+};
+
+/* Gives the object a handle, and the program one reference. Without `destroy` it stays for ever. */
+void opencl_object_begin(struct opencl_object *object, enum opencl_kind kind,
+                         void (*destroy)(struct opencl_object *object));
+/* What the handle stands for; NULL: nothing, or another kind. */
+void *opencl_find(enum opencl_kind kind, const void *handle);
+void opencl_hold(struct opencl_object *object);
+void opencl_drop(struct opencl_object *object);
+/* One reference of the program more, or less. */
+bool opencl_retain(enum opencl_kind kind, const void *handle);
+bool opencl_release(enum opencl_kind kind, const void *handle);
+
+#endif

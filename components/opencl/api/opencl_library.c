@@ -1,0 +1,111 @@
+/* Opening, the lock, errors, answers, and the end of the program.
+ *
+ * The loader asks for the platform when the program makes its first call, so that call opens the
+ * simulation. The commands that are left at the end of the program are executed by the destructor,
+ * which comes before that of the HIP library. */
+#include "opencl_internal.h"
+
+#include "components/opencl/api/devices/opencl_context.h"
+#include "components/opencl/api/devices/opencl_device.h"
+#include "components/opencl/api/queues/opencl_queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct opencl_library opencl;
+
+static void open_devices(void)
+{
+    const struct hip_library *library = opencl.face->library;
+    opencl.api = library->api;
+    opencl.hip_devices = library->devices;
+    opencl.face->refuse_recording("the program uses OpenCL, whose calls no trace says");
+    opencl_object_begin(&opencl.platform, OPENCL_PLATFORM, NULL);
+    for (int i = 0; i < library->device_count && opencl.device_count < OPENCL_DEVICES_MAX; i++)
+        if (opencl.face->is_device(i))
+            opencl_device_open(&opencl.devices[opencl.device_count++], i);
+}
+
+cl_int opencl_enter(const char *function)
+{
+    opencl.face = heddleFace();
+    hipError_t error = opencl.face->enter(function);
+    if (error == hipSuccess && !opencl.api)
+        open_devices();
+    return opencl_error_of(error);
+}
+
+cl_int opencl_leave(cl_int error)
+{
+    struct opencl_destructor *due = opencl_destructors_take();
+    opencl.face->leave(hipSuccess);
+    opencl_destructors_run(due);
+    return error;
+}
+
+cl_int opencl_error_of(hipError_t error)
+{
+    switch (error) {
+    case hipSuccess:
+        return CL_SUCCESS;
+    case hipErrorOutOfMemory:
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    case hipErrorNoDevice:
+        return CL_DEVICE_NOT_FOUND;
+    default:
+        return CL_OUT_OF_RESOURCES;
+    }
+}
+
+cl_int opencl_status(enum driver_status status)
+{
+    return opencl_error_of(opencl.face->status(status));
+}
+
+void *opencl_grow(void *old, size_t size)
+{
+    void *memory = realloc(old, size > 0 ? size : 1);
+    if (!memory) {
+        fprintf(stderr, "heddle: out of memory for %zu bytes of the OpenCL library\n", size);
+        abort();
+    }
+    return memory;
+}
+
+void *opencl_allocate(size_t size)
+{
+    return memset(opencl_grow(NULL, size), 0, size);
+}
+
+char *opencl_copy_text(const char *text)
+{
+    size_t size = text ? strlen(text) + 1 : 1;
+    char *copy = opencl_allocate(size);
+    return text ? memcpy(copy, text, size) : copy;
+}
+
+cl_int opencl_answer(struct opencl_answer to, const void *bytes, size_t size)
+{
+    if (to.value && to.room < size)
+        return CL_INVALID_VALUE;
+    if (to.value && size > 0)
+        memcpy(to.value, bytes, size);
+    if (to.needed)
+        *to.needed = size;
+    return CL_SUCCESS;
+}
+
+cl_int opencl_answer_text(struct opencl_answer to, const char *text)
+{
+    return opencl_answer(to, text, strlen(text) + 1);
+}
+
+__attribute__((destructor)) static void finish_commands(void)
+{
+    if (!opencl.api || opencl.face->library->state != HIP_OPEN || opencl.face->has_lock())
+        return;
+    if (opencl_enter("end of the program") == CL_SUCCESS)
+        opencl_queues_finish();
+    opencl_leave(CL_SUCCESS);
+}

@@ -1,0 +1,241 @@
+/* See opencl_kernel_object.h. */
+#include "opencl_kernel_object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct opencl_kernel_object *opencl_kernel_find(cl_kernel handle)
+{
+    return opencl_find(OPENCL_KERNEL, handle);
+}
+
+const struct hip_function *opencl_kernel_function(const struct hip_module *module, const char *name)
+{
+    for (size_t i = 0; i < module->object.kernel_count; i++)
+        if (strcmp(module->object.kernels[i].name, name) == 0)
+            return &module->functions[i];
+    return NULL;
+}
+
+/* ---- making ---- */
+
+static void destroy(struct opencl_object *object)
+{
+    struct opencl_kernel_object *kernel = (struct opencl_kernel_object *)object;
+    for (uint32_t i = 0; i < kernel->facts->argument_count; i++)
+        free(kernel->values[i].bytes);
+    kernel->program->kernels--;
+    opencl_drop(&kernel->program->object);
+    free(kernel->values);
+    free(kernel->name);
+    free(kernel);
+}
+
+static struct opencl_kernel_object *make(struct opencl_program *program,
+                                         const struct opencl_kernel *facts)
+{
+    struct opencl_kernel_object *kernel = opencl_allocate(sizeof *kernel);
+    kernel->program = program;
+    kernel->facts = facts;
+    kernel->name = opencl_copy_text(facts->name);
+    kernel->values = opencl_allocate(facts->argument_count * sizeof *kernel->values);
+    for (uint32_t i = 0; i < facts->argument_count; i++)
+        kernel->values[i].bytes = opencl_allocate(facts->arguments[i].size);
+    program->kernels++;
+    opencl_hold(&program->object);
+    opencl_object_begin(&kernel->object, OPENCL_KERNEL, destroy);
+    return kernel;
+}
+
+static bool is_built(const struct opencl_build *build)
+{
+    return build->status == CL_BUILD_SUCCESS && build->has_facts;
+}
+
+static bool is_alike(const struct opencl_kernel *a, const struct opencl_kernel *b)
+{
+    bool alike = a->argument_count == b->argument_count;
+    for (uint32_t i = 0; i < a->argument_count && alike; i++)
+        alike = a->arguments[i].kind == b->arguments[i].kind
+                && a->arguments[i].size == b->arguments[i].size;
+    return alike;
+}
+
+static cl_kernel create(cl_program handle, const char *name, cl_int *error)
+{
+    struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
+    const struct opencl_kernel *first = NULL;
+    bool built = false;
+    *error = !program ? CL_INVALID_PROGRAM : !name ? CL_INVALID_VALUE : CL_SUCCESS;
+    for (uint32_t i = 0; *error == CL_SUCCESS && i < program->build_count; i++) {
+        const struct opencl_build *build = &program->builds[i];
+        const struct opencl_kernel *facts = opencl_build_kernel(build, name);
+        if (!is_built(build))
+            continue;
+        built = true;
+        if (first && facts && !is_alike(first, facts))
+            *error = CL_INVALID_KERNEL_DEFINITION;
+        first = first ? first : facts;
+    }
+    if (*error == CL_SUCCESS && !first)
+        *error = built ? CL_INVALID_KERNEL_NAME : CL_INVALID_PROGRAM_EXECUTABLE;
+    return *error == CL_SUCCESS ? make(program, first)->object.handle : NULL;
+}
+
+OPENCL_MAKE(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *errcode_ret),
+            create(program, name, &error));
+
+static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl_uint *count)
+{
+    struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
+    const struct opencl_build *build = NULL;
+    if (!program)
+        return CL_INVALID_PROGRAM;
+    for (uint32_t i = 0; i < program->build_count && !build; i++)
+        build = is_built(&program->builds[i]) ? &program->builds[i] : NULL;
+    if (!build)
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    if (kernels && room < build->facts.kernel_count)
+        return CL_INVALID_VALUE;
+    for (size_t i = 0; kernels && i < build->facts.kernel_count; i++)
+        kernels[i] = make(program, &build->facts.kernels[i])->object.handle;
+    if (count)
+        *count = (cl_uint)build->facts.kernel_count;
+    return CL_SUCCESS;
+}
+
+OPENCL_CALL(clCreateKernelsInProgram,
+            (cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count),
+            create_all(program, room, kernels, count));
+
+static cl_kernel clone(cl_kernel handle, cl_int *error)
+{
+    const struct opencl_kernel_object *kernel = opencl_kernel_find(handle);
+    if (!kernel) {
+        *error = CL_INVALID_KERNEL;
+        return NULL;
+    }
+    struct opencl_kernel_object *made = make(kernel->program, kernel->facts);
+    for (uint32_t i = 0; i < kernel->facts->argument_count; i++) {
+        uint8_t *bytes = made->values[i].bytes;
+        made->values[i] = kernel->values[i];
+        made->values[i].bytes = bytes;
+        memcpy(bytes, kernel->values[i].bytes, kernel->facts->arguments[i].size);
+    }
+    return made->object.handle;
+}
+
+OPENCL_MAKE(cl_kernel, clCloneKernel, (cl_kernel kernel, cl_int *errcode_ret),
+            clone(kernel, &error));
+OPENCL_CALL(clRetainKernel, (cl_kernel kernel),
+            opencl_retain(OPENCL_KERNEL, kernel) ? CL_SUCCESS : CL_INVALID_KERNEL);
+OPENCL_CALL(clReleaseKernel, (cl_kernel kernel),
+            opencl_release(OPENCL_KERNEL, kernel) ? CL_SUCCESS : CL_INVALID_KERNEL);
+
+/* ---- arguments ---- */
+
+static cl_int set_local(struct opencl_value *value, size_t size, const void *pointer)
+{
+    if (pointer)
+        return CL_INVALID_ARG_VALUE;
+    if (size == 0)
+        return CL_INVALID_ARG_SIZE;
+    value->is_set = true;
+    value->size = size;
+    return CL_SUCCESS;
+}
+
+/* A buffer, or a pointer to NULL, or NULL: the kernel finds a null pointer then. */
+static cl_int set_buffer(const struct opencl_kernel_object *kernel, struct opencl_value *value,
+                         size_t size, const void *pointer)
+{
+    cl_mem handle = NULL;
+    if (size != sizeof handle)
+        return CL_INVALID_ARG_SIZE;
+    if (pointer)
+        memcpy(&handle, pointer, sizeof handle);
+    const struct opencl_memory *memory = handle ? opencl_memory_find(handle) : NULL;
+    if (handle && (!memory || memory->context != kernel->program->context))
+        return CL_INVALID_MEM_OBJECT;
+    value->is_set = true;
+    value->memory = handle;
+    memset(value->bytes, 0, sizeof(uint64_t));
+    return CL_SUCCESS;
+}
+
+static cl_int set_argument(cl_kernel handle, cl_uint number, size_t size, const void *pointer)
+{
+    struct opencl_kernel_object *kernel = opencl_kernel_find(handle);
+    if (!kernel)
+        return CL_INVALID_KERNEL;
+    if (number >= kernel->facts->argument_count)
+        return CL_INVALID_ARG_INDEX;
+    const struct opencl_argument *argument = &kernel->facts->arguments[number];
+    struct opencl_value *value = &kernel->values[number];
+    switch (argument->kind) {
+    case OPENCL_ARGUMENT_LOCAL:
+        return set_local(value, size, pointer);
+    case OPENCL_ARGUMENT_BUFFER:
+        return set_buffer(kernel, value, size, pointer);
+    case OPENCL_ARGUMENT_SAMPLER:
+        return CL_INVALID_SAMPLER;
+    case OPENCL_ARGUMENT_IMAGE:
+        return CL_INVALID_MEM_OBJECT;
+    case OPENCL_ARGUMENT_QUEUE:
+        return CL_INVALID_DEVICE_QUEUE;
+    default:
+        break;
+    }
+    if (!pointer)
+        return CL_INVALID_ARG_VALUE;
+    if (size != argument->size)
+        return CL_INVALID_ARG_SIZE;
+    memcpy(value->bytes, pointer, size);
+    value->is_set = true;
+    return CL_SUCCESS;
+}
+
+OPENCL_CALL(clSetKernelArg, (cl_kernel kernel, cl_uint number, size_t size, const void *pointer),
+            set_argument(kernel, number, size, pointer));
+
+static cl_int set_pointer(cl_kernel handle, cl_uint number, const void *pointer)
+{
+    struct opencl_kernel_object *kernel = opencl_kernel_find(handle);
+    uint64_t address = (uintptr_t)pointer;
+    if (!kernel)
+        return CL_INVALID_KERNEL;
+    if (number >= kernel->facts->argument_count)
+        return CL_INVALID_ARG_INDEX;
+    if (kernel->facts->arguments[number].kind != OPENCL_ARGUMENT_BUFFER)
+        return CL_INVALID_ARG_VALUE;
+    kernel->values[number].is_set = true;
+    kernel->values[number].memory = NULL;
+    memcpy(kernel->values[number].bytes, &address, sizeof address);
+    return CL_SUCCESS;
+}
+
+OPENCL_CALL(clSetKernelArgSVMPointer, (cl_kernel kernel, cl_uint number, const void *pointer),
+            set_pointer(kernel, number, pointer));
+
+/* All shared memory is there for all kernels, so there is nothing to note. */
+static cl_int set_info(cl_kernel handle, cl_kernel_exec_info what, size_t size, const void *value)
+{
+    if (!opencl_kernel_find(handle))
+        return CL_INVALID_KERNEL;
+    if (!value)
+        return CL_INVALID_VALUE;
+    switch (what) {
+    case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+        return size > 0 && size % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
+    case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+        if (size != sizeof(cl_bool))
+            return CL_INVALID_VALUE;
+        return *(const cl_bool *)value ? CL_INVALID_OPERATION : CL_SUCCESS;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+OPENCL_CALL(clSetKernelExecInfo,
+            (cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void *value),
+            set_info(kernel, what, size, value));

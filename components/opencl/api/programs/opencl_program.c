@@ -1,0 +1,273 @@
+/* See opencl_program.h. */
+#include "opencl_program.h"
+
+#include "components/opencl/api/devices/opencl_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- builds ---- */
+
+struct opencl_build *opencl_program_build(const struct opencl_program *program,
+                                          const struct opencl_device *device)
+{
+    for (uint32_t i = 0; i < program->build_count; i++)
+        if (program->builds[i].device == device)
+            return &program->builds[i];
+    return NULL;
+}
+
+const struct opencl_kernel *opencl_build_kernel(const struct opencl_build *build, const char *name)
+{
+    for (size_t i = 0; build->has_facts && i < build->facts.kernel_count; i++)
+        if (strcmp(build->facts.kernels[i].name, name) == 0)
+            return &build->facts.kernels[i];
+    return NULL;
+}
+
+/* OpenCL C 2.0 and later leave that to an option. */
+bool opencl_build_allows_remainder(const struct opencl_build *build)
+{
+    const char *options = build->options ? build->options : "";
+    const char *version = strstr(options, "-cl-std=CL");
+    return version && version[strlen("-cl-std=CL")] >= '2'
+           && !strstr(options, "-cl-uniform-work-group-size");
+}
+
+cl_int opencl_build_load(struct opencl_build *build)
+{
+    if (build->module)
+        return CL_SUCCESS;
+    hipError_t error = opencl.face->load_module(build->binary, build->size, build->device->number,
+                                                "program of OpenCL", &build->module);
+    return error == hipErrorInvalidImage || error == hipErrorNoBinaryForGpu
+               ? CL_INVALID_PROGRAM_EXECUTABLE
+               : opencl_error_of(error);
+}
+
+void opencl_build_clear(struct opencl_build *build)
+{
+    if (build->module)
+        opencl.face->unload_module(build->module);
+    if (build->has_facts)
+        opencl_facts_release(&build->facts);
+    free(build->options);
+    free(build->log);
+    free(build->binary);
+    *build = (struct opencl_build){.device = build->device, .status = CL_BUILD_NONE};
+}
+
+bool opencl_build_set(struct opencl_build *build, const void *bytes, size_t size)
+{
+    char error[320] = "the bytes are no binary of a program";
+    build->kind = opencl_binary_kind(bytes, size);
+    bool sound = build->kind != OPENCL_BINARY_UNKNOWN;
+    if (build->kind == OPENCL_BINARY_EXECUTABLE) {
+        sound = opencl_facts_read(&build->facts, bytes, size, error);
+        build->has_facts = sound;
+    }
+    if (!sound) {
+        build->kind = OPENCL_BINARY_UNKNOWN;
+        free(build->log);
+        build->log = opencl_copy_text(error);
+        return false;
+    }
+    free(build->binary);
+    build->binary = opencl_grow(NULL, size);
+    memcpy(build->binary, bytes, size);
+    build->size = size;
+    return true;
+}
+
+/* ---- programs ---- */
+
+static void destroy(struct opencl_object *object)
+{
+    struct opencl_program *program = (struct opencl_program *)object;
+    for (uint32_t i = 0; i < program->build_count; i++)
+        opencl_build_clear(&program->builds[i]);
+    opencl_destructors_due(program->destructors);
+    opencl_drop(&program->context->object);
+    free(program->builds);
+    free(program->source);
+    free(program);
+}
+
+struct opencl_program *opencl_program_make(struct opencl_context *context,
+                                           struct opencl_device **devices, uint32_t count)
+{
+    struct opencl_program *program = opencl_allocate(sizeof *program);
+    program->context = context;
+    program->object.destroy = destroy;
+    program->builds = opencl_allocate(count * sizeof *program->builds);
+    program->build_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        program->builds[i] = (struct opencl_build){.device = devices[i], .status = CL_BUILD_NONE};
+    opencl_hold(&context->object);
+    opencl_object_begin(&program->object, OPENCL_PROGRAM, destroy);
+    return program;
+}
+
+/* The pieces of a source, one behind the other. NULL: a piece is missing. */
+static char *join(cl_uint count, const char *const *texts, const size_t *sizes)
+{
+    size_t size = 0;
+    for (cl_uint i = 0; i < count; i++) {
+        if (!texts[i])
+            return NULL;
+        size += sizes && sizes[i] ? sizes[i] : strlen(texts[i]);
+    }
+    char *text = opencl_allocate(size + 1), *end = text;
+    for (cl_uint i = 0; i < count; i++) {
+        size_t piece = sizes && sizes[i] ? sizes[i] : strlen(texts[i]);
+        memcpy(end, texts[i], piece);
+        end += piece;
+    }
+    return text;
+}
+
+static cl_program create_with_source(cl_context handle, cl_uint count, const char *const *texts,
+                                     const size_t *sizes, cl_int *error)
+{
+    struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
+    char *source = context && count > 0 && texts ? join(count, texts, sizes) : NULL;
+    *error = !context ? CL_INVALID_CONTEXT : source ? CL_SUCCESS : CL_INVALID_VALUE;
+    if (*error != CL_SUCCESS)
+        return NULL;
+    struct opencl_program *program =
+        opencl_program_make(context, context->devices, context->device_count);
+    program->source = source;
+    return program->object.handle;
+}
+
+OPENCL_MAKE(cl_program, clCreateProgramWithSource,
+            (cl_context context, cl_uint count, const char **texts, const size_t *sizes,
+             cl_int *errcode_ret),
+            create_with_source(context, count, (const char *const *)texts, sizes, &error));
+
+static bool is_for(const uint8_t *bytes, size_t size, const struct opencl_device *device)
+{
+    struct code_object object;
+    bool fits =
+        code_object_read(&object, bytes, size) && strcmp(object.target.gfx, device->info.isa) == 0;
+    code_object_release(&object);
+    return fits;
+}
+
+/* Fills the builds with binaries; the error of the first that is none. */
+static cl_int set_binaries(struct opencl_program *program, const size_t *sizes,
+                           const unsigned char *const *binaries, cl_int *states)
+{
+    cl_int error = CL_SUCCESS;
+    for (uint32_t i = 0; i < program->build_count; i++) {
+        struct opencl_build *build = &program->builds[i];
+        cl_int state = !binaries[i] || sizes[i] == 0                     ? CL_INVALID_VALUE
+                       : !opencl_build_set(build, binaries[i], sizes[i]) ? CL_INVALID_BINARY
+                       : build->kind == OPENCL_BINARY_EXECUTABLE
+                               && !is_for(binaries[i], sizes[i], build->device)
+                           ? CL_INVALID_BINARY
+                           : CL_SUCCESS;
+        if (states)
+            states[i] = state;
+        error = error == CL_SUCCESS ? state : error;
+    }
+    return error;
+}
+
+static cl_program create_with_binary(cl_context handle, cl_uint count, const cl_device_id *list,
+                                     const size_t *sizes, const unsigned char *const *binaries,
+                                     cl_int *states, cl_int *error)
+{
+    struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
+    struct opencl_device **devices = NULL;
+    *error = context ? opencl_devices_find(list, count, &devices) : CL_INVALID_CONTEXT;
+    for (cl_uint i = 0; i < count && *error == CL_SUCCESS; i++)
+        if (opencl_context_place(context, devices[i]) < 0)
+            *error = CL_INVALID_DEVICE;
+    if (*error == CL_SUCCESS && (!sizes || !binaries))
+        *error = CL_INVALID_VALUE;
+    struct opencl_program *program =
+        *error == CL_SUCCESS ? opencl_program_make(context, devices, count) : NULL;
+    free(devices);
+    if (program)
+        *error = set_binaries(program, sizes, binaries, states);
+    if (program && *error != CL_SUCCESS) {
+        opencl_release(OPENCL_PROGRAM, program->object.handle);
+        return NULL;
+    }
+    return program ? program->object.handle : NULL;
+}
+
+OPENCL_MAKE(cl_program, clCreateProgramWithBinary,
+            (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *sizes,
+             const unsigned char **binaries, cl_int *states, cl_int *errcode_ret),
+            create_with_binary(context, count, devices, sizes,
+                               (const unsigned char *const *)binaries, states, &error));
+
+/* No device has kernels of its own, and none takes intermediate languages. */
+static cl_program refuse_program(cl_context context, cl_int reason, cl_int *error)
+{
+    *error = opencl_find(OPENCL_CONTEXT, context) ? reason : CL_INVALID_CONTEXT;
+    return NULL;
+}
+
+cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_uint count,
+                                                         const cl_device_id *devices,
+                                                         const char *names, cl_int *errcode_ret)
+{
+    (void)count, (void)devices, (void)names;
+    cl_int error = opencl_enter("clCreateProgramWithBuiltInKernels");
+    if (error == CL_SUCCESS)
+        refuse_program(context, CL_INVALID_VALUE, &error);
+    opencl_leave(error);
+    if (errcode_ret)
+        *errcode_ret = error;
+    return NULL;
+}
+
+cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *bytes, size_t size,
+                                             cl_int *errcode_ret)
+{
+    (void)bytes, (void)size;
+    cl_int error = opencl_enter("clCreateProgramWithIL");
+    if (error == CL_SUCCESS)
+        refuse_program(context, CL_INVALID_OPERATION, &error);
+    opencl_leave(error);
+    if (errcode_ret)
+        *errcode_ret = error;
+    return NULL;
+}
+
+OPENCL_CALL(clRetainProgram, (cl_program program),
+            opencl_retain(OPENCL_PROGRAM, program) ? CL_SUCCESS : CL_INVALID_PROGRAM);
+OPENCL_CALL(clReleaseProgram, (cl_program program),
+            opencl_release(OPENCL_PROGRAM, program) ? CL_SUCCESS : CL_INVALID_PROGRAM);
+
+typedef void(CL_CALLBACK *program_call)(cl_program, void *);
+
+static cl_int add_destructor(cl_program handle, program_call call, void *data)
+{
+    struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
+    if (!program || !call)
+        return program ? CL_INVALID_VALUE : CL_INVALID_PROGRAM;
+    opencl_destructor_add(&program->destructors, (void (*)(void *, void *))call, handle, data);
+    return CL_SUCCESS;
+}
+
+OPENCL_CALL(clSetProgramReleaseCallback,
+            (cl_program program, void(CL_CALLBACK *call)(cl_program, void *), void *data),
+            add_destructor(program, call, data));
+
+static cl_int set_constant(cl_program program)
+{
+    return opencl_find(OPENCL_PROGRAM, program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+}
+
+/* Constants of that kind belong to SPIR-V. */
+cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint number,
+                                                      size_t size, const void *value)
+{
+    (void)number, (void)size, (void)value;
+    cl_int error = opencl_enter("clSetProgramSpecializationConstant");
+    return opencl_leave(error == CL_SUCCESS ? set_constant(program) : error);
+}

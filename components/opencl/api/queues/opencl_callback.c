@@ -1,0 +1,109 @@
+/* Functions of the program that are called when a command comes to a state. They are called by a
+ * thread of the library's own, which takes turns with those of the program. The thread is made with
+ * the first callback. It waits for the first command that has one; the states before the end are
+ * told at the end, too, since the driver does not say when a command began. */
+#include "opencl_event.h"
+
+#include <stdlib.h>
+
+struct opencl_callback {
+    struct opencl_callback *next;
+    struct opencl_event *event; /* held */
+    void *handle;
+    cl_int state;
+    void(CL_CALLBACK *call)(cl_event, cl_int, void *);
+    void *data;
+};
+
+static struct opencl_callback *callbacks; /* in the order of calls */
+static bool has_thread;
+
+/* The first callback whose event is over, taken out of the list. */
+static struct opencl_callback *take_due(void)
+{
+    for (struct opencl_callback **link = &callbacks; *link; link = &(*link)->next) {
+        struct opencl_callback *each = *link;
+        bool is_user = each->event->queue == NULL;
+        bool due = opencl_event_is_over(each->event)
+                   || (each->state >= CL_SUBMITTED && (is_user || each->event->state != CL_QUEUED));
+        if (due) {
+            *link = each->next;
+            return each;
+        }
+    }
+    return NULL;
+}
+
+/* Waits until some event with a callback may be over. */
+static void wait_for_event(void)
+{
+    struct opencl_callback *each = callbacks;
+    while (each && each->event->state != CL_SUBMITTED)
+        each = each->next;
+    if (each && opencl.face->library->lost == hipSuccess)
+        opencl.face->wait_ticket(each->event->ticket);
+    else
+        opencl.face->wait_for(opencl_changes());
+}
+
+static void make_call(struct opencl_callback *callback)
+{
+    cl_int state = callback->event->state;
+    cl_event handle = callback->handle;
+    opencl_leave(CL_SUCCESS);
+    callback->call(handle, state < 0 ? state : callback->state, callback->data);
+    opencl_enter("clSetEventCallback");
+    opencl_drop(&callback->event->object);
+    free(callback);
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    if (opencl_enter("clSetEventCallback") != CL_SUCCESS) {
+        opencl_leave(CL_SUCCESS);
+        return NULL;
+    }
+    for (;;) {
+        struct opencl_callback *due = take_due();
+        if (due)
+            make_call(due);
+        else
+            wait_for_event();
+    }
+    return NULL;
+}
+
+static cl_int add(cl_event handle, cl_int state, void(CL_CALLBACK *call)(cl_event, cl_int, void *),
+                  void *data)
+{
+    struct opencl_event *event = opencl_find(OPENCL_EVENT, handle);
+    if (!event)
+        return CL_INVALID_EVENT;
+    if (!call || (state != CL_SUBMITTED && state != CL_RUNNING && state != CL_COMPLETE))
+        return CL_INVALID_VALUE;
+    struct opencl_callback *made = opencl_allocate(sizeof *made);
+    *made = (struct opencl_callback){
+        .event = event, .handle = handle, .state = state, .call = call, .data = data};
+    opencl_hold(&event->object);
+    struct opencl_callback **end = &callbacks;
+    while (*end)
+        end = &(*end)->next;
+    *end = made;
+    opencl.face->wake(opencl_changes());
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int state,
+                                      void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
+{
+    cl_int error = opencl_enter("clSetEventCallback");
+    if (error == CL_SUCCESS)
+        error = add(event, state, call, data);
+    bool first = error == CL_SUCCESS && !has_thread;
+    has_thread |= first;
+    opencl_leave(error);
+    if (first && opencl.face->make_thread(serve, NULL) != 0)
+        return CL_OUT_OF_HOST_MEMORY;
+    return error;
+}

@@ -1,0 +1,285 @@
+/* Enqueuing: a call's command waits here until it can be issued, and then in the driver. See
+ * opencl_event.h. */
+#include "opencl_event.h"
+
+#include "components/opencl/api/programs/opencl_printf.h"
+
+#include <stdlib.h>
+
+static struct opencl_event *waiting; /* in the order of calls */
+
+/* ---- checks ---- */
+
+static cl_int check_wait_list(const struct opencl_enqueue *how,
+                              const struct opencl_context *context)
+{
+    if ((how->wait_count > 0) != (how->waits != NULL))
+        return CL_INVALID_EVENT_WAIT_LIST;
+    for (cl_uint i = 0; i < how->wait_count; i++)
+        if (!opencl_find(OPENCL_EVENT, how->waits[i]))
+            return CL_INVALID_EVENT_WAIT_LIST;
+    for (cl_uint i = 0; i < how->wait_count; i++) {
+        const struct opencl_event *event = opencl_find(OPENCL_EVENT, how->waits[i]);
+        if (event->context != context)
+            return CL_INVALID_CONTEXT;
+    }
+    return CL_SUCCESS;
+}
+
+cl_int opencl_check_enqueue(const struct opencl_enqueue *how, struct opencl_queue **queue)
+{
+    *queue = opencl_find(OPENCL_QUEUE, how->queue);
+    if (!*queue)
+        return CL_INVALID_COMMAND_QUEUE;
+    return check_wait_list(how, (*queue)->context);
+}
+
+/* ---- events of commands ---- */
+
+static void destroy(struct opencl_object *object)
+{
+    struct opencl_event *event = (struct opencl_event *)object;
+    for (uint32_t i = 0; i < event->wait_count; i++)
+        opencl_drop(&event->waits[i]->object);
+    if (event->command && event->command->release)
+        event->command->release(event->command);
+    opencl_drop(event->queue ? &event->queue->object : NULL);
+    opencl_drop(&event->context->object);
+    free(event->command);
+    free(event->waits);
+    free(event);
+}
+
+static void add_wait(struct opencl_event *event, struct opencl_event *other)
+{
+    event->waits = opencl_grow(event->waits, (event->wait_count + 1) * sizeof *event->waits);
+    event->waits[event->wait_count++] = other;
+    opencl_hold(&other->object);
+}
+
+static void add_order(struct opencl_event *event, const struct opencl_enqueue *how)
+{
+    const struct opencl_queue *queue = event->queue;
+    bool in_order = !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    event->listed = event->wait_count;
+    if (in_order && queue->open_count > 0)
+        add_wait(event, queue->open[queue->open_count - 1]);
+    for (size_t i = 0; i < queue->open_count && how->waits_for_all && !in_order; i++)
+        add_wait(event, queue->open[i]);
+    if (queue->barrier && !in_order)
+        add_wait(event, queue->barrier);
+}
+
+struct opencl_event *opencl_event_make(struct opencl_context *context)
+{
+    struct opencl_event *event = opencl_allocate(sizeof *event);
+    event->object.destroy = destroy;
+    event->object.holds = 1;
+    event->context = context;
+    event->state = CL_QUEUED;
+    event->queued_ps = opencl.api->now();
+    opencl_hold(&context->object);
+    return event;
+}
+
+static struct opencl_event *make(const struct opencl_enqueue *how, struct opencl_queue *queue,
+                                 struct opencl_command *command)
+{
+    struct opencl_event *event = opencl_event_make(queue->context);
+    event->queue = queue;
+    event->type = how->type;
+    event->command = command;
+    event->lane = queue->lanes[queue->turn];
+    queue->turn = (queue->turn + 1) % queue->lane_count;
+    opencl_hold(&queue->object);
+    for (cl_uint i = 0; i < how->wait_count; i++)
+        add_wait(event, opencl_find(OPENCL_EVENT, how->waits[i]));
+    add_order(event, how);
+    return event;
+}
+
+/* ---- issuing ---- */
+
+/* The error of a command that the call's wait list names ends the command; that of an earlier
+ * command of the queue does not. */
+static bool failed(const struct opencl_event *event)
+{
+    for (uint32_t i = 0; i < event->listed; i++)
+        if (event->waits[i]->state < 0)
+            return true;
+    return false;
+}
+
+static bool can_issue(const struct opencl_event *event)
+{
+    for (uint32_t i = 0; i < event->wait_count; i++)
+        if (event->waits[i]->state == CL_QUEUED)
+            return false;
+    return true;
+}
+
+static cl_int order(const struct opencl_event *event)
+{
+    cl_int error = CL_SUCCESS;
+    for (uint32_t i = 0; i < event->wait_count && error == CL_SUCCESS; i++) {
+        const struct opencl_event *other = event->waits[i];
+        bool done = other->state <= CL_COMPLETE || other->ticket == 0;
+        if (!done && other->lane != event->lane && !opencl.face->ticket_done(other->ticket))
+            error = opencl_status(opencl.api->wait_for(event->lane, other->ticket));
+    }
+    return error;
+}
+
+static cl_int mark(const struct opencl_event *event, uint64_t *ticket)
+{
+    return opencl_status(opencl.api->mark(event->lane, ticket));
+}
+
+static cl_int run(struct opencl_event *event)
+{
+    bool profiles = (event->queue->flags & CL_QUEUE_PROFILING_ENABLE) != 0;
+    cl_int error = order(event);
+    if (error == CL_SUCCESS && profiles)
+        error = mark(event, &event->begin);
+    if (error == CL_SUCCESS && event->command)
+        error = event->command->issue(event->command, event);
+    if (error == CL_SUCCESS && profiles)
+        error = mark(event, &event->end);
+    event->ticket = profiles ? event->end : event->ticket;
+    if (error == CL_SUCCESS && event->ticket == 0)
+        error = mark(event, &event->ticket);
+    return error;
+}
+
+static void drop_waits(struct opencl_event *event)
+{
+    uint32_t count = event->wait_count;
+    event->wait_count = event->listed = 0;
+    for (uint32_t i = 0; i < count; i++)
+        opencl_drop(&event->waits[i]->object);
+}
+
+static cl_int issue(struct opencl_event *event)
+{
+    event->submitted_ps = opencl.api->now();
+    cl_int error = failed(event) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : run(event);
+    event->state = error == CL_SUCCESS ? CL_SUBMITTED : error;
+    drop_waits(event);
+    opencl.face->progressed();
+    return error;
+}
+
+void opencl_events_issue(void)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (struct opencl_event **link = &waiting; *link;) {
+            struct opencl_event *event = *link;
+            if (!can_issue(event)) {
+                link = &event->next;
+                continue;
+            }
+            *link = event->next;
+            issue(event);
+            opencl_drop(&event->object);
+            again = true;
+        }
+    }
+    opencl_note_done();
+}
+
+static void keep(struct opencl_event *event)
+{
+    struct opencl_event **end = &waiting;
+    while (*end)
+        end = &(*end)->next;
+    *end = event;
+    opencl_hold(&event->object);
+}
+
+static void discard(struct opencl_command *command)
+{
+    if (command && command->release)
+        command->release(command);
+    free(command);
+}
+
+static void become_barrier(struct opencl_event *event)
+{
+    struct opencl_event *before = event->queue->barrier;
+    event->queue->barrier = event;
+    opencl_hold(&event->object);
+    opencl_drop(before ? &before->object : NULL);
+}
+
+/* An error of a command that could not be issued is the call's; one that comes from the wait list
+ * is the event's. */
+static cl_int start(const struct opencl_enqueue *how, struct opencl_event *event)
+{
+    if (!can_issue(event)) {
+        keep(event);
+        return CL_SUCCESS;
+    }
+    cl_int error = issue(event);
+    bool from_list = error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    return from_list && !how->blocking ? CL_SUCCESS : error;
+}
+
+cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *command)
+{
+    struct opencl_queue *queue = NULL;
+    cl_int error = opencl_check_enqueue(how, &queue);
+    if (error == CL_SUCCESS && opencl.face->library->lost != hipSuccess)
+        error = CL_OUT_OF_RESOURCES;
+    if (error != CL_SUCCESS) {
+        discard(command);
+        return error;
+    }
+    struct opencl_event *event = make(how, queue, command);
+    opencl_queue_add(queue, event);
+    if (how->holds_back && (queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+        become_barrier(event);
+    error = start(how, event);
+    if (error == CL_SUCCESS && how->event) {
+        opencl_object_begin(&event->object, OPENCL_EVENT, destroy);
+        *how->event = event->object.handle;
+    }
+    if (error == CL_SUCCESS && how->blocking && opencl_event_wait(event) != CL_SUCCESS)
+        error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    opencl_drop(&event->object);
+    return error;
+}
+
+/* ---- waiting ---- */
+
+bool opencl_event_is_over(struct opencl_event *event)
+{
+    if (event->state == CL_SUBMITTED && opencl.face->ticket_done(event->ticket))
+        event->state = opencl.face->library->lost != hipSuccess ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
+    return event->state <= CL_COMPLETE;
+}
+
+cl_int opencl_event_wait(struct opencl_event *event)
+{
+    while (event->state == CL_QUEUED && opencl.face->library->lost == hipSuccess)
+        opencl.face->wait_for(opencl_changes());
+    if (event->state == CL_SUBMITTED)
+        opencl.face->wait_ticket(event->ticket);
+    if (event->state > CL_COMPLETE && opencl.face->library->lost != hipSuccess)
+        event->state = CL_OUT_OF_RESOURCES;
+    opencl_event_is_over(event);
+    opencl_note_done();
+    return event->state < 0 ? event->state : CL_SUCCESS;
+}
+
+void opencl_note_done(void)
+{
+    opencl_printf_flush();
+    opencl_queues_tidy();
+    opencl.face->wake(opencl_changes());
+}
+
+const void *opencl_changes(void)
+{
+    return &waiting;
+}

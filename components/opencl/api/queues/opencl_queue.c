@@ -1,0 +1,281 @@
+/* See opencl_queue.h. */
+#include "opencl_event.h"
+
+#include "components/opencl/api/devices/opencl_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct opencl_queue *queues;
+
+/* ---- open commands ---- */
+
+/* Lets go of commands that are over. */
+static void tidy(struct opencl_queue *queue)
+{
+    size_t kept = 0, count = queue->open_count;
+    for (size_t i = 0; i < count; i++) {
+        struct opencl_event *event = queue->open[i];
+        if (opencl_event_is_over(event))
+            opencl_drop(&event->object);
+        else
+            queue->open[kept++] = event;
+    }
+    queue->open_count = kept;
+}
+
+void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event)
+{
+    enum { TIDY_AT = 16 };
+    if (queue->open_count == queue->open_room)
+        tidy(queue);
+    if (queue->open_count == queue->open_room) {
+        queue->open_room = queue->open_room ? 2 * queue->open_room : TIDY_AT;
+        queue->open = opencl_grow(queue->open, queue->open_room * sizeof(struct opencl_event *));
+    }
+    opencl_hold(&event->object);
+    queue->open[queue->open_count++] = event;
+}
+
+cl_int opencl_queue_finish(struct opencl_queue *queue)
+{
+    while (queue->open_count > 0 && opencl.face->library->lost == hipSuccess) {
+        struct opencl_event *event = queue->open[queue->open_count - 1];
+        opencl_hold(&event->object);
+        opencl_event_wait(event);
+        opencl_drop(&event->object);
+        tidy(queue);
+    }
+    return opencl_error_of(opencl.face->library->lost);
+}
+
+static void wait_for_lanes(const struct opencl_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->lane_count; i++) {
+        uint64_t ticket = 0;
+        if (opencl.api->last(queue->lanes[i], &ticket) == DRIVER_OK && ticket != 0)
+            opencl.face->wait_here(ticket);
+    }
+}
+
+bool opencl_queues_are_idle(void)
+{
+    for (const struct opencl_queue *each = queues; each; each = each->next)
+        for (uint32_t i = 0; i < each->lane_count; i++) {
+            uint64_t ticket = 0;
+            if (opencl.api->last(each->lanes[i], &ticket) == DRIVER_OK && ticket != 0)
+                return false;
+        }
+    return true;
+}
+
+void opencl_queues_finish(void)
+{
+    for (const struct opencl_queue *each = queues; each; each = each->next)
+        wait_for_lanes(each);
+    opencl_note_done();
+}
+
+/* ---- making and ending ---- */
+
+/* The commands of a queue hold it until they are known to be over. */
+static void destroy(struct opencl_object *object)
+{
+    struct opencl_queue *queue = (struct opencl_queue *)object;
+    for (struct opencl_queue **link = &queues; *link; link = &(*link)->next)
+        if (*link == queue) {
+            *link = queue->next;
+            break;
+        }
+    if (opencl.face->library->lost == hipSuccess)
+        wait_for_lanes(queue);
+    for (uint32_t i = 0; i < queue->lane_count; i++)
+        opencl.api->queue_destroy(queue->lanes[i]);
+    opencl_drop(&queue->context->object);
+    free(queue->properties);
+    free(queue->open);
+    free(queue);
+}
+
+/* Commands that are not over keep a queue that the program has released. */
+static cl_int release(cl_command_queue handle)
+{
+    struct opencl_queue *queue = opencl_find(OPENCL_QUEUE, handle);
+    if (!queue)
+        return CL_INVALID_COMMAND_QUEUE;
+    opencl_release(OPENCL_QUEUE, handle);
+    opencl_queues_tidy();
+    return CL_SUCCESS;
+}
+
+void opencl_queues_tidy(void)
+{
+    for (struct opencl_queue *each = queues, *next; each; each = next) {
+        opencl_hold(&each->object);
+        if (each->object.references == 0) {
+            struct opencl_event *barrier = each->barrier;
+            each->barrier = NULL;
+            opencl_drop(barrier ? &barrier->object : NULL);
+            tidy(each);
+        }
+        next = each->next;
+        opencl_drop(&each->object);
+    }
+}
+
+static cl_int make_lanes(struct opencl_queue *queue)
+{
+    bool orders = !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    uint32_t wanted = orders ? 1 : OPENCL_LANES;
+    cl_int error = CL_SUCCESS;
+    while (queue->lane_count < wanted && error == CL_SUCCESS) {
+        uint32_t device = opencl.hip_devices[queue->device->number].number;
+        error = opencl_status(opencl.api->queue_create(device, &queue->lanes[queue->lane_count]));
+        queue->lane_count += error == CL_SUCCESS;
+    }
+    return error;
+}
+
+static cl_int read_properties(const cl_queue_properties *properties, size_t *count,
+                              cl_command_queue_properties *flags)
+{
+    bool seen = false;
+    for (*count = 0; properties && properties[*count]; *count += 2) {
+        if (properties[*count] == CL_QUEUE_SIZE)
+            return CL_INVALID_QUEUE_PROPERTIES; /* of queues on the device, which there are none */
+        if (properties[*count] != CL_QUEUE_PROPERTIES || seen)
+            return CL_INVALID_VALUE;
+        *flags = properties[*count + 1];
+        seen = true;
+    }
+    *count += properties != NULL;
+    return CL_SUCCESS;
+}
+
+static cl_int check_flags(cl_command_queue_properties flags)
+{
+    const cl_command_queue_properties known =
+        CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
+    const cl_command_queue_properties on_device = CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
+    return (flags & ~(known | on_device)) != 0 ? CL_INVALID_VALUE
+           : (flags & on_device) != 0          ? CL_INVALID_QUEUE_PROPERTIES
+                                               : CL_SUCCESS;
+}
+
+static cl_command_queue create(cl_context context_handle, cl_device_id device_handle,
+                               const cl_queue_properties *properties,
+                               cl_command_queue_properties flags, cl_int *error)
+{
+    struct opencl_context *context = opencl_find(OPENCL_CONTEXT, context_handle);
+    struct opencl_device *device = opencl_find(OPENCL_DEVICE, device_handle);
+    size_t count = 0;
+    int place = context && device ? opencl_context_place(context, device) : -1;
+    *error = !context    ? CL_INVALID_CONTEXT
+             : place < 0 ? CL_INVALID_DEVICE
+                         : read_properties(properties, &count, &flags);
+    if (*error == CL_SUCCESS)
+        *error = check_flags(flags);
+    if (*error != CL_SUCCESS)
+        return NULL;
+    struct opencl_queue *queue = opencl_allocate(sizeof *queue);
+    queue->context = context;
+    queue->device = device;
+    queue->place = place;
+    queue->flags = flags;
+    if (properties) {
+        queue->property_count = count;
+        queue->properties = opencl_allocate(count * sizeof *properties);
+        memcpy(queue->properties, properties, count * sizeof *properties);
+    }
+    opencl_hold(&context->object);
+    queue->next = queues;
+    queues = queue;
+    *error = make_lanes(queue);
+    if (*error != CL_SUCCESS) {
+        destroy(&queue->object);
+        return NULL;
+    }
+    opencl_object_begin(&queue->object, OPENCL_QUEUE, destroy);
+    return queue->object.handle;
+}
+
+OPENCL_MAKE(cl_command_queue, clCreateCommandQueueWithProperties,
+            (cl_context context, cl_device_id device, const cl_queue_properties *properties,
+             cl_int *errcode_ret),
+            create(context, device, properties, 0, &error));
+
+OPENCL_MAKE(cl_command_queue, clCreateCommandQueue,
+            (cl_context context, cl_device_id device, cl_command_queue_properties flags,
+             cl_int *errcode_ret),
+            create(context, device, NULL, flags, &error));
+
+OPENCL_CALL(clRetainCommandQueue, (cl_command_queue queue),
+            opencl_retain(OPENCL_QUEUE, queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE);
+OPENCL_CALL(clReleaseCommandQueue, (cl_command_queue queue), release(queue));
+
+static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info what,
+                             struct opencl_answer to)
+{
+    const struct opencl_queue *queue = opencl_find(OPENCL_QUEUE, handle);
+    if (!queue)
+        return CL_INVALID_COMMAND_QUEUE;
+    switch (what) {
+    case CL_QUEUE_CONTEXT:
+        return OPENCL_ANSWER(to, cl_context, queue->context->object.handle);
+    case CL_QUEUE_DEVICE:
+        return OPENCL_ANSWER(to, cl_device_id, queue->device->object.handle);
+    case CL_QUEUE_REFERENCE_COUNT:
+        return OPENCL_ANSWER(to, cl_uint, queue->object.references);
+    case CL_QUEUE_PROPERTIES:
+        return OPENCL_ANSWER(to, cl_command_queue_properties, queue->flags);
+    case CL_QUEUE_PROPERTIES_ARRAY:
+        return opencl_answer(to, queue->properties,
+                             queue->property_count * sizeof *queue->properties);
+    case CL_QUEUE_DEVICE_DEFAULT:
+        return OPENCL_ANSWER(to, cl_command_queue, NULL);
+    case CL_QUEUE_SIZE: /* of a queue on the device */
+        return CL_INVALID_COMMAND_QUEUE;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+OPENCL_CALL(clGetCommandQueueInfo,
+            (cl_command_queue queue, cl_command_queue_info what, size_t room, void *value,
+             size_t *needed),
+            get_queue_info(queue, what, (struct opencl_answer){room, value, needed}));
+
+/* Deprecated since 1.1: what a queue is stays as it was made. */
+static cl_int set_property(cl_command_queue queue, cl_command_queue_properties *old)
+{
+    const struct opencl_queue *found = opencl_find(OPENCL_QUEUE, queue);
+    if (found && old)
+        *old = found->flags;
+    return found ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+}
+
+cl_int CL_API_CALL clSetCommandQueueProperty(cl_command_queue queue,
+                                             cl_command_queue_properties flags, cl_bool on,
+                                             cl_command_queue_properties *old)
+{
+    (void)flags, (void)on;
+    cl_int error = opencl_enter("clSetCommandQueueProperty");
+    return opencl_leave(error == CL_SUCCESS ? set_property(queue, old) : error);
+}
+
+static cl_int finish(cl_command_queue handle)
+{
+    struct opencl_queue *queue = opencl_find(OPENCL_QUEUE, handle);
+    if (!queue)
+        return CL_INVALID_COMMAND_QUEUE;
+    opencl_hold(&queue->object);
+    cl_int error = opencl_queue_finish(queue);
+    opencl_drop(&queue->object);
+    return error;
+}
+
+OPENCL_CALL(clFinish, (cl_command_queue queue), finish(queue));
+
+/* Commands are issued as soon as they can be. */
+OPENCL_CALL(clFlush, (cl_command_queue queue),
+            opencl_find(OPENCL_QUEUE, queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE);
