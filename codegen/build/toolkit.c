@@ -26,8 +26,8 @@ static const char *own_folder(struct arena *arena)
     return arena_strdup(arena, path);
 }
 
-/* Lines "key=value": source (the checkout), archive and library (any number), hip, kfd, mpi,
- * objects (folders). */
+/* Lines "key=value": source (the checkout), archive and library (any number), hip, opencl,
+ * kfd, mpi, objects (folders and libraries). */
 static bool read_home_file(struct arena *arena, const char *path, struct toolkit *toolkit)
 {
     FILE *file = fopen(path, "r");
@@ -49,6 +49,8 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
             vector_push(arena, &toolkit->libraries, arena_strdup(arena, value));
         else if (strcmp(line, "hip") == 0)
             toolkit->hip_folder = arena_strdup(arena, value);
+        else if (strcmp(line, "opencl") == 0 && exists(value))
+            toolkit->opencl_library = arena_strdup(arena, value);
         else if (strcmp(line, "kfd") == 0)
             toolkit->kfd_library = arena_strdup(arena, value);
         else if (strcmp(line, "mpi") == 0)
@@ -103,6 +105,8 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
         const char *hip = arena_printf(arena, "%s/%s/heddle", prefix, folders[f]);
         if (exists(arena_printf(arena, "%s/libamdhip64.so.5", hip)))
             toolkit->hip_folder = hip;
+        if (exists(arena_printf(arena, "%s/libheddle_opencl.so", hip)))
+            toolkit->opencl_library = arena_printf(arena, "%s/libheddle_opencl.so", hip);
         if (exists(arena_printf(arena, "%s/libheddle_kfd.so", hip)))
             toolkit->kfd_library = arena_printf(arena, "%s/libheddle_kfd.so", hip);
         if (exists(arena_printf(arena, "%s/heddle_mpi_openmpi.so", hip))

@@ -23,6 +23,7 @@ struct toolkit {
     VECTOR(const char *) libraries; /* "-lelf": what the archives need */
     const char *python;             /* folder of the package `heddle` of Python */
     const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */
+    const char *opencl_library;     /* libheddle_opencl.so; NULL: not there */
     const char *kfd_library;        /* libheddle_kfd.so; NULL: not there */
     const char *mpi_folder;         /* of heddle_mpi_NAME.so; NULL: built without MPI */
     const char *objects; /* what came compiled with the toolkit, as in a cache; may be missing */

@@ -1,11 +1,14 @@
-/* A program under `heddle run`: found, started with our HIP library or our kernel driver in front
+/* A program under `heddle run`: found, started with our HIP and OpenCL libraries or our kernel driver
  * and the platform named in the environment, supervised. Three outcomes are combined: what the
  * program returned, how simulations ended, and whether their files are there
  * (runtime/session/run_ledger.h). */
+#define _GNU_SOURCE /* memmem */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,8 +50,43 @@ const char *run_find_program(struct command *c, const char *name)
     return NULL;
 }
 
+/* Does the program's file name the library? So it does where it needs the library, or opens it. */
+static bool names(const char *program, const char *library)
+{
+    struct stat status;
+    int file = open(program, O_RDONLY | O_CLOEXEC);
+    bool found = false;
+    if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0) {
+        size_t size = (size_t)status.st_size;
+        void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+        found = bytes != MAP_FAILED && memmem(bytes, size, library, strlen(library));
+        if (bytes != MAP_FAILED)
+            munmap(bytes, size);
+    }
+    if (file >= 0)
+        close(file);
+    return found;
+}
+
+/* The system's loader of OpenCL opens our driver only. It comes too late to order the threads of the
+ * program, which the HIP library does from the front. */
+static void offer_opencl(struct command *c, const char *program)
+{
+    if (!c->toolkit.opencl_library)
+        return;
+    setenv("OCL_ICD_VENDORS", c->toolkit.opencl_library, 1);
+    setenv("OCL_ICD_FILENAMES", c->toolkit.opencl_library, 1); /* of Khronos' loader */
+    if (!names(program, "libOpenCL.so") || names(program, "libamdhip64.so"))
+        return;
+    const char *before = getenv("LD_PRELOAD");
+    setenv("LD_PRELOAD",
+           arena_printf(c->arena, "%s/libamdhip64.so.5%s%s", c->toolkit.hip_folder,
+                        before && *before ? ":" : "", before ? before : ""),
+           1);
+}
+
 static void set_environment(struct command *c, const struct build_result *built,
-                            const struct handed *handed)
+                            const struct handed *handed, const char *program)
 {
     setenv(OPTIONS_ENV_PLATFORM, run_absolute(c, built->platform_so), 1);
     setenv(OPTIONS_ENV_OPTIONS, handed_text(handed), 1);
@@ -61,6 +99,7 @@ static void set_environment(struct command *c, const struct build_result *built,
            old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old)
                        : c->toolkit.hip_folder,
            1);
+    offer_opencl(c, program);
 }
 
 /* ---- what became of it ---- */
@@ -124,7 +163,7 @@ static bool is_static(const char *path)
 /* What makes a process one of the simulation's. */
 static const char *used_by(const struct options *o)
 {
-    return run_uses_rocm(o) ? "a GPU" : "HIP";
+    return run_uses_rocm(o) ? "a GPU" : "HIP or OpenCL";
 }
 
 /* Files that are not there, or not whole: an exit status. */
@@ -179,7 +218,7 @@ int run_program(struct command *c, const struct build_result *built, const struc
         fprintf(stderr, "heddle run: cannot make a file in memory: %s\n", strerror(errno));
         return EXIT_ERRORS;
     }
-    set_environment(c, built, handed);
+    set_environment(c, built, handed, program);
     int status = supervise(&(struct supervise){.program = program,
                                                .name = program,
                                                .arguments = arguments,

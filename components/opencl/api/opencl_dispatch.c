@@ -137,7 +137,7 @@ typedef void (*any_function)(void);
 
 cl_int clIcdGetPlatformIDsKHR(cl_uint entries, cl_platform_id *platforms, cl_uint *count);
 
-void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
+OPENCL_EXPORTED void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
 {
     static const struct {
         const char *name;

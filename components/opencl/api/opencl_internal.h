@@ -64,6 +64,7 @@ cl_int opencl_status(enum driver_status status);
 
 /* A function of OpenCL that returns an error, `parameters` in parentheses, and one that makes an
  * object, whose last parameter is `errcode_ret`; its expression may set `error`. */
+#define OPENCL_EXPORTED __attribute__((visibility("default"))) /* the loader looks for it */
 #define OPENCL_CALL(name, parameters, ...)                                                         \
     cl_int CL_API_CALL name parameters                                                             \
     {                                                                                              \

@@ -21,7 +21,8 @@ OPENCL_CALL(clGetPlatformIDs, (cl_uint entries, cl_platform_id *platforms, cl_ui
             get_platforms(entries, platforms, count));
 
 /* What the loader asks for first. */
-cl_int clIcdGetPlatformIDsKHR(cl_uint entries, cl_platform_id *platforms, cl_uint *count)
+OPENCL_EXPORTED cl_int clIcdGetPlatformIDsKHR(cl_uint entries, cl_platform_id *platforms,
+                                              cl_uint *count)
 {
     cl_int error = clGetPlatformIDs(entries, platforms, count);
     return error == CL_DEVICE_NOT_FOUND ? CL_PLATFORM_NOT_FOUND_KHR : error;
@@ -59,6 +60,7 @@ static cl_int get_platform_info(cl_platform_id handle, cl_platform_info what,
     }
 }
 
+OPENCL_EXPORTED
 OPENCL_CALL(clGetPlatformInfo,
             (cl_platform_id platform, cl_platform_info what, size_t room, void *value,
              size_t *needed),
