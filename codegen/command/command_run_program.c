@@ -1,6 +1,6 @@
-/* A program under `heddle run`: found, started with our HIP and OpenCL libraries or our kernel driver
- * and the platform named in the environment, supervised. Three outcomes are combined: what the
- * program returned, how simulations ended, and whether their files are there
+/* A program under `heddle run`: found, started with our HIP and OpenCL libraries or our kernel
+ * driver and the platform named in the environment, supervised. Three outcomes are combined: what
+ * the program returned, how simulations ended, and whether their files are there
  * (runtime/session/run_ledger.h). */
 #define _GNU_SOURCE /* memmem */
 #include <elf.h>
@@ -68,8 +68,8 @@ static bool names(const char *program, const char *library)
     return found;
 }
 
-/* The system's loader of OpenCL opens our driver only. It comes too late to order the threads of the
- * program, which the HIP library does from the front. */
+/* The system's loader of OpenCL opens our driver only. It comes too late to order the threads of
+ * the program, which the HIP library does from the front. */
 static void offer_opencl(struct command *c, const char *program)
 {
     if (!c->toolkit.opencl_library)

@@ -18,7 +18,7 @@ static cl_int copy_on_host(uint32_t lane, uint64_t to, uint64_t from, size_t siz
     return error;
 }
 
-cl_int opencl_transfer_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, uint64_t *ticket)
+static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, uint64_t *ticket)
 {
     struct hip_use uses[2] = {
         [TO] = {.location = opencl.face->location_of(to), .size = size, .written = true},
@@ -70,10 +70,9 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
         error = place(&copy->to, event, true, &to);
     for (size_t slice = 0; slice < copy->slices && error == CL_SUCCESS; slice++)
         for (size_t row = 0; row < copy->rows && error == CL_SUCCESS; row++)
-            error =
-                opencl_transfer_row(event->lane, to + slice * copy->to.slice + row * copy->to.row,
-                                    from + slice * copy->from.slice + row * copy->from.row,
-                                    copy->width, &event->ticket);
+            error = copy_row(event->lane, to + slice * copy->to.slice + row * copy->to.row,
+                             from + slice * copy->from.slice + row * copy->from.row, copy->width,
+                             &event->ticket);
     return error;
 }
 

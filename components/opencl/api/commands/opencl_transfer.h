@@ -25,8 +25,5 @@ struct opencl_transfer *opencl_transfer_bytes(struct opencl_side to, struct open
 /* And a rectangle. */
 struct opencl_transfer *opencl_transfer_rectangle(struct opencl_side to, struct opencl_side from,
                                                   const size_t region[3]);
-/* Copies between two addresses on `lane`. */
-cl_int opencl_transfer_row(uint32_t lane, uint64_t to, uint64_t from, size_t size,
-                           uint64_t *ticket);
 
 #endif

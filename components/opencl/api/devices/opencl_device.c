@@ -15,7 +15,7 @@ void opencl_device_open(struct opencl_device *device, int number)
     device->info = opencl.hip_devices[number].info;
 }
 
-/* Of the library, and of the compiler for the device. */
+/* Extensions come from the library, and from the compiler for the device. */
 static char *extensions_of(const struct opencl_device *device)
 {
     const char *compiled = opencl_compiler_extensions(device->info.isa);

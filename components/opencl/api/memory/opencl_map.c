@@ -59,8 +59,8 @@ static void *map(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags f
     }
     size_t first = (memory->parent ? memory->origin : 0) + offset;
     bool reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION) && !whole->is_shared;
-    /* Bytes that nobody may look at still have to be those of the buffer where they are not
-     * written; the program says that it does not care only with the flag. */
+    /* A program that maps for writing may leave bytes as they are. So they have to be those of the
+     * buffer, unless the flag says that they do not matter. */
     struct opencl_transfer *copy = opencl_transfer_bytes(
         (struct opencl_side){.pointer = shadow + first},
         (struct opencl_side){.memory = whole, .offset = first}, reads ? size : 0);

@@ -38,7 +38,7 @@ struct opencl_memory {
 struct opencl_memory *opencl_memory_find(cl_mem handle);
 /* The object that has the bytes, and where a sub-buffer begins in it. */
 struct opencl_memory *opencl_memory_whole(struct opencl_memory *memory);
-/* Its memory on the device at `place` of the context, made if need be. */
+/* The object's memory on the device at `place` of the context, made if need be. */
 cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *address);
 /* A command on `lane` of the device at `place` is about to use it: the contents come there. */
 cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool written);

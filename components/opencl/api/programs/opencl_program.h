@@ -42,7 +42,7 @@ struct opencl_program *opencl_program_make(struct opencl_context *context,
                                            struct opencl_device **devices, uint32_t count);
 /* The build is of these bytes from now on. False: they are no binary; the log says why. */
 bool opencl_build_set(struct opencl_build *build, const void *bytes, size_t size);
-/* It is of nothing again. */
+/* The build is of nothing again. */
 void opencl_build_clear(struct opencl_build *build);
 
 #endif

@@ -37,7 +37,8 @@ void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event)
     queue->open[queue->open_count++] = event;
 }
 
-cl_int opencl_queue_finish(struct opencl_queue *queue)
+/* Waits for all commands of the queue, which the caller holds. */
+static cl_int finish_queue(struct opencl_queue *queue)
 {
     while (queue->open_count > 0 && opencl.face->library->lost == hipSuccess) {
         struct opencl_event *event = queue->open[queue->open_count - 1];
@@ -269,7 +270,7 @@ static cl_int finish(cl_command_queue handle)
     if (!queue)
         return CL_INVALID_COMMAND_QUEUE;
     opencl_hold(&queue->object);
-    cl_int error = opencl_queue_finish(queue);
+    cl_int error = finish_queue(queue);
     opencl_drop(&queue->object);
     return error;
 }

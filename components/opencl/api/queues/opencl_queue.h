@@ -27,8 +27,6 @@ struct opencl_queue {
     struct opencl_event *barrier; /* that later commands wait for, held; NULL: none */
 };
 
-/* Waits for all commands of the queue, which the caller holds. */
-cl_int opencl_queue_finish(struct opencl_queue *queue);
 /* Notes a command; the queue holds it. */
 void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event);
 /* Lets go of commands that are over, and of queues that the program has released. */
