@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codegen/views/json_text.h"
+#include "codegen/views/json_types.h"
 #include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
@@ -138,13 +139,15 @@ static bool write_json(const struct table *t, FILE *out)
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
         struct basis basis = row_basis(t->arena, row);
-        json_t *one = json_pack("{s:s, s:I, s:o, s:I, s:s, s:s, s:s, s:o, s:o}", "parameter",
-                                row_path(t->arena, row), "members", (json_int_t)row->members,
-                                "value", json_text(params_value_text(&p->value, buffer)), "number",
-                                (json_int_t)p->value.integer, "unit",
-                                params_dimension_name(p->value.dimension), "source",
-                                params_source_name(p->source), "basis", basis.name, "said_by",
-                                json_text(basis.source), "doc", json_text(p->decl->doc));
+        json_t *one = json_pack(
+            "{s:s, s:I, s:o, s:I, s:s, s:s, s:s, s:o, s:o, s:o}", "parameter",
+            row_path(t->arena, row), "members", (json_int_t)row->members, "value",
+            json_text(params_value_text(&p->value, buffer)), "number", (json_int_t)p->value.integer,
+            "unit", params_dimension_name(p->value.dimension), "source",
+            params_source_name(p->source), "basis", basis.name, "said_by", json_text(basis.source),
+            "range", json_text(p->decl->range_text), "doc", json_text(p->decl->doc));
+        if (p->decl->choice)
+            json_object_set_new(one, "choices", json_choices(p->decl->choice));
         if (p->place.file)
             json_object_set_new(one, "place", place_json(t->arena, &p->place));
         json_array_append_new(all, one);

@@ -12,11 +12,14 @@ Beside them stands what has no wavefront meanwhile, which could do a part of the
 (`idle`), SIMDs of the others (`empty`: wavefronts are so few that at least so many SIMDs have
 none), and slots while work-groups come one by one (`dispatch`). What the ALUs of the rest do is the
 ALUs' limit only as far as all of them work; otherwise it is the length of the wavefronts' own way
-(`program`)."""
+(`program`). Of both, the part of the lanes that are off is `lanes`: with all of them on, so many
+instructions fewer would do."""
 from __future__ import annotations
 
 from heddle.kernels import WAVEFRONTS, Kernel
 
+# Time of wavefronts' own instructions, as far as lanes of them are off.
+LANES_OFF = "lanes"
 CAUSES = {
     "memory": ("waiting.vmcnt", "waiting.stores", "waiting.vector_memory_full",
                "waiting.counter_full", "waiting.vector_memory_busy", "issued.vector_memory"),
@@ -79,5 +82,9 @@ def of(kernel: Kernel) -> dict[str, float]:
               OTHER: own * valu * (1.0 / present - 1.0)}
     for cause, part in waits(kernel).items():
         shares[cause] = shares.get(cause, 0.0) + own * (1.0 - valu / present) * part
+    instructions = shares["valu"] + shares[OTHER]
+    shares["valu"] *= kernel.lanes
+    shares[OTHER] *= kernel.lanes
+    shares[LANES_OFF] = instructions * (1.0 - kernel.lanes)
     return dict(sorted(((cause, 100 * share) for cause, share in shares.items()),
                        key=lambda item: -item[1]))

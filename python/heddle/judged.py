@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Iterable, Sequence
 
 from heddle import account
 from heddle.fullness import Array, Found, Fullness
 from heddle.kernels import Kernel, per_cent
-from heddle.statistics_file import collapse, number
+from heddle.statistics_file import Statistics, collapse, number
+from heddle.sweeps.values import FLIPPED, halved_and_doubled
 
 # In per cent. A cause with a third of the time is worth a sentence: without it, the kernel would
 # take two thirds. A known mistake in the program is worth one from a tenth on.
@@ -16,18 +18,112 @@ OCCUPANCY = {"vgprs": "vector registers", "sgprs": "scalar registers", "lds": "t
              "work_group_slots": "the number of work-groups"}
 
 
+LESS, MORE = ("half", "double"), ("double", "half")  # values of a setting: that helps, and not
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """Parameters that are changed together, each with its value as `--set` has it. `against` has
+    them the other way: it makes the cause worse, so it proves the cause where no value helps."""
+    sets: tuple[str, ...]  # none: no value of them is allowed, or helps
+    reason: str            # why that would help
+    against: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        return " with ".join(self.sets)
+
+
 @dataclasses.dataclass(frozen=True)
 class Limit:
     what: str      # the name of the cause
     share: float   # in per cent of the kernel's time, or of the run's
-    words: str
+    sentence: str
+    tries: tuple[Setting, ...] = ()  # the most promising first
+
+    @property
+    def words(self) -> str:
+        tries = ", ".join(setting.words for setting in self.tries if setting.sets)
+        return self.sentence + (f"; settings to try: {tries}" if tries else "")
+
+
+class Machine:
+    """What can be set on the machine of a run, from the stamp of its statistics."""
+
+    def __init__(self, statistics: Statistics):
+        stamp = statistics.get("stamp", {})
+        self.settings: dict[str, str] = {
+            name.removeprefix("link ").replace("[*]", ""): value
+            for name, value in stamp.get("settings", {}).items()
+            if not name.startswith("clock ")}
+        self.links = [name.removeprefix("link ") for name in stamp.get("settings", {})
+                      if name.startswith("link ")]
+        self.ranges: dict[str, str] = {name.replace("[*]", ""): text
+                                       for name, text in stamp.get("ranges", {}).items()}
+
+    def known(self, name: str, inside: str = "") -> list[str]:
+        """Settings whose path ends with that name. With `inside` the one of what is around that
+        path, the outermost: what is inside of it follows."""
+        if not inside:
+            return [setting for setting in self.settings
+                    if setting == name or setting.endswith(f".{name}")]
+        parts = collapse(inside).replace("[*]", "").split(".")
+        around = (".".join([*parts[:i], name]) for i in range(len(parts) + 1))
+        return [setting for setting in around if setting in self.settings][:1]
+
+    def setting(self, reason: str, names: Sequence[str], ways: tuple[str, str]) -> Setting | None:
+        """All of these together; None: they have no other value."""
+        def to(which: str) -> tuple[str, ...]:
+            found = []
+            for name in names:
+                others = halved_and_doubled(self.settings[name], self.ranges.get(name, ""))
+                value = others.get(which, others.get("other") if which == ways[0] else None)
+                if value is None or value == "false":
+                    return ()
+                found.append(f"{name}={value}")
+            return tuple(found)
+        found = Setting(to(ways[0]), reason, to(ways[1]))
+        return found if found.sets or found.against else None
+
+    def _each(self, reason: str, names: Iterable[str], ways: tuple[str, str],
+              inside: str) -> tuple[Setting, ...]:
+        settings = dict.fromkeys(one for name in names for one in self.known(name, inside))
+        return tuple(found for one in settings if (found := self.setting(reason, [one], ways)))
+
+    def more(self, reason: str, *names: str, inside: str = "") -> tuple[Setting, ...]:
+        """Settings of these names that the machine has, doubled, or `true`."""
+        return self._each(reason, names, MORE, inside)
+
+    def less(self, reason: str, *names: str) -> tuple[Setting, ...]:
+        """Halved: latencies and costs."""
+        return self._each(reason, names, LESS, "")
+
+    def flipped(self, reason: str, name: str, inside: str) -> tuple[Setting, ...]:
+        """A bool, whatever it is."""
+        return tuple(Setting((f"{one}={FLIPPED[self.settings[one]]}",), reason)
+                     for one in self.known(name, inside) if self.settings[one] in FLIPPED)
+
+    def more_of_all(self, reason: str, *names: str) -> tuple[Setting, ...]:
+        """Doubled together, as one says to the other what there is."""
+        known = [one for name in names for one in self.known(name)]
+        found = self.setting(reason, known, MORE) if known else None
+        return (found,) if found else ()
+
+    def link(self, name: str = "") -> tuple[Setting, ...]:
+        """The bandwidth of a link, by the name of its kind or of what stands for it; of all of them
+        where that is not known."""
+        kind = name.rpartition(" via ")[2].partition(" ->")[0].split("[")[0]
+        return self.more("it carries more in the same time",
+                         f"{kind}.bandwidth") if f"{kind}.bandwidth" in self.settings else (
+            self.more("it carries more in the same time",
+                      *(one for one in self.links if one.endswith(".bandwidth"))))
 
 
 class Judged:
     """A kernel with what is known of it."""
 
-    def __init__(self, kernel: Kernel, found: Found | None, settings: dict[str, str]):
-        self.kernel, self.settings = kernel, settings
+    def __init__(self, kernel: Kernel, found: Found | None, machine: Machine):
+        self.kernel, self.machine = kernel, machine
         self.full: Fullness | None = found.kernels.get((kernel.name, kernel.gpu)) if found else None
         self.levels = found.levels if found else []
         self.translation = found.translation if found else []
@@ -98,23 +194,11 @@ class Judged:
 
     # -- sentences
 
-    def tries(self, *names: str, inside: str = "") -> str:
-        """The settings of these names that the machine has. With `inside` those of what is around
-        that path, the outermost: what is inside of it follows."""
-        found = []
-        for name in names:
-            if inside:
-                parts = collapse(inside).replace("[*]", "").split(".")
-                known = (".".join([*parts[:i], name]) for i in range(len(parts) + 1))
-                has = {setting.replace("[*]", ""): value
-                       for setting, value in self.settings.items() if value != "true"}
-                found += [setting for setting in known if setting in has][:1]
-            else:
-                plain = (setting.replace("[*]", "") for setting in self.settings)
-                found += [setting for setting in plain
-                          if setting == name or setting.endswith(f".{name}")]
-        found = list(dict.fromkeys(found))
-        return f"; settings to try: {', '.join(found)}" if found else ""
+    def more(self, reason: str, *names: str, inside: str = "") -> tuple[Setting, ...]:
+        return self.machine.more(reason, *names, inside=inside)
+
+    def less(self, reason: str, *names: str) -> tuple[Setting, ...]:
+        return self.machine.less(reason, *names)
 
     def sure_of_place(self, array: Array) -> str:
         """An interval at each end of a launch is only in part the kernel's, so few say little."""
@@ -131,16 +215,6 @@ def sure(share: float) -> str:
     return f"confidence: {'high' if share > 50 else 'medium'}"
 
 
-def link_setting(settings: dict[str, str], link: str = "") -> str:
-    """The bandwidth of a link of a platform, by the name of its kind or of what stands for it; of
-    all of them where that is not known."""
-    name = link.rpartition(" via ")[2].partition(" ->")[0].split("[")[0]
-    found = [setting.removeprefix("link ") for setting in settings
-             if setting.startswith("link ") and setting.endswith(".bandwidth")]
-    own = [setting for setting in found if setting == f"{name}.bandwidth"]
-    return f"; settings to try: {', '.join(own or found)}" if found else ""
-
-
 def fits(k: Kernel) -> str:
     fit = k["work_groups_per_unit"] * k["wavefronts_per_work_group"] / k["simds"]
     return f"only {fit:.1f} of {k['slots_per_simd']} wavefronts onto a SIMD"
@@ -151,6 +225,8 @@ def scarce(k: Kernel) -> str:
     return next((name for name in OCCUPANCY if name in k.limiters), "")
 
 
-def room(scarce: str) -> tuple[str, ...]:
-    return {"lds": ("cu.lds", "cp.lds"), "work_group_slots": ("cp.work_groups",)}.get(
+def room(j: Judged, scarce: str) -> tuple[Setting, ...]:
+    """The command processor places work-groups by its own count of what a compute unit has."""
+    names = {"lds": ("cu.lds", "cp.lds"), "work_group_slots": ("cp.work_groups",)}.get(
         scarce, (f"cu.{scarce}", f"cp.{scarce}"))
+    return j.machine.more_of_all("more wavefronts fit on a SIMD", *names)

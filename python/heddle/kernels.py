@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from typing import Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, collapse, identity, labels, number
+
+if TYPE_CHECKING:
+    from heddle.judged import Limit
 
 WAVEFRONTS = ("issued", "executing", "waiting")  # groups of wavefronts that have not ended
 # What a work-group takes: the same in all launches of a kernel.
@@ -20,7 +23,10 @@ SHAPE = ("compute_units", "simds", "slots_per_simd", "wavefronts_per_work_group"
          "work_groups_per_unit", "vgprs", "sgprs", "lds_bytes")
 ACHIEVED = ("wavefront_cycles", "unit_cycles", "longest_unit_cycles")
 UNITS = ("lds_busy", "lds_conflict", "vector_memory_instructions", "vector_memory_cycles",
-         "vector_memory_lines")
+         "vector_memory_lines", "scratch_lines", "valu_idle_lanes")
+
+
+LANES = 64  # of a wavefront
 
 
 def per_cent(part: float, whole: float) -> float:
@@ -51,11 +57,15 @@ class Kernel:
     sums: dict[str, int] = dataclasses.field(
         default_factory=lambda: dict.fromkeys((*SHAPE, *ACHIEVED, *UNITS, "all_unit_cycles"), 0))
     limiters: list[str] = dataclasses.field(default_factory=list)
-    words: list[str] = dataclasses.field(default_factory=list)  # what limits it
+    limits: list[Limit] = dataclasses.field(default_factory=list)  # see heddle.limits
 
     @property
     def short(self) -> str:
         return (self.name.split("(")[0] or self.name) + self.label[len(self.name):]
+
+    @property
+    def words(self) -> list[str]:
+        return [limit.words for limit in self.limits]
 
     @property
     def total(self) -> int:
@@ -92,6 +102,15 @@ class Kernel:
             value for (group, kind), value in self.rows.items()
             if group == "issued" and kind.startswith("valu"))
         return per_cent(busy, self["unit_cycles"] * self["simds"])
+
+    @property
+    def lanes(self) -> float:
+        """The share of lanes that are on in instructions of the vector ALU. Each is issued for as
+        many cycles as there are SIMDs, whose turn comes one behind the other."""
+        issued = sum(value for (group, kind), value in self.rows.items()
+                     if group == "issued" and kind.startswith("valu"))
+        count = issued / self["simds"] if self["simds"] else 0.0
+        return 1.0 - self["valu_idle_lanes"] / (LANES * count) if count else 1.0
 
     def add(self, launch: dict[str, Any], file: str) -> None:
         before, occupancy = self.total, launch.get("occupancy", {})

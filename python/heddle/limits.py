@@ -14,14 +14,14 @@ from typing import Iterable, Iterator
 
 from heddle import account
 from heddle.fullness import FULL, Found, of_file
-from heddle.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, fits,
-                           link_setting, room, scarce, sure)
-from heddle.kernels import Kernel, per_cent
-from heddle.memory_limits import of_memory
+from heddle.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, Machine,
+                           Setting, fits, room, scarce, sure)
+from heddle.kernels import LANES, Kernel, per_cent
+from heddle.memory_limits import makes_the_queue, of_memory
 from heddle.statistics_file import Statistics, number
 
+SMALL = 4  # wavefronts of a work-group that costs the dispatcher as much as one of a single one
 THE_RUN = "the run"  # beside the labels of kernels: what is said of all of it
-
 
 
 def _work_groups(k: Kernel) -> str:
@@ -48,52 +48,77 @@ def _launch(j: Judged, share: float) -> Limit:
     return Limit("launch", share, (
         f"limited by what a launch costs, too short for it: {share:.0f} % of the time passes "
         f"before the first work-group can be placed, {each:.0f} cycles{of}; fewer, larger launches "
-        f"would share them; {sure(share)}{j.tries('cp.kernel_overhead')}"))
+        f"would share them; {sure(share)}"), j.less("a launch costs less", "cp.kernel_overhead"))
 
 
-def _inner(j: Judged) -> str:
+def _inner(j: Judged, *without: str) -> tuple[Limit | None, float]:
     """What the wavefronts themselves do longest, where the machine has too few of them: the length
-    of their own way is then the length of the kernel."""
+    of their own way is then the length of the kernel. With the share of that in their time."""
     inner = {cause: part for cause, part in j.shares.items()
-             if cause not in ("launch", "idle", "empty", "dispatch")}
-    whole = sum(inner.values())
-    if not whole:
-        return ""
+             if cause not in ("launch", "idle", "empty", "dispatch", *without)}
+    if not sum(inner.values()):
+        return None, 0.0
     cause, part = max(inner.items(), key=lambda item: item[1])
-    words = next(iter(_limits(j, cause, 0.0))).words
-    phrase = words.partition(":")[0].removeprefix("limited by ")
-    return f"; its wavefronts' own time is {per_cent(part, whole):.0f} % {phrase}"
+    return next(iter(_limits(j, cause, 0.0))), per_cent(part, sum(inner.values()))
+
+
+def _slowest(j: Judged) -> tuple[Setting, ...]:
+    """What shortens the way of those that the others wait for. One that works on a SIMD which is
+    not full waits for its own instructions, not for the ALU."""
+    own, _ = _inner(j, "barrier", "unequal")
+    if own and own.what == "valu" and j.kernel.valu < 100 * FULL:
+        return _way(j)
+    return own.tries if own else ()
+
+
+def _way(j: Judged) -> tuple[Setting, ...]:
+    return (j.less("a wavefront goes on sooner", "cu.branch_latency", "cu.scalar_latency")
+            + _slower(j, "cu.full_rate"))
+
+
+def _slower(j: Judged, *rates: str) -> tuple[Setting, ...]:
+    """A SIMD issues every fourth cycle, so an ALU of full rate that were faster would help nothing;
+    a slower one shows that it matters."""
+    return tuple(Setting((), "it takes longer for an instruction", one.against)
+                 for one in j.less("", *rates) if one.against)
+
+
+def _own_time(j: Judged) -> tuple[str, tuple[Setting, ...]]:
+    own, share = _inner(j)
+    if not own:
+        return "", ()
+    phrase = own.sentence.partition(":")[0].removeprefix("limited by ")
+    return f"; its wavefronts' own time is {share:.0f} % {phrase}", own.tries
 
 
 def _too_few(j: Judged, share: float) -> Limit:
     """Compute units, or SIMDs, without a wavefront."""
-    k, inner = j.kernel, _inner(j)
+    k, (inner, tries) = j.kernel, _own_time(j)
     launches = len(k.launches)
     if _is_small(k):
         return Limit("grid", share, (
             f"limited by the grid: {_work_groups(k)} for {k['compute_units']} compute units, of "
-            f"whose time {share:.0f} % is without any{inner}; {sure(share)}"
-            f"{j.tries('gpu.arrays')}"))
+            f"whose time {share:.0f} % is without any{inner}; {sure(share)}"), tries)
     longest = k["longest_unit_cycles"]
     return Limit("tail", share, (
         "limited by the tail of the launch, unbalanced: one compute unit had wavefronts for "
         f"{longest // launches} cycles, all of them on average for "
         f"{100 - per_cent(k['unit_cycles'], longest * k['compute_units']):.0f} % less; "
         f"{_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each{inner}; "
-        f"{sure(share)}"))
+        f"{sure(share)}"), tries)
 
 
 def _empty_simds(j: Judged, share: float) -> Limit:
-    k, short = j.kernel, scarce(j.kernel)
+    k, short, (inner, tries) = j.kernel, scarce(j.kernel), _own_time(j)
     if short:
         return Limit(f"occupancy_{short}", share, (
             f"limited by occupancy: {OCCUPANCY[short]} let{'s' if short == 'lds' else ''} "
-            f"{fits(k)}, so SIMDs have none for {share:.0f} % of the time{_inner(j)}; "
-            f"{sure(share)}{j.tries(*room(short))}"))
+            f"{fits(k)}, so SIMDs have none for {share:.0f} % of the time{inner}; "
+            f"{sure(share)}"), room(j, short) + tries)
     return Limit("grid", share, (
         f"limited by the grid: {_work_groups(k)} of {k['wavefronts_per_work_group']} wavefronts "
         f"for {k['compute_units']} compute units of {k['simds']} SIMDs, which have none for "
-        f"{share:.0f} % of the time{_inner(j)}; {sure(share)}"))
+        f"{share:.0f} % of the time{inner}; {sure(share)}"), tries)
 
 
 def _dispatch(j: Judged, share: float) -> Limit:
@@ -102,8 +127,17 @@ def _dispatch(j: Judged, share: float) -> Limit:
     return Limit("dispatch", share, (
         f"limited by the dispatcher: for {share:.0f} % of the time work-groups wait to be placed, "
         f"and there is room for twice as many; one is placed in {cycles:.1f} cycles, and larger "
-        f"ones would be fewer; {sure(share)}"
-        f"{j.tries('cp.dispatch_cost_small', 'cp.dispatch_cost_per_wavefront')}"))
+        f"ones would be fewer; {sure(share)}"),
+        j.less("it places more of them in the same time",
+               "cp.dispatch_cost_small" if k["wavefronts_per_work_group"] <= SMALL else
+               "cp.dispatch_cost_per_wavefront"))
+
+
+# Issued instructions of the vector ALUs, and the parameters of compute units that say how long they
+# take.
+RATES = {"valu_quarter": ("integer_multiply", "quarter_rate"),
+         "valu_transcendental": ("transcendental",), "valu_f64_add": ("f64_add",),
+         "valu_f64_multiply": ("f64_multiply",), "valu_f64_transcendental": ("f64_transcendental",)}
 
 
 def _valu(j: Judged, share: float) -> Limit:
@@ -114,9 +148,16 @@ def _valu(j: Judged, share: float) -> Limit:
                     sum(issued.values()))
     kinds = (f"; {slow:.0f} % of their instructions are slower ones (transcendental, of 64 bits)"
              if slow >= WORTH_FIXING else "")
+    longest = sorted((kind for kind in issued if issued[kind] and (slow >= WORTH_FIXING
+                                                                   or kind == "valu")),
+                     key=lambda kind: (kind == "valu", -issued[kind]))
+    rates = [f"cu.{rate}" for kind in longest if kind != "valu" for rate in RATES.get(kind, ())]
+    shared = k.sum("work_groups") > len(k.launches) * k["compute_units"]
+    more = j.more("more compute units share the work", "gpu.arrays") if shared else ()
     return Limit("valu", share, (
         f"limited by the vector ALUs: they work for {k.valu:.0f} % of the time in which their "
-        f"compute unit has wavefronts{kinds}; {sure(share)}{j.tries('gpu.arrays')}"))
+        f"compute unit has wavefronts{kinds}; {sure(share)}"),
+        j.less("an instruction takes less time", *rates) + more + _slower(j, "cu.full_rate"))
 
 
 def _lds(j: Judged, share: float) -> Limit:
@@ -132,12 +173,12 @@ def _lds(j: Judged, share: float) -> Limit:
     if works >= 100 * FULL or k.waiting("lds_busy") > k.waiting("lgkmcnt_lds"):
         return Limit("lds", share, (
             f"limited by the LDS: it works for {works:.0f} % of the time in which its compute unit "
-            f"has wavefronts, {conflicts:.0f} % of that for bank conflicts; {sure(share)}"
-            f"{j.tries('cu.lds_ports')}"))
+            f"has wavefronts, {conflicts:.0f} % of that for bank conflicts; {sure(share)}"),
+            j.more("the LDS passes on more bytes a cycle", "cu.lds_ports"))
     return Limit("lds_latency", share, (
         f"limited by the latency of the LDS: {k.of_wavefronts(k.waiting('lgkmcnt_lds')):.0f} % of "
         f"the wavefronts' cycles wait for it, which works for {works:.0f} % of the time; "
-        f"{sure(share)}{j.tries('cu.lds_latency')}"))
+        f"{sure(share)}"), j.less("it answers sooner", "cu.lds_latency"))
 
 
 def _scalar_memory(j: Judged, share: float) -> Limit:
@@ -145,15 +186,16 @@ def _scalar_memory(j: Judged, share: float) -> Limit:
     return Limit("scalar_memory", share, (
         f"limited by scalar memory: {k.of_wavefronts(k.waiting('lgkmcnt_scalar_memory')):.0f} % of "
         "the wavefronts' cycles wait on lgkmcnt for scalar loads, one behind the other"
-        f"{_hits(j, 'l1s', '; {} of them hit in the scalar cache')}; {sure(share)}"
-        f"{j.tries('l1s.size', 'l1s.latency')}"))
+        f"{_hits(j, 'l1s', '; {} of them hit in the scalar cache')}; {sure(share)}"),
+        j.less("each load comes back sooner", "l1s.latency", "l2.latency")
+        + j.more("more of them hit", "l1s.size"))
 
 
 def _barrier(j: Judged, share: float) -> Limit:
     k = j.kernel
     return Limit("barriers", share, (
         f"limited by barriers: {k.of_wavefronts(k.waiting('barrier')):.0f} % of the wavefronts' "
-        f"cycles wait at s_barrier for the slowest of the work-group; {sure(share)}"))
+        f"cycles wait at s_barrier for the slowest of the work-group; {sure(share)}"), _slowest(j))
 
 
 def _fetch(j: Judged, share: float) -> Limit:
@@ -161,8 +203,10 @@ def _fetch(j: Judged, share: float) -> Limit:
     return Limit("fetch", share, (
         f"limited by instruction fetch: {k.of_wavefronts(k.waiting('fetch')):.0f} % of the "
         "wavefronts' cycles wait for code"
-        f"{_hits(j, 'l1i', '; {} of the fetches hit in the instruction cache')}; {sure(share)}"
-        f"{j.tries('cu.instruction_buffer', 'cu.fetch_latency', 'l1i.size')}"))
+        f"{_hits(j, 'l1i', '; {} of the fetches hit in the instruction cache')}; {sure(share)}"),
+        j.more("more code is asked for ahead", "cu.instruction_buffer")
+        + j.less("code that is there comes sooner", "cu.fetch_latency")
+        + j.more("more of it hits", "l1i.size"))
 
 
 def _unequal(j: Judged, share: float) -> Limit:
@@ -171,13 +215,21 @@ def _unequal(j: Judged, share: float) -> Limit:
     return Limit("unequal", share, (
         "limited by the tail of work-groups, whose wavefronts are unequal: those that have ended "
         f"hold {per_cent(k.group('ended'), held):.0f} % of the slots until the slowest of their "
-        f"work-group has; {sure(share)}"))
+        f"work-group has; {sure(share)}"), _slowest(j))
 
 
 def _sleep(j: Judged, share: float) -> Limit:
     return Limit("sleep", share, (
         f"limited by s_sleep and s_nop: the kernel waits on purpose, as for another kernel; "
         f"{sure(share)}"))
+
+
+def _lanes_off(j: Judged, share: float) -> Limit:
+    k = j.kernel
+    return Limit("lanes", share, (
+        f"limited by lanes that are off: of the {LANES} of a wavefront {LANES * k.lanes:.1f} work "
+        "in an instruction of the vector ALU on average; branches diverge, or work-groups are no "
+        f"multiple of {LANES}; {sure(share)}"), _way(j))
 
 
 def _program(j: Judged, share: float) -> Limit:
@@ -187,13 +239,15 @@ def _program(j: Judged, share: float) -> Limit:
         f"limited by the length of the program, scalar instructions and branches: wavefronts issue "
         f"or execute for {own:.0f} % of their cycles, while the vector ALUs work for {k.valu:.0f} "
         f"% of the time; {k['wavefront_cycles'] / simds if simds else 0:.2f} wavefronts a SIMD are "
-        f"too few to fill them; {sure(share)}{j.tries('cu.branch_latency')}"))
+        f"too few to fill them; {sure(share)}"),
+        _way(j))
 
 
 CAUSES = {"launch": _launch, "idle": _too_few, "empty": _empty_simds, "dispatch": _dispatch,
           "valu": _valu, "lds": _lds,
           "scalar_memory": _scalar_memory, "barrier": _barrier, "fetch": _fetch,
-          "unequal": _unequal, "sleep": _sleep, account.OTHER: _program}
+          "unequal": _unequal, "sleep": _sleep, account.LANES_OFF: _lanes_off,
+          account.OTHER: _program}
 
 
 def _limits(j: Judged, cause: str, share: float) -> Iterable[Limit]:
@@ -209,15 +263,35 @@ def _rank(k: Kernel, cause: str) -> int:
     for comes first. When they work, it is the grid."""
     if cause == "empty" or cause == "idle" and _is_small(k):
         return 1
-    return 2 if cause in ("valu", account.OTHER) else 0
+    return 2 if cause in ("valu", account.OTHER, account.LANES_OFF) else 0
 
 
-def of_kernel(kernel: Kernel, found: Found | None, settings: dict[str, str]) -> list[Limit]:
+def _placing(j: Judged) -> float:
+    """The most that placing work-groups can take of the time, by what one costs; in per cent."""
+    k, waves = j.kernel, j.kernel["wavefronts_per_work_group"]
+    name, times = (("cp.dispatch_cost_small", 1) if waves <= SMALL else
+                   ("cp.dispatch_cost_per_wavefront", waves))
+    costs = [int(j.machine.settings[one]) for one in j.machine.known(name)]
+    return per_cent(k.sum("work_groups") * max(costs) * times / 100, k.sum("cycles")) \
+        if costs else 100.0
+
+
+def _settle(j: Judged) -> None:
+    """What more than the counts of cycles is known."""
+    j.shares["dispatch"] = min(j.shares.get("dispatch", 0.0), _placing(j))
+    if makes_the_queue(j):
+        for cause in ("fetch", "scalar_memory"):
+            j.shares["memory"] = j.shares.get("memory", 0.0) + j.shares.pop(cause, 0.0)
+    j.shares = dict(sorted(j.shares.items(), key=lambda item: -item[1]))
+
+
+def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Limit]:
     """The largest cause first. One of less than a third of the time is only said if it is the
     largest, and then with the one behind it."""
-    j = Judged(kernel, found, settings)
+    j = Judged(kernel, found, machine)
     if not j.shares or not sum(j.shares.values()):
         return []
+    _settle(j)
     worth = [item for item in j.shares.items() if item[1] >= WORTH_SAYING]
     if not scarce(kernel):  # more wavefronts help those that work more than those that wait
         worth.sort(key=lambda item: _rank(kernel, item[0]))
@@ -240,7 +314,7 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
     whole = number(statistics, "time_ps")
     if not found or not whole:
         return []
-    settings, limits = statistics.get("stamp", {}).get("settings", {}), []
+    machine, limits = Machine(statistics), []
     copied, nothing = per_cent(found.copied_ps, whole), per_cent(found.nothing_ps, whole)
     if copied >= WORTH_SAYING:
         link, busy = max(found.links.items(), key=lambda item: item[1], default=("", 0))
@@ -249,39 +323,40 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
                  f", inside of a GPU: links are busy for {share:.0f} % of that at most")
         limits.append(Limit("copies", copied, (
             f"limited by copies: for {copied:.0f} % of the run bytes move and no kernel runs"
-            f"{where}; {sure(copied)}"
-            f"{link_setting(settings, link) if share > 50 else ''}")))
+            f"{where}; {sure(copied)}"),
+            machine.link(link) if share > 50 else ()))
     if nothing >= WORTH_SAYING:
-        costs = [name for name, value in settings.items() if name.startswith("driver.")
-                 and name.endswith(("_cost", "_setup")) and not value.startswith("0")]
         launches = len(statistics.get("kernels", []))
         limits.append(Limit("host", nothing, (
             f"limited by the host, gaps between launches and copies: for {nothing:.0f} % of the "
             f"run neither a kernel runs nor do bytes move, {found.nothing_ps / 1e6:.1f} us with "
-            f"{launches} launch{'' if launches == 1 else 'es'}; {sure(nothing)}"
-            + (f"; settings to try: {', '.join(costs)}" if costs else ""))))
+            f"{launches} launch{'' if launches == 1 else 'es'}; {sure(nothing)}"),
+            machine.less("the host is back sooner",
+                         *(name for name in machine.settings if name.startswith("driver.")
+                           and name.endswith(("_cost", "_setup"))))))
     return sorted(limits, key=lambda limit: -limit.share)
 
 
 def told(kernels: list[Kernel], statistics: Statistics, file: str,
          found: Found | None = None) -> list[Kernel]:
-    """With their words. `found`: of a series; None: what the file has."""
+    """With what limits them. `found`: of a series; None: what the file has."""
     found = found or of_file(statistics, file)
-    settings = statistics.get("stamp", {}).get("settings", {})
+    machine = Machine(statistics)
     for kernel in kernels:
-        kernel.words = [limit.words for limit in of_kernel(kernel, found, settings)]
+        kernel.limits = of_kernel(kernel, found, machine)
     return kernels
 
 
 def report(kernels: list[Kernel], statistics: Statistics, file: str,
-           found: Found | None = None) -> Iterator[tuple[str, list[str]]]:
-    """What is reported of, and the words. The run comes first when kernels have so little of it
-    that nothing in them is worth mending."""
+           found: Found | None = None) -> Iterator[tuple[str, list[Limit]]]:
+    """What is reported of, and what limits it. The run comes first when kernels have so little of
+    it that nothing in them is worth mending."""
     found = found or of_file(statistics, file)
     run = of_run(statistics, found)
-    words = [(THE_RUN, [limit.words for limit in run])] if run else []
     first = sum(limit.share for limit in run) > 100 - WORTH_FIXING
-    yield from words if first else ()
+    if run and first:
+        yield THE_RUN, run
     for kernel in told(kernels, statistics, file, found):
-        yield kernel.label, kernel.words
-    yield from () if first else words
+        yield kernel.label, kernel.limits
+    if run and not first:
+        yield THE_RUN, run

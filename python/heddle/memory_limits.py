@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Iterator
 
 from heddle.fullness import Array
-from heddle.judged import (OCCUPANCY, WORTH_SAYING, Judged, Limit, fits, link_setting, room,
-                           scarce, sure)
+from heddle.judged import (OCCUPANCY, WORTH_SAYING, Judged, Limit, Setting, fits, room, scarce,
+                           sure)
 from heddle.kernels import per_cent
 
 # An array is out of balance when its traffic, spread evenly, would take two thirds of the time.
@@ -27,6 +27,15 @@ def _place(j: Judged) -> Array | None:
     array = max(full.arrays, key=lambda a: a.first)
     often = per_cent(array.full, full.intervals) >= WORTH_SAYING
     return array if often or j.queued >= WORTH_SAYING else None
+
+
+def makes_the_queue(j: Judged) -> bool:
+    """Vector memory fills an array that code and scalars come from, too: they wait in its queue."""
+    array = _place(j)
+    if not array or array.path not in (path for path, _ in j.levels[1:]):
+        return False
+    second = j.levels[1][0]
+    return 2 * j.stat("misses", j.levels[0][0]) > j.stat("hits", second) + j.stat("misses", second)
 
 
 def _when(j: Judged, array: Array) -> str:
@@ -51,14 +60,19 @@ def _hot(array: Array) -> tuple[str, float]:
     return path, count / array.first
 
 
+def _more_elements(j: Judged, array: Array) -> tuple[Setting, ...]:
+    return j.more("there are more elements", "banks", "channels",
+                  inside=array.path.rpartition(".")[0])
+
+
 def _migration(j: Judged, share: float) -> Limit | None:
     paused = per_cent(j.stat("paused_cycles"), j.kernel.sum("cycles"))
     if paused < WORTH_SAYING:
         return None
     return Limit("migration", share, (
         f"limited by pages that move: for {paused:.0f} % of the time the memory accesses of the "
-        f"kernel are paused for it; {sure(paused)}"
-        f"{j.tries('driver.migration_interval', 'driver.prefetch')}"))
+        f"kernel are paused for it; {sure(paused)}"),
+        j.less("the next pages move sooner", "driver.migration_interval"))
 
 
 def _translation(j: Judged, share: float, array: Array | None) -> Limit | None:
@@ -68,19 +82,27 @@ def _translation(j: Judged, share: float, array: Array | None) -> Limit | None:
         return None
     own = [f"{busy.path.replace('[*]', '')}.{name}" for name in ("width", "walkers")
            ] if busy else []
+    tries = (j.more("more lookups at a time", *own)
+             + j.more("it holds more pages", "l2tlb.sets", "l1v.translation.sets")
+             + j.more("an entry holds more pages", "driver.fragment"))
     where = (f"{_hot(busy)[0]} is {_when(j, busy)}; {j.sure_of_place(busy)}" if busy else
              f"of the {j.measured:.0f} cycles of a load misses of TLBs are up to {extra:.0f}; "
              "confidence: medium")
     return Limit("translation", share, (
         f"limited by address translation, the reach of the TLBs: {where}; the kernel uses more "
-        f"pages than the TLBs hold, or few lines of each"
-        f"{j.tries(*own, 'l2tlb.sets', 'l1v.translation.sets', 'driver.fragment')}"))
+        f"pages than the TLBs hold, or few lines of each"), tries)
 
 
 def _of_atomics(j: Judged, share: float, array: Array | None) -> Limit | None:
     path, part = _atomics(j)
-    if part < 50 or not (array or j.queued >= WORTH_SAYING):
+    if part < 50:
         return None
+    if not array and j.queued < WORTH_SAYING:
+        return Limit("spinning", share, (
+            f"limited by atomics, one behind the other: they are {part:.0f} % of what {path} is "
+            f"asked for, and nothing queues; a wavefront waits {j.measured:.0f} cycles for each, "
+            f"as in a loop that asks whether others are done; {sure(share)}"),
+            j.less("each comes back sooner", "l2.latency", "l1v.latency"))
     where = ""
     if array and array.elements >= FEWEST and array.mean < BALANCED * array.top:
         hot, often = _hot(array)
@@ -89,7 +111,21 @@ def _of_atomics(j: Judged, share: float, array: Array | None) -> Limit | None:
     return Limit("atomics", share, (
         f"limited by atomics{' on few words' if where else ''}: they are {part:.0f} % of what "
         f"{path} is asked for{where}; an instruction takes {j.measured:.0f} cycles; adding up in "
-        f"registers or the LDS first would leave fewer; {sure(share)}"))
+        f"registers or the LDS first would leave fewer; {sure(share)}"),
+        j.more("more operands come in a cycle", "memory_xbar.request_width"))
+
+
+def _scratch(j: Judged, share: float, array: Array | None) -> Limit | None:
+    k, where = j.kernel, f"; {array.path} is {_when(j, array)}" if array else ""
+    part = per_cent(k["scratch_lines"], k["vector_memory_lines"])
+    if part < 50:
+        return None
+    return Limit("scratch", share, (
+        f"limited by scratch memory: {part:.0f} % of the lines that vector memory asks for hold "
+        f"registers that were spilled, or arrays that are indexed{where}; "
+        f"a wavefront has {k['vgprs']} vector registers; {sure(share)}"),
+        (_more_elements(j, array) if array else ())
+        + j.less("each load comes back sooner", "l1v.latency", "l2.latency"))
 
 
 def _uneven(j: Judged, share: float, array: Array) -> Limit | None:
@@ -100,16 +136,20 @@ def _uneven(j: Judged, share: float, array: Array) -> Limit | None:
     hot, often = _hot(array)
     rest = (f"while the {array.elements} of {array.path} are {100 * array.mean / array.first:.0f} %"
             " busy")
-    tries = j.tries("hashed", "banks", "channels", inside=array.path.rpartition(".")[0])
+    inside = array.path.rpartition(".")[0]
+    other = "other bits of an address choose the element"
+    tries = (j.machine.flipped(other, "hashed", inside) + _more_elements(j, array)
+             + j.more(other, "interleave", inside=inside))
     if often > 0.5:
         return Limit("hot_channel", share, (
             f"limited by one hot channel: {hot} is {_when(j, array)}, {rest}; addresses differ by "
-            f"multiples of what they are interleaved by; {j.sure_of_place(array)}{tries}"))
+            "multiples of what they are interleaved by, or are the same; "
+            f"{j.sure_of_place(array)}"), tries)
     return Limit("collisions", share, (
         f"limited by collisions in the banks or channels of {array.path}: one of them is "
         f"{_when(j, array)}, {rest}; it is not always the same one ({len(array.fullest)} are the "
         "fullest at times): what is asked for at one moment lies in few of them; "
-        f"{j.sure_of_place(array)}{tries}"))
+        f"{j.sure_of_place(array)}"), tries)
 
 
 def _spread_lanes(j: Judged, share: float, array: Array | None) -> Limit | None:
@@ -120,7 +160,9 @@ def _spread_lanes(j: Judged, share: float, array: Array | None) -> Limit | None:
     return Limit("coalescing", share, (
         f"limited by lanes that do not coalesce: an instruction of vector memory asks for "
         f"{j.lines:.0f} lines, where all that 64 lanes can load is in {MOST_LINES}{where}; "
-        f"neighbouring lanes should use neighbouring words; {sure}"))
+        f"neighbouring lanes should use neighbouring words; {sure}"),
+        (_more_elements(j, array) if array and array.elements >= FEWEST else ())
+        + j.more("a compute unit asks for more lines a cycle", "cu.vmem_width"))
 
 
 def _bandwidth(j: Judged, share: float, array: Array) -> Limit:
@@ -129,11 +171,11 @@ def _bandwidth(j: Judged, share: float, array: Array) -> Limit:
         peer = f"; {min(sent, 100):.0f} % of what misses the L1 goes to other GPUs" if sent else ""
         return Limit("link", share, (
             f"limited by a link: {_hot(array)[0]} is {_when(j, array)}{peer}; "
-            f"{j.sure_of_place(array)}{link_setting(j.settings, _hot(array)[0])}"))
+            f"{j.sure_of_place(array)}"), j.machine.link(_hot(array)[0]))
     return Limit("bandwidth", share, (
         f"limited by the bandwidth of {array.path}: one of them is {_when(j, array)}, all "
-        f"{array.elements} for {100 * array.mean / array.first:.0f} %; {j.sure_of_place(array)}"
-        + j.tries("banks", "channels", inside=array.path.rpartition(".")[0])))
+        f"{array.elements} for {100 * array.mean / array.first:.0f} %; {j.sure_of_place(array)}"),
+        _more_elements(j, array))
 
 
 def _remote(j: Judged, share: float) -> Limit | None:
@@ -144,7 +186,7 @@ def _remote(j: Judged, share: float) -> Limit | None:
     return Limit("peer", share, (
         f"limited by the memory of another GPU, over a link: {min(per_cent(sent, lines), 100):.0f} "
         f"% of what misses the L1 goes there; a load takes {j.measured:.0f} cycles, and the way to "
-        f"the own memory {j.alone:.0f}; {sure(share)}{link_setting(j.settings)}"))
+        f"the own memory {j.alone:.0f}; {sure(share)}"), j.machine.link())
 
 
 def _latency(j: Judged, share: float) -> Limit:
@@ -156,30 +198,32 @@ def _latency(j: Judged, share: float) -> Limit:
         return Limit("in_flight", share, (
             "limited by the number of vector memory instructions in flight: "
             f"{k.of_wavefronts(full):.0f} % of the wavefronts' cycles wait for room; {few}; "
-            f"{sure(share)}{j.tries('cu.vmem_queue')}"))
+            f"{sure(share)}"), j.more("more of them can be in flight", "cu.vmem_queue"))
     way = (f", about what the way takes with nobody in front ({j.alone:.0f})" if j.levels else
            f"; {RECORDS}")
     short = scarce(k)
     if short:
         return Limit(f"occupancy_{short}", share, (
             f"limited by occupancy: {OCCUPANCY[short]} let{'s' if short == 'lds' else ''} "
-            f"{fits(k)}, too few to hide loads: {few}{way}; {sure(share)}"
-            f"{j.tries(*room(short))}"))
+            f"{fits(k)}, too few to hide loads: {few}{way}; {sure(share)}"),
+            room(j, short))
     if j.in_flight < IN_FLIGHT:
         return Limit("chain", share, (
             f"limited by a chain of loads, one behind the other: {few}{way}; more independent "
-            f"loads in each wavefront, or more wavefronts, would overlap them; {sure(share)}"
-            + j.tries("l1v.latency", "l2.latency")))
+            f"loads in each wavefront, or more wavefronts, would overlap them; {sure(share)}"),
+            j.less("each load comes back sooner", "l1v.latency", "l2.latency"))
     return Limit("latency", share, (
         f"limited by loads that too few others hide: {few}{way}; more wavefronts, or more loads in "
-        f"each, would; {sure(share)}"))
+        f"each, would; {sure(share)}"),
+        j.less("each load comes back sooner", "l1v.latency", "l2.latency"))
 
 
 def of_memory(j: Judged, share: float) -> Iterator[Limit]:
     array = _place(j)
     queues = j.queued >= WORTH_SAYING
     first = (_migration(j, share) or _translation(j, share, array)
-             or _of_atomics(j, share, array) or array and _uneven(j, share, array)
+             or _scratch(j, share, array) or _of_atomics(j, share, array)
+             or array and _uneven(j, share, array)
              or (array or queues) and _spread_lanes(j, share, array)
              or array and _bandwidth(j, share, array) or _remote(j, share))
     if not first and queues:

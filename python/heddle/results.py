@@ -10,6 +10,7 @@ from typing import Any, Mapping
 from heddle.description import SECONDS, Description, Row, conversion, fill
 from heddle.fullness import of_file
 from heddle.kernels import timed
+from heddle.judged import Machine
 from heddle.limits import of_kernel
 from heddle.point_runner import Unreadable
 from heddle.statistics_file import Statistics
@@ -34,8 +35,8 @@ def keep(log: pathlib.Path) -> dict[str, Any]:
 def limit_of(statistics: Statistics, file: str) -> str:
     """What limits the kernel that took most cycles; empty if there is none."""
     longest = max(timed(statistics, file), key=lambda kernel: kernel.sum("cycles"), default=None)
-    limits = of_kernel(longest, of_file(statistics, file),
-                       statistics.get("stamp", {}).get("settings", {})) if longest else []
+    limits = (of_kernel(longest, of_file(statistics, file), Machine(statistics))
+              if longest else [])
     return limits[0].words if limits else ""
 
 

@@ -19,7 +19,7 @@ def _limits(chosen: argparse.Namespace, statistics: Statistics) -> None:
     fullness.write(found, chosen.file)
     for label, told in limits.report(kernels.read(statistics, chosen.file), statistics,
                                      chosen.file, found):
-        print("\n".join([label, *(f"  {words}" for words in told)]))
+        print("\n".join([label, *(f"  {limit.words}" for limit in told)]))
 
 
 def main(words: Sequence[str]) -> int:

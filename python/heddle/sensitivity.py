@@ -1,24 +1,28 @@
 """What a run may depend on: the parameters of what it used, with other values for each; and how the
 run is disturbed without being changed, so that chance shows.
 
-Parameters come from the run's own statistics, as the description named them. Left out are those of
-components and parts that counted nothing, of links that carried nothing, those that are computed
-(`let`), and those that an outer component hands on, which it has as its own."""
+Numbers are halved and doubled as far as their ranges go; of choices, and of parts that a slot can
+have, each other one is tried. Parameters come from the run's own statistics, as the description
+named them, their choices and ranges from `heddle params --json`. Left out are those of components
+and parts that counted nothing, of links that carried nothing, those that are computed (`let`), and
+those that an outer component hands on, which it has as its own."""
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from heddle.measures import RUN
 from heddle.statistics_file import Statistics, collapse
-from heddle.sweeps.values import QUANTITY, family_of, spelled
+from heddle.sweeps.values import QUANTITY, family_of, halved_and_doubled
 
 # Parameters that choose among runs which are equally right, with the values that are tried.
 CHANCE = {"first_page": (1, 2, 5), "first_unit": (1, 3), "seed": (2, 3)}
 STARTS = 3         # runs that begin a little later, by the latency of a link
 SMALLEST = 50      # units that such a latency has at least, so that it says little by itself
-FLIPPED = {"false": "true", "true": "false"}
+# The code of a program is for one instruction set, so there is no other one to try.
+FIXED = {"isa"}
+
+Row = dict[str, Any]  # of `heddle params --json`
 
 
 @dataclasses.dataclass
@@ -35,8 +39,8 @@ class Point:
 
 @dataclasses.dataclass
 class Parameter:
-    """`points`: with half its value ("half") and the double ("double"), or with the other of two
-    ("other"), where there is such a value."""
+    """`points`: with half its value ("half") and the double ("double"), or with other choices, by
+    their names."""
     name: str
     value: str
     points: dict[str, Point]
@@ -99,14 +103,18 @@ def is_used(name: str, run: Statistics, used: set[str], idle: set[str]) -> bool:
 # ---- other values
 
 
-def _others(path: str, value: str) -> dict[str, Point]:
-    if value in FLIPPED:
-        return {"other": Point((f"{path}={FLIPPED[value]}",))}
-    found = QUANTITY.fullmatch(value)
-    family = family_of(found[2]) if found else None
-    number = round(float(found[1]) * family[found[2]]) if found and family else 0
-    return {which: Point((f"{path}={spelled(other, family or {}, None)}",))
-            for which, other in (("half", number // 2), ("double", number * 2)) if other > 0}
+def _parts(row: Row) -> list[str]:
+    """What a slot can have that needs nothing said."""
+    return [*(["none"] if row["optional"] else []),
+            *(part["part"] for part in row["takes"]
+              if all(one["default"] for one in part["parameters"]))]
+
+
+def _others(path: str, value: str, row: Row) -> dict[str, Point]:
+    choices = _parts(row) if row.get("source") == "slot" else row.get("choices", [])
+    others = {choice: choice for choice in choices if choice != value} or {
+        which: other for which, other in halved_and_doubled(value, row.get("range", "")).items()}
+    return {which: Point((f"{path}={other}",)) for which, other in others.items()}
 
 
 def _is_handed_on(name: str, value: str, settings: dict[str, str]) -> bool:
@@ -119,17 +127,45 @@ def _is_handed_on(name: str, value: str, settings: dict[str, str]) -> bool:
     return False
 
 
-def parameters(run: Statistics, computed: Iterable[str] = ()) -> list[Parameter]:
+def parameters(run: Statistics, rows: Iterable[Row] = ()) -> list[Parameter]:
     used, idle = used_paths(run)
-    settings, found = run.get("stamp", {}).get("settings", {}), []
+    known = {row["parameter"]: row for row in rows}
+    settings = {**run.get("stamp", {}).get("settings", {}),
+                **{name: row["value"] for name, row in known.items() if row["source"] == "slot"}}
+    found = []
     for name, value in settings.items():
-        path = name.rpartition(" ")[2]
-        if (name.rpartition(".")[2] not in CHANCE and name not in set(computed)
+        path, row = name.rpartition(" ")[2], known.get(name, {})
+        if (name.rpartition(".")[2] not in {*CHANCE, *FIXED} and row.get("source") != "let"
                 and is_used(name, run, used, idle) and not _is_handed_on(name, value, settings)):
-            points = _others(path, value)
+            points = _others(path, value, row)
             if points:
                 found.append(Parameter(path, value, points))
     return found
+
+
+def with_proposed(found: list[Parameter], proposed: Iterable[tuple[str, ...]],
+                  settings: dict[str, str]) -> list[Parameter]:
+    """Those whose values are proposed come first, in that order; values that no parameter has get
+    one."""
+    first: list[Parameter] = []
+    for sets in proposed:
+        one = next((one for one in found if any(same(point.settings, sets)
+                                                for point in one.points.values())), None)
+        if not one:
+            names = [word.partition("=")[0] for word in sets]
+            now = {name.rpartition(" ")[2].replace("[*]", ""): value
+                   for name, value in settings.items()}
+            one = Parameter(" with ".join(names), ", ".join(now.get(name, "") for name in names),
+                            {"proposed": Point(sets)})
+        if one not in first:
+            first.append(one)
+    return first + [one for one in found if one not in first]
+
+
+def same(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """As settings of a platform; indices that stand for all may be left out."""
+    return [word.replace("[*]", "") for word in some] == [
+        word.replace("[*]", "") for word in others]
 
 
 # ---- chance
@@ -192,9 +228,3 @@ def within(room: float, found: Sequence[Parameter]) -> list[Parameter]:
             break
         kept.append(one)
     return kept
-
-
-def proposed(words: str) -> list[str]:
-    """The settings that a diagnosis proposes."""
-    named = re.search(r"settings? to try: ([^;]*)", words)
-    return [name.strip().replace("[*]", "") for name in named[1].split(",")] if named else []

@@ -178,14 +178,14 @@ def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     from heddle import fullness, kernels, limits as rules
     found = kernels.read(runs[0], chosen.files[0])
     full = (fullness.read(_model(chosen, runs), runs[0], chosen.series) if chosen.series else None)
-    lines = ["kernel,words"] if chosen.csv else []
-    for label, told in rules.report(found, runs[0], chosen.files[0], full):
-        if chosen.csv:
-            name = label.replace('"', '""')
-            lines += [f'"{name}","{words}"' for words in told]
-        else:
-            lines += [label, *(f"  {words}" for words in told)]
-    return "".join(f"{line}\n" for line in lines)
+    told = list(rules.report(found, runs[0], chosen.files[0], full))
+    if chosen.csv:
+        return csv_text(["kernel", "cause", "share", "words", "settings"],
+                        ([label, limit.what, f"{limit.share:.1f}", limit.sentence,
+                          "; ".join(setting.words for setting in limit.tries)]
+                         for label, of in told for limit in of))
+    return "".join(f"{line}\n" for label, of in told
+                   for line in (label, *(f"  {limit.words}" for limit in of)))
 
 
 def series(chosen: argparse.Namespace, runs: list[Statistics]) -> str:

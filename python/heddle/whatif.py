@@ -23,6 +23,7 @@ from typing import Any, Sequence
 
 from heddle import differences, draw, kernels, limits, sensitivity, words as command_line
 from heddle.files import csv_text, write
+from heddle.judged import Limit, Setting
 from heddle.mistakes import Mistake
 from heddle.point_runner import progress_on
 from heddle.sensitivity import Parameter, Point
@@ -36,29 +37,41 @@ TOP = 20           # rows of the table and of the plot
 LEAST = 0.001      # of the noise floor: a few runs may all come out alike
 NOT_STARTED = 7    # status of a run whose platform its checks refuse
 WAYS = {"half": (draw.BLUE, "halved"), "double": (draw.ORANGE, "doubled"),
-        "other": (draw.GREEN, "the other of two")}
+        "other": (draw.GREEN, "another choice")}
 
 
 @dataclasses.dataclass
 class Diagnosis:
     """What the report says of the longest kernel, and what became of the settings it proposes."""
     kernel: str
-    words: str
-    tried: list[tuple[str, Point]] = dataclasses.field(default_factory=list)
+    limit: Limit
+    tried: list[tuple[Setting, Point]] = dataclasses.field(default_factory=list)
+    worse: list[Point] = dataclasses.field(default_factory=list)  # the other way
 
-    def best(self, base: int) -> tuple[str, Point] | None:
-        return min((one for one in self.tried if one[1].result),
-                   key=lambda one: one[1].change(base), default=None)
+    def take(self, parameters: Sequence[Parameter]) -> None:
+        points = [point for one in parameters for point in one.points.values() if point.result]
+        for setting in self.limit.tries:
+            self.tried += [(setting, point) for point in points
+                           if sensitivity.same(point.settings, setting.sets)]
+            self.worse += [point for point in points
+                           if sensitivity.same(point.settings, setting.against)]
 
     def verdict(self, base: int, floor: float) -> str:
-        """Whether a setting that it proposes makes the run shorter by more than chance does."""
-        best = self.best(base)
+        """Whether a setting that it proposes makes the run shorter by more than chance does; where
+        none does, whether the other way makes it longer."""
+        if not self.limit.tries:
+            return "no setting of the machine takes this away: it is in the program"
+        best = min(self.tried, key=lambda one: one[1].change(base), default=None)
+        worst = max(self.worse, key=lambda point: point.change(base), default=None)
+        helps = best[1].change(base) if best else 0.0
+        if worst and helps >= -floor and worst.change(base) > floor:
+            return (f"confirmed the other way: {' with '.join(worst.settings)} changes the time by "
+                    f"{percent(worst.change(base))}")
         if not best:
-            return "it names no setting that could be tried"
-        change = best[1].change(base)
-        return (f"{'confirmed' if change < -floor else 'not confirmed'}: {best[1].settings[0]} "
-                f"changes the time by {percent(change)}"
-                + (", which is within the noise floor" if abs(change) <= floor else ""))
+            return "not confirmed: it names no setting that could be tried"
+        return (f"{'confirmed' if helps < -floor else 'not confirmed'}: {best[0].words} "
+                f"({best[0].reason}) changes the time by {percent(helps)}"
+                + (", which is within the noise floor" if abs(helps) <= floor else ""))
 
 
 @dataclasses.dataclass
@@ -136,13 +149,14 @@ class Study:
 
     def _diagnosis(self, run: Statistics) -> Diagnosis | None:
         """The first sentence: about the run where it stands first, or the longest kernel."""
-        said = dict(limits.report(kernels.read(run, self.base_file), run, self.base_file))
+        said: dict[str, list[Limit]] = dict(
+            limits.report(kernels.read(run, self.base_file), run, self.base_file))
         cycles = {label: own[0] or 0 for label, own in differences.cycles([run]).items()}
         about = next(iter(said), "")
         if about != limits.THE_RUN:
             about = max(cycles, key=lambda label: cycles[label], default="")
-        words = said.get(about)
-        return Diagnosis(about, words[0]) if words else None
+        found = said.get(about)
+        return Diagnosis(about, found[0]) if found else None
 
     def asked(self, *words: str) -> str:
         """What a command says of the platform; "" where it cannot."""
@@ -152,16 +166,11 @@ class Study:
         """The fullest components' first."""
         sets = [word for setting in self.chosen.set for word in ("--set", setting)]
         told = self.asked("params", "--json", *self.chosen.files, *sets)
-        computed = [row["parameter"] for row in json.loads(told or "[]") if row["source"] == "let"]
         measured = self.asked("stats", "--report", "measures", "--csv", "--description",
                               *self.chosen.files, self.base_file)
         weight = sensitivity.weight(csv.DictReader(measured.splitlines()))
-        return sorted(sensitivity.parameters(run, computed), key=lambda one: -weight(one))
-
-
-def chosen_first(found: list[Parameter], names: Sequence[str]) -> list[Parameter]:
-    return sorted(found, key=lambda one: names.index(one.plain) if one.plain in names
-                  else len(names))
+        return sorted(sensitivity.parameters(run, json.loads(told or "[]")),
+                      key=lambda one: -weight(one))
 
 
 def within(budget: argparse.Namespace, found: list[Parameter], each: float,
@@ -189,14 +198,15 @@ def pairs(found: Sequence[Parameter], base: int, floor: float) -> list[Point]:
 def examine(chosen: argparse.Namespace, study: Study) -> Found:
     base, run, diagnosis = study.base()
     result, shaken = base.result or 1, sensitivity.disturbances(run)
-    names = sensitivity.proposed(diagnosis.words) if diagnosis else []
-    found = within(chosen, chosen_first(study.parameters(run), names),
-                   study.seconds, 1 + len(shaken) + PAIRED)
+    tries = diagnosis.limit.tries if diagnosis else ()
+    found = within(chosen, sensitivity.with_proposed(
+        study.parameters(run),
+        [sets for setting in tries for sets in (setting.sets, setting.against) if sets],
+        run.get("stamp", {}).get("settings", {})), study.seconds, 1 + len(shaken) + PAIRED)
     study.run("runs", [*shaken, *(point for one in found for point in one.points.values())])
     floor = max([LEAST, *(abs(point.change(result)) for point in shaken)])
     if diagnosis:
-        diagnosis.tried = [(one.name, point) for one in found if one.plain in names
-                           for point in one.points.values()]
+        diagnosis.take(found)
     found.sort(key=lambda one: (-one.effect(result), one.name))
     combined = pairs(found, result, floor)
     if combined:
@@ -212,20 +222,25 @@ def percent(change: float) -> str:
     return f"{change * 100:+.1f} %"
 
 
-def _cell(one: Parameter, ways: Sequence[str], base: int) -> str:
-    point = next((one.points[way] for way in ways if way in one.points), None)
+def _cell(point: Point | None, base: int) -> str:
     if not point:
         return "-"
-    value = point.settings[0].partition("=")[2]
+    value = ", ".join(setting.partition("=")[2] for setting in point.settings)
     if point.result:
         return f"{percent(point.change(base))} at {value}"
     return f"refused at {value}" if point.status in (1, 2, NOT_STARTED) else f"failed at {value}"
 
 
+def _furthest(one: Parameter, base: int) -> Point | None:
+    """With the double, or the choice that changes most."""
+    return max((point for way, point in one.points.items() if way != "half"),
+               key=lambda point: abs(point.change(base)), default=None)
+
+
 def table(found: Sequence[Parameter], base: int, floor: float) -> list[str]:
     rows = [("parameter", "now", "halved", "doubled or other", "")]
-    rows += [(one.name, one.value, _cell(one, ("half",), base),
-              _cell(one, ("double", "other"), base),
+    rows += [(one.name, one.value, _cell(one.points.get("half"), base),
+              _cell(_furthest(one, base), base),
               "" if one.effect(base) > floor else "no effect") for one in found]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, (*widths, 0))).rstrip()
@@ -245,7 +260,7 @@ def lines(found: Found, top: int) -> list[str]:
             f"{min(results) / 1e3:.1f} to {max(results) / 1e3:.1f} ns",
             *(f"  {told_of(point, base)}" for point in found.disturbed)]
     if found.diagnosis:
-        told += ["", f"{found.diagnosis.kernel}: {found.diagnosis.words}",
+        told += ["", f"{found.diagnosis.kernel}: {found.diagnosis.limit.words}",
                  f"  {found.diagnosis.verdict(base, floor)}"]
     moving = found.moving()
     told += ["", *table(moving[:top], base, floor)]
@@ -259,14 +274,16 @@ def lines(found: Found, top: int) -> list[str]:
 def _bars(one: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
     """Of one parameter; grey: within the floor."""
     parts = [draw.text(240, y + 14, one.name, "end", 11)]
-    for row, (way, point) in enumerate(one.points.items()):
+    best = _furthest(one, found.base)
+    for row, (way, point) in enumerate((way, point) for way, point in one.points.items()
+                                       if way == "half" or point is best):
         change = point.change(found.base)
         if not point.result:
             continue
         quiet = abs(change) <= found.floor
         end, told = middle + change * scale, percent(change)
         parts.append(draw.box(min(middle, end), y + 2 + 9 * row, abs(change) * scale, 8,
-                              "#bbbbbb" if quiet else WAYS[way][0],
+                              "#bbbbbb" if quiet else WAYS.get(way, WAYS["other"])[0],
                               f"{point.settings[0]}: {told}"))
         if not quiet:
             parts.append(draw.text(end + (3 if change > 0 else -3), y + 9 + 9 * row, told,
@@ -309,15 +326,17 @@ def as_json(found: Found) -> str:
         return {"set": list(one.settings), "time_ps": one.result, "message": one.message,
                 "change": one.change(found.base) if one.result else None}
     diagnosis = found.diagnosis and {
-        "kernel": found.diagnosis.kernel, "words": found.diagnosis.words,
-        "tried": [point(one) for _, one in found.diagnosis.tried],
+        "kernel": found.diagnosis.kernel, "cause": found.diagnosis.limit.what,
+        "words": found.diagnosis.limit.words,
+        "tried": [{**point(one), "reason": setting.reason}
+                  for setting, one in found.diagnosis.tried],
         "verdict": found.diagnosis.verdict(found.base, found.floor)}
     return json.dumps({
         "run": found.name, "time_ps": found.base, "cycles": found.cycles,
         "noise_floor": found.floor,
         "disturbed": [point(one) for one in found.disturbed], "diagnosis": diagnosis,
         "parameters": [{"parameter": one.name, "value": one.value,
-                        **{way: point(p) for way, p in one.points.items()}}
+                        "points": {way: point(p) for way, p in one.points.items()}}
                        for one in found.parameters],
         "pairs": [point(one) for one in found.pairs]}, indent=1) + "\n"
 

@@ -155,7 +155,7 @@ struct platform_table {
     uint32_t name;          /* string */
     const char *model_hash; /* hex digest of the elaborated model: stamps statistics */
     const char *strings;
-    const char *settings; /* every setting as a JSON object, for statistics; in `strings` or NULL */
+    const char *settings; /* for statistics, see codegen/emit/settings.h; in `strings` or NULL */
     const struct unit_type *const *units;
     const struct platform_domain *domains;
     const struct platform_group *groups;

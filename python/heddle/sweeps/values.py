@@ -63,6 +63,31 @@ def spelled(number: int, family: dict[str, int], unit: str | None) -> str:
     return f"{number // family[unit]}{unit}"
 
 
+FLIPPED = {"false": "true", "true": "false"}
+
+
+def allowed(value: str, range_text: str) -> bool:
+    """By a range as descriptions have it, "1KiB .. 64MiB pow2". What a check refuses shows later.
+    """
+    ends = [number_of(end.split()[0]) for end in range_text.split("..") if end.strip()]
+    number = number_of(value)
+    if number is None or len(ends) != 2 or ends[0] is None or ends[1] is None:
+        return True
+    return ends[0] <= number <= ends[1]
+
+
+def halved_and_doubled(value: str, range_text: str = "") -> dict[str, str]:
+    """"half" and "double" of a number, as far as the range goes, "other" of a bool; nothing of a
+    word, or of what would be none."""
+    if value in FLIPPED:
+        return {"other": FLIPPED[value]}
+    found = QUANTITY.fullmatch(value)
+    family = family_of(found[2]) if found else None
+    number = round(float(found[1]) * family[found[2]]) if found and family else 0
+    return {which: text for which, other in (("half", number // 2), ("double", number * 2))
+            if other > 0 and allowed(text := spelled(other, family or {}, None), range_text)}
+
+
 def parse_values(text: str, place: str) -> list[str]:
     """`256KiB,1MiB` or `1..4` or both; each value once."""
     values: list[str] = []
