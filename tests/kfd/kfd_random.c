@@ -173,20 +173,23 @@ static void lie(void)
 
 static int call_randomly(char *room)
 {
-    enum { TIMEOUT = 4 }; /* a word of 4 bytes */
-    uint64_t argument[128];
+    union {
+        uint64_t word[128];
+        struct kfd_ioctl_wait_events_args wait;
+        struct kfd_ioctl_smi_events_args notices;
+        struct kfd_ioctl_export_dmabuf_args exported;
+    } argument;
     unsigned long request = next_request();
     for (size_t k = 0; k < 128; k++)
-        argument[k] = word((uintptr_t)room);
+        argument.word[k] = word((uintptr_t)room);
     if (request == AMDKFD_IOC_WAIT_EVENTS) /* not for long */
-        ((uint32_t *)argument)[TIMEOUT] = 0;
+        argument.wait.timeout = 0;
     int result =
-        ioctl(kfd, request, number() % 16 ? (void *)argument : (void *)(uintptr_t)number());
+        ioctl(kfd, request, number() % 16 ? (void *)&argument : (void *)(uintptr_t)number());
     if (result == 0 && request == AMDKFD_IOC_SMI_EVENTS)
-        close((int)((const struct kfd_ioctl_smi_events_args *)(const void *)argument)->anon_fd);
+        close((int)argument.notices.anon_fd);
     if (result == 0 && request == AMDKFD_IOC_EXPORT_DMABUF)
-        close(
-            (int)((const struct kfd_ioctl_export_dmabuf_args *)(const void *)argument)->dmabuf_fd);
+        close((int)argument.exported.dmabuf_fd);
     return result;
 }
 
