@@ -134,14 +134,52 @@ static int open_view(struct kfd_allocation *a)
     return result == 0 && a->span > a->size ? show(a, at + a->size) : result;
 }
 
-/* The program's memory becomes a view of the allocation, which holds the same. The allocation is
- * all zeros: pages that are, too, need not be made. */
-static int take_host(struct kfd_allocation *a)
+/* A run of pages of the program's memory, from an offset on: how long it is, and in *other an
+ * allocation that the program has given to GPUs, too, and that has all of it; NULL: none has any.
+ */
+static uint64_t run_at(const struct kfd_allocation *a, uint64_t offset,
+                       const struct kfd_allocation **other)
+{
+    uint64_t host = a->host + offset, end = a->host + a->size;
+    *other = NULL;
+    for (size_t i = 0; i < own.count && !*other; i++) {
+        const struct kfd_allocation *o = own.list[i];
+        if (o == a || !o->host || o->host + o->size <= host)
+            continue;
+        if (o->host <= host)
+            *other = o;
+        if (o->host > host && o->host < end)
+            end = o->host;
+    }
+    if (*other && (*other)->host + (*other)->size < end)
+        end = (*other)->host + (*other)->size;
+    return end - host;
+}
+
+/* Pages that others have, too, are one memory at all their addresses, and those others own it. */
+static int join_host(const struct kfd_allocation *a)
+{
+    const struct kfd_allocation *other;
+    int result = 0;
+    for (uint64_t at = 0, run; at < a->size && result == 0; at += run) {
+        run = run_at(a, at, &other);
+        if (other)
+            result =
+                kfd_status(kfd.api->join(kfd_name(a->address + at), run,
+                                         kfd_name(other->address + (a->host + at - other->host))),
+                           "registering memory");
+    }
+    return result;
+}
+
+/* Copies pages of the program. The allocation is all zeros: pages that are, too, need not be made.
+ */
+static int take_run(const struct kfd_allocation *a, uint64_t at, uint64_t end)
 {
     enum { PIECE = 64 * KFD_PAGE };
     static char piece[PIECE]; /* of the machine's thread */
-    for (uint64_t at = 0, size; at < a->size; at += size) {
-        size = a->size - at < PIECE ? a->size - at : PIECE;
+    for (uint64_t size; at < end; at += size) {
+        size = end - at < PIECE ? end - at : PIECE;
         if (!program_read(piece, a->host + at, size))
             return -EFAULT;
         for (uint64_t page = 0; page < size; page += KFD_PAGE) {
@@ -149,20 +187,44 @@ static int take_host(struct kfd_allocation *a)
                 memcpy(a->bytes + at + page, piece + page, KFD_PAGE);
         }
     }
-    return show(a, (void *)(uintptr_t)a->host);
+    return 0;
 }
 
-/* What the view of the program's memory shows becomes its own memory again. */
-static void give_back_host(const struct kfd_allocation *a)
+/* The program's memory becomes a view of the allocation, which holds the same. */
+static int take_host(const struct kfd_allocation *a)
 {
-    void *copy = mmap(NULL, a->size, PROT_READ | PROT_WRITE,
+    const struct kfd_allocation *other;
+    int result = 0;
+    for (uint64_t at = 0, run; at < a->size && result == 0; at += run) {
+        run = run_at(a, at, &other);
+        if (!other)
+            result = take_run(a, at, at + run);
+    }
+    return result == 0 ? show(a, (void *)(uintptr_t)a->host) : result;
+}
+
+static void give_back_run(const struct kfd_allocation *a, uint64_t at, uint64_t size)
+{
+    void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (copy == MAP_FAILED)
         return; /* it goes on as a view, whose bytes may become others' */
-    memcpy(copy, a->bytes, a->size);
-    if (mremap(copy, a->size, a->size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)a->host)
+    memcpy(copy, a->bytes + at, size);
+    if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)(a->host + at))
         == MAP_FAILED)
-        munmap(copy, a->size);
+        munmap(copy, size);
+}
+
+/* What the view of the program's memory shows becomes its own memory again, but for pages that
+ * others have, too. */
+static void give_back_host(const struct kfd_allocation *a)
+{
+    const struct kfd_allocation *other;
+    for (uint64_t at = 0, run; at < a->size; at += run) {
+        run = run_at(a, at, &other);
+        if (!other)
+            give_back_run(a, at, run);
+    }
 }
 
 /* ---- calls ---- */
@@ -171,8 +233,11 @@ static void release(struct kfd_allocation *a)
 {
     if (a->has_code)
         kfd_code_forget(a);
-    if (a->in_device && !kfd.lost && !kfd.finished) /* copies that use it come to their end */
+    if (a->in_device && !kfd.lost && !kfd.finished) { /* copies that use it come to their end */
+        if (a->host)
+            join_host(a);
         kfd_status(kfd.api->release(kfd_name(a->address)), "freeing memory");
+    }
     if (a->bytes)
         munmap(a->bytes, a->span);
     drop(a);
@@ -188,6 +253,8 @@ static int take_pages(struct kfd_allocation *a)
         return result;
     a->in_device = true;
     result = kfd_status(kfd.api->clear(kfd_name(a->address), a->size), "allocating memory");
+    if (result == 0 && a->host)
+        result = join_host(a);
     if (result == 0)
         result = open_view(a);
     if (result == 0 && a->host)
@@ -215,17 +282,6 @@ static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
     return is_free(call->va_addr, call->size) ? 0 : -EADDRINUSE;
 }
 
-/* The program's memory can be given once at a time, whatever its address is on the GPU. */
-static bool is_given(uint64_t host, uint64_t size)
-{
-    for (size_t i = 0; i < own.count; i++) {
-        const struct kfd_allocation *a = own.list[i];
-        if (a->host && a->host < host + size && host < a->host + a->size)
-            return true;
-    }
-    return false;
-}
-
 int kfd_memory_allocate(struct kfd_request *request)
 {
     struct kfd_ioctl_alloc_memory_of_gpu_args *call = request->argument;
@@ -233,12 +289,6 @@ int kfd_memory_allocate(struct kfd_request *request)
     bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
     if (result != 0)
         return result;
-    if (user && is_given(call->mmap_offset, call->size)) {
-        kfd_say("memory of the program at 0x%llx is given to GPUs a second time, at another "
-                "address; that is not possible here",
-                (unsigned long long)call->mmap_offset);
-        return -EBUSY;
-    }
     /* A ring of packets is mapped twice, one behind the other. Only the machine's view has both. */
     bool twice = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM) != 0;
     uint32_t gpu = (uint32_t)kfd_find_gpu(call->gpu_id);

@@ -81,6 +81,11 @@ def test_a_queue_of_copies_that_makes_a_mistake_stops(run, platform, queues):
         r"Memory access fault by GPU node-1 .* on address 0x12000\.", status=134)
 
 
+@pytest.mark.parametrize("mode", ["functional", pytest.param("timing", marks=pytest.mark.full)])
+def test_registered_buffers_share_pages(run, mode):
+    run(f"{NANO} --mode {mode} -- {KFD / 'hsa_registered'} {KERNEL}", "^PASS")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("mode", ["functional", "timing"])
 def test_two_gpus_wait_for_each_other(run, mode):

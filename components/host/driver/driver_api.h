@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 13
+#define DRIVER_API_VERSION 14
 
 enum driver_status {
     DRIVER_OK,
@@ -185,6 +185,10 @@ struct driver_api {
     /* Calls without a device or queue take this for an address that several processes use: the one
      * of the device's process. The address itself where there is no doubt. */
     uint64_t (*name)(uint32_t device, uint64_t address);
+    /* The pages of [address, address + size) become those from `from` on, in the same process, and
+     * their own are free: one memory at two addresses. Waits for queued work first. An allocation
+     * that others are joined to has to be joined to one of them before it is released. */
+    enum driver_status (*join)(uint64_t address, uint64_t size, uint64_t from);
     /* The GPU that has the physical address. */
     enum driver_status (*device_at)(uint64_t physical, uint32_t *device);
 

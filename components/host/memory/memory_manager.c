@@ -85,6 +85,13 @@ static void drop_copies(struct memory_ref r, uint32_t pid, uint64_t address, uin
 
 /* ---- mappings ---- */
 
+/* A mapping of the physical page has gone, or is about to. */
+static void leave_page(struct memory_ref r, uint64_t physical, uint64_t flags)
+{
+    if (!(flags & PAGE_TABLE_BORROWED) && !memory_give_page(r.memory, physical))
+        bug("driver: page 0x%" PRIx64 " is given back twice", physical);
+}
+
 /* Removes the mappings of a run of pages and gives the physical pages back. */
 static void unmap_run(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t pages)
 {
@@ -95,8 +102,7 @@ static void unmap_run(struct memory_ref r, uint32_t pid, uint64_t address, uint6
         if (flags & PAGE_TABLE_COPIED)
             drop_copies(r, pid, address, physical);
         page_table_unmap(r.pages, pid, address);
-        if (!memory_give_page(r.memory, physical))
-            bug("driver: page 0x%" PRIx64 " is given back twice", physical);
+        leave_page(r, physical, flags);
     }
 }
 
@@ -311,7 +317,7 @@ enum memory_result memory_swap_page(struct memory_ref r, uint32_t pid, uint64_t 
     uint64_t flags;
     if (!page_table_look_up(r.pages, pid, address, from, &flags))
         return MEMORY_NOT_MAPPED;
-    page_table_enter(r.pages, pid, address, to, flags);
+    page_table_enter(r.pages, pid, address, to, flags & ~PAGE_TABLE_BORROWED);
     r.program->version++; /* readers may have kept where it is */
     return MEMORY_OK;
 }
@@ -338,7 +344,7 @@ enum memory_result memory_remap(struct memory_ref r, uint32_t pid, uint64_t addr
         if (!memory_hold_page(m, device, &to))
             bug("driver: device %u has free pages and has none", device);
         memory_swap_page(r, pid, at, to, &physical);
-        memory_give_page(m, physical);
+        leave_page(r, physical, flags);
     }
     return MEMORY_OK;
 }
@@ -384,7 +390,7 @@ enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, ui
     if (mapped && (had & PAGE_TABLE_COPIED))
         drop_copies(r, pid, start, old);
     if (mapped)
-        memory_give_page(m, old);
+        leave_page(r, old, had);
     r.program->version++;
     const struct program_allocation added = {.start = start,
                                              .end = start + m->page,
@@ -393,6 +399,40 @@ enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, ui
                                              .pid = pid};
     if (!a)
         program_add_allocation(r.program, &added);
+    return MEMORY_OK;
+}
+
+static bool is_mapped(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t size)
+{
+    uint64_t physical, flags;
+    for (uint64_t at = 0; at < size; at += r.memory->page) {
+        if (!page_table_look_up(r.pages, pid, address + at, &physical, &flags)
+            || flags & PAGE_TABLE_UNIFIED)
+            return false;
+    }
+    return true;
+}
+
+static void join_page(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t from)
+{
+    uint64_t mine = 0, theirs = 0, flags = 0, their_flags = 0;
+    page_table_look_up(r.pages, pid, address, &mine, &flags);
+    page_table_look_up(r.pages, pid, from, &theirs, &their_flags);
+    if (mine == theirs && !(flags & PAGE_TABLE_BORROWED))
+        page_table_enter(r.pages, pid, from, theirs, their_flags & ~PAGE_TABLE_BORROWED);
+    else if (mine != theirs)
+        leave_page(r, mine, flags);
+    page_table_enter(r.pages, pid, address, theirs, flags | PAGE_TABLE_BORROWED);
+}
+
+enum memory_result memory_join(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t size,
+                               uint64_t from)
+{
+    if (!is_mapped(r, pid, address, size) || !is_mapped(r, pid, from, size))
+        return MEMORY_NOT_MAPPED;
+    for (uint64_t at = 0; at < size; at += r.memory->page)
+        join_page(r, pid, address + at, from + at);
+    r.program->version++;
     return MEMORY_OK;
 }
 

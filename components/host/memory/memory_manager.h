@@ -16,7 +16,7 @@
  *
  * Invariants (the tests compare with a model that knows only these):
  * - a physical page is free in its device's list, or held by one owner: a mapping, or a caller of
- *   memory_hold_page();
+ *   memory_hold_page(); other mappings may borrow it (memory_join());
  * - pages of an allocation are mapped in its process unless they were removed; nothing else is
  *   mapped there, except allocations that are shared with the process;
  * - a call that fails leaves everything as it was.
@@ -193,6 +193,13 @@ enum memory_result memory_remove_page(struct memory_ref r, uint32_t pid, uint64_
  * of one page. */
 enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, uint32_t device,
                                            uint64_t address, uint64_t flags, uint64_t *physical);
+
+/* The pages of [address, address + size) become those that are mapped from `from` on, in the same
+ * process: one memory at two addresses. The mapping that owned a page owns it still. Where it is one
+ * memory already, what `address` owns passes to `from`, so that `address` can be freed. Before an
+ * owner is freed or changed, it has to pass on what others borrow. */
+enum memory_result memory_join(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t size,
+                               uint64_t from);
 
 /* ---- processes ---- */
 

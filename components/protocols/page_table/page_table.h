@@ -33,7 +33,8 @@
 #define PAGE_TABLE_EVICTED     ((uint64_t)32) /* unified: it has left a GPU for the host's memory */
 #define PAGE_TABLE_REMOTE      ((uint64_t)64) /* unified: accessed where it is, never waited for */
 #define PAGE_TABLE_READ_MOSTLY ((uint64_t)128) /* unified: a GPU that waits for it gets a copy */
-#define PAGE_TABLE_FLAGS       ((uint64_t)255)
+#define PAGE_TABLE_BORROWED    ((uint64_t)256) /* another mapping owns the physical page */
+#define PAGE_TABLE_FLAGS       ((uint64_t)511)
 
 struct page_table {
     uint32_t nodes; /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node:

@@ -532,6 +532,41 @@ Test(memory_manager, processes_share_an_allocation)
     cr_assert_eq(ref.pages->pages, 0);
 }
 
+/* Three allocations of a page are one memory; freed in any order, each passes on what it owns. */
+Test(memory_manager, a_page_at_several_addresses_is_freed_with_the_last_of_them)
+{
+    static const uint8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    const uint32_t device = 1;
+    for (unsigned order = 0; order < 6; order++) {
+        uint64_t address[3] = {0}, physical[3], flags, first;
+        start(12, 1);
+        const uint64_t all = ref.memory->device[1].pages.free_pages;
+        for (int i = 0; i < 3; i++) {
+            const struct memory_request q = {
+                .pid = 1, .size = 2 << 12, .device = &device, .device_count = 1};
+            cr_assert_eq(memory_allocate(ref, &q, &address[i]), MEMORY_OK);
+        }
+        cr_assert(page_table_look_up(ref.pages, 1, address[0], &first, &flags));
+        cr_assert_eq(memory_join(ref, 1, address[1], 1 << 12, address[0]), MEMORY_OK);
+        cr_assert_eq(memory_join(ref, 1, address[2], 1 << 12, address[1]), MEMORY_OK);
+        cr_assert_eq(ref.memory->device[1].pages.free_pages, all - 4);
+        cr_assert_eq(memory_join(ref, 1, address[2], 3 << 12, address[1]), MEMORY_NOT_MAPPED);
+        for (int n = 0; n < 3; n++) {
+            uint64_t going = address[orders[order][n]];
+            for (int left = n + 1; left < 3; left++) {
+                int other = orders[order][left];
+                cr_assert(page_table_look_up(ref.pages, 1, address[other], &physical[0], &flags));
+                cr_assert_eq(physical[0], first, "order %u, step %d", order, n);
+                cr_assert_eq(memory_join(ref, 1, going, 1 << 12, address[other]), MEMORY_OK);
+            }
+            cr_assert_eq(memory_free(ref, going), MEMORY_OK);
+            cr_expect_eq(ref.memory->device[1].pages.free_pages,
+                         n == 2 ? all : all - 3 + (uint64_t)n, "order %u, step %d", order, n);
+        }
+    }
+}
+
 /* However a page is left, the pages of its copies are free again, and it may be written. */
 Test(memory_manager, copies_go_with_their_page)
 {

@@ -197,6 +197,11 @@ API_CALL(remap, (address, size, gpu), uint64_t address, uint64_t size, uint32_t 
     return host_remap(d, address, size, gpu);
 }
 
+API_CALL(join, (address, size, from), uint64_t address, uint64_t size, uint64_t from)
+{
+    return host_join(d, address, size, from);
+}
+
 API_CALL(remove_page, (address), uint64_t address)
 {
     amd_recording_refuse("it removes pages");
@@ -646,6 +651,7 @@ static const struct driver_api api_table = {
     .release = api_release,
     .allocate_unified = api_allocate_unified,
     .remap = api_remap,
+    .join = api_join,
     .remove_page = api_remove_page,
     .allocate_page_at = api_allocate_page_at,
     .page_info = api_page_info,

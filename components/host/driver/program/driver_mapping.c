@@ -256,6 +256,27 @@ static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_
     return status == DRIVER_OK ? host_shoot_down(d, pid, address, size) : status;
 }
 
+static enum driver_status host_join(struct driver *d, uint64_t address, uint64_t size,
+                                    uint64_t from)
+{
+    const struct program_allocation *other = program_find(driver_program(d), from);
+    uint32_t pid;
+    enum driver_status status = mapping_begin(d, address, size, "joining memory", &pid);
+    if (status == DRIVER_OK && (!other || other->pid != pid || size > other->end - from))
+        status = driver_fail(DRIVER_INVALID_ADDRESS,
+                             "joining memory: [0x%" PRIx64 ", 0x%" PRIx64
+                             ") is not inside of one allocation of the process",
+                             from, from + size);
+    if (status != DRIVER_OK)
+        return status;
+    dirty_leave(d, pid);
+    status =
+        memory_status(d, memory_join(memory_view(d), pid, address, size, from), 0, address, size);
+    if (status == DRIVER_OK)
+        memory_trace(d, "map", pid, address, size);
+    return status == DRIVER_OK ? host_shoot_down(d, pid, address, size) : status;
+}
+
 static enum driver_status host_remove_page(struct driver *d, uint64_t address)
 {
     uint32_t pid;

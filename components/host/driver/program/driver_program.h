@@ -116,6 +116,8 @@ static enum driver_status host_advise(struct driver *d, uint64_t address, uint64
 
 /* The pages that touch [address, address + size) lie on GPU `gpu` from now on. Their contents are
  * lost. */
+static enum driver_status host_join(struct driver *d, uint64_t address, uint64_t size,
+                                    uint64_t from);
 static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size,
                                      uint32_t gpu);
 
