@@ -76,7 +76,7 @@ static void offer_opencl(struct command *c, const char *program)
         return;
     setenv("OCL_ICD_VENDORS", c->toolkit.opencl_library, 1);
     setenv("OCL_ICD_FILENAMES", c->toolkit.opencl_library, 1); /* of Khronos' loader */
-    if (!names(program, "libOpenCL.so") || names(program, "libamdhip64.so"))
+    if (!names(program, "libOpenCL.so"))
         return;
     const char *before = getenv("LD_PRELOAD");
     setenv("LD_PRELOAD",

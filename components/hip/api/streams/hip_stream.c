@@ -23,6 +23,7 @@ enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
 struct stream {
     struct stream *next;
     hipStream_t handle; /* NULL: found by its thread */
+    uint64_t thread;    /* that it belongs to, from 1; 0: to all */
     int device, priority;
     unsigned flags;
     uint32_t queue;
@@ -35,7 +36,8 @@ struct stream {
 static struct stream *streams; /* newest first */
 static uint32_t last_number;
 static struct stream null_streams[HIP_DEVICES_MAX];
-static _Thread_local uint32_t own_streams[HIP_DEVICES_MAX]; /* numbers */
+static uint64_t last_thread;
+static _Thread_local uint64_t own_thread; /* that has streams of its own, from 1; 0: has none */
 
 /* The null stream has two names, 0 and hipStreamLegacy (1). */
 static bool is_null_stream(hipStream_t stream)
@@ -106,12 +108,15 @@ void hip_streams_forget(int device)
  * anew. */
 static struct stream *own_stream(void)
 {
-    uint32_t *own = &own_streams[hip_current_device()];
-    struct stream *each = *own > 0 ? streams : NULL;
-    while (each && (each->number != *own || each->destroyed))
+    struct stream *each = own_thread > 0 ? streams : NULL;
+    while (
+        each
+        && (each->thread != own_thread || each->device != hip_current_device() || each->destroyed))
         each = each->next;
-    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess)
-        *own = each->number;
+    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess) {
+        own_thread = own_thread > 0 ? own_thread : ++last_thread;
+        each->thread = own_thread;
+    }
     return each;
 }
 
