@@ -29,6 +29,13 @@ def test_vector_is_added(measure, program, platform, mode):
     assert kernels == ["vector_add"]
 
 
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+@pytest.mark.parametrize("name,says", [("memory", ""), ("events", ""), (
+    "kernel_calls", r"^-3 text  2.50 1,2,3,4 z %\n")])
+def test_host_functions_do_what_the_specification_says(run, program, name, says, mode):
+    run(f"{R9NANO} --mode {mode} -- {program(name)}", rf"{says}(?s:.*)PASSED: \d+ checks, 0 fail")
+
+
 @pytest.mark.parametrize("platform,device,units", [(R9NANO, "r9nano gpu", 64),
                                                    (MI210, "mi210 gpu", 104)])
 def test_clinfo_lists_the_devices_of_the_description(run, program, platform, device, units):

@@ -177,6 +177,21 @@ static unsigned whole_words(unsigned size)
     return (size + 3) / 4 * 4;
 }
 
+/* LLVM 19 reserves a word for the end of a string whose length is a multiple of 4, and does not
+ * write it. So what comes next stands in that word, unless it looks like the end of a string. */
+static bool lacks_end(const uint8_t *bytes, unsigned size)
+{
+    const uint8_t *word = bytes + size - 4;
+    unsigned letters = 0;
+    while (letters < 4
+           && (word[letters] >= ' ' || (word[letters] >= '\a' && word[letters] <= '\r')))
+        letters++;
+    for (unsigned i = letters; i < 4; i++)
+        if (word[i] != 0)
+            return true;
+    return letters == 0 || letters == 4;
+}
+
 static void print_record(const struct opencl_format *format, const uint8_t *bytes)
 {
     struct conversion c;
@@ -191,8 +206,10 @@ static void print_record(const struct opencl_format *format, const uint8_t *byte
             at += at[1] == '%' ? 2 : 1;
         } else {
             if (next < format->argument_count) {
-                print_argument(&c, bytes, format->argument_bytes[next]);
-                bytes += whole_words(format->argument_bytes[next++]);
+                unsigned size = whole_words(format->argument_bytes[next++]);
+                size -= c.kind == 's' && size > 4 && lacks_end(bytes, size) ? 4 : 0;
+                print_argument(&c, bytes, size);
+                bytes += size;
             }
             at = c.end;
         }
