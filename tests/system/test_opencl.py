@@ -73,3 +73,47 @@ def compare_with_damage(run, folder, device_libraries):
         results.write_bytes(data)
         return run(*arguments, **how)
     compare(damaged, folder, device_libraries, "gfx90a", ["atomics"], ["-O3"], "functional")
+
+
+# Built-in functions against MPFR, by programs that have heddle's compiler inside.
+BUILTINS, CONVERSIONS, FUZZ = (
+    BUILD / "tests/opencl" / name for name in ("opencl_builtins", "opencl_conversions", "opencl_fuzz"))
+SAMPLE = "sin pow exp log tgamma fma sqrt 'x / y'"
+
+
+def check_built_ins(run, target, program, words):
+    if not (shutil.which("clang-19") and program.exists()):
+        pytest.skip("clang-19 or MPFR is missing: no built-in function was compared")
+    run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode functional -- {program} {words}",
+        rf"^PASS {program.name}: 0 of \d+")
+
+
+@pytest.mark.parametrize("form", ["float", "half"])
+def test_built_in_functions_are_as_exact_as_opencl_says(run, form):
+    check_built_ins(run, "gfx90a", BUILTINS, f"--values 512 --format {form} {SAMPLE}")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("form", ["float", "double", "half"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_all_built_in_functions_are_as_exact_as_opencl_says(run, target, form):
+    values = 65536 if form == "half" else 8192
+    check_built_ins(run, target, BUILTINS, f"--values {values} --format {form}")
+
+
+def test_conversions_are_exact(run):
+    check_built_ins(run, "gfx906", CONVERSIONS, "float")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("target", TARGETS)
+def test_all_conversions_are_exact(run, target):
+    check_built_ins(run, target, CONVERSIONS, "")
+
+
+@pytest.mark.parametrize("count", [24, pytest.param(2000, marks=pytest.mark.full)])
+def test_sources_with_errors_are_builds_that_fail(count):
+    if not (shutil.which("clang-19") and FUZZ.exists()):
+        pytest.skip("clang-19 is missing: nothing was compiled")
+    done = subprocess.run([FUZZ, str(count), "1", *SOURCES.glob("[ap]*.cl")], capture_output=True)
+    assert done.returncode == 0, done.stdout

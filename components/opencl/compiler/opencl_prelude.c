@@ -1,7 +1,10 @@
 /* See opencl_prelude.h.
  *
  * Clang declares built-in functions from a table, which lacks those of the extensions
- * cl_amd_media_ops and cl_amd_media_ops2. The device library has them. */
+ * cl_amd_media_ops and cl_amd_media_ops2. The device library has them.
+ *
+ * The device library's sine of a half (rocm-device-libs 5.2.3) is NaN for all numbers: its last
+ * step takes those for infinities. It is replaced by the sine that its sincos makes. */
 #include "opencl_prelude.h"
 
 const char opencl_prelude[] =
@@ -22,4 +25,11 @@ const char opencl_prelude[] =
     "#define HB(n) H1(uint, amd_bfm, (uint##n, uint##n), n);\n"
     "HB() HB(2) HB(3) HB(4) HB(8) HB(16)\n"
     "H1(uint, amd_pack, (float4), ); H1(uint, amd_sad4, (uint4, uint4, uint), );\n"
+    "#ifdef cl_khr_fp16\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+    "half __ocml_sincos_f16(half x, __private half *c);\n"
+    "__attribute__((weak, const)) half __ocml_sin_f16(half x)\n"
+    "{ half c; return __ocml_sincos_f16(x, &c); }\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n"
+    "#endif\n"
     "#undef H1\n#undef H3\n#undef H\n#undef HU\n#undef HM\n#undef HP\n#undef HN\n#undef HB\n";
