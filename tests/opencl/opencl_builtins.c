@@ -318,7 +318,7 @@ static double distance(const struct run *run, unsigned i, bool flushed, mpfr_t v
 static void compare(struct run *run)
 {
     mpfr_t values[3], exact;
-    bool wide = run->row->limit[run->format] == 0;
+    bool wide = run->row->limit[run->format] == 0 && !(run->row->flags & BUILTIN_UNLIMITED);
     for (int i = 0; i < 3; i++)
         mpfr_init2(values[i], 64);
     mpfr_init2(exact, wide ? PRECISION_WIDE : PRECISION);

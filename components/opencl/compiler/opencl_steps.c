@@ -145,13 +145,10 @@ static void add_target(struct clang_command *command, const char *target)
 static void add_language(struct clang_command *command, const struct opencl_options *options,
                          bool whole)
 {
-    static const char *const words[] = {"-x",
-                                        "cl",
-                                        "-D__OPENCL_VERSION__=300",
-                                        "-fno-color-diagnostics",
-                                        "-Wno-ignored-pragmas",
-                                        "-Xclang",
-                                        features};
+    static const char *const words[] = {
+        "-x",      "cl",    "-D__OPENCL_VERSION__=300", "-fno-color-diagnostics",
+
+        "-Xclang", features};
     static const char *const newer[] = {"-D__opencl_c_work_group_collective_functions=1",
                                         "-D__opencl_c_atomic_scope_device=1",
                                         "-D__opencl_c_atomic_scope_all_devices=1"};

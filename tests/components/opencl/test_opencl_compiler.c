@@ -101,7 +101,7 @@ Test(opencl_compiler, builds_what_old_suites_write)
                "void k(__global float *a, __global uint *u, __local double *l) {\n"
                "  l[get_local_id(0)] = twice(a[0]); barrier(CLK_LOCAL_MEM_FENCE);\n"
                "  a[0] = (float)l[1]; u[0] = amd_bitalign(u[1], u[2], 7u); atom_inc(u + 4); }\n",
-               "-cl-opt-disable", "gfx803", &built);
+               "-cl-opt-disable -w", "gfx803", &built);
     cr_expect_str_eq(built.log, "");
     opencl_built_release(&built);
 }
@@ -132,6 +132,8 @@ Test(opencl_compiler, says_what_is_wrong_with_a_source)
               NULL, "local memory (65540) exceeds limit (65536)");
     must_fail("#include \"missing.h\"\n", NULL, "'missing.h' file not found");
     must_fail("kernel void k() { int unused; }", "-Wall -Werror", "unused variable");
+    must_fail("#pragma OPENCL EXTENSION made_up : enable\nkernel void k() {}", "-Werror",
+              "'made_up' unknown");
 }
 
 Test(opencl_compiler, takes_all_local_memory_there_is)
