@@ -465,17 +465,16 @@ static enum exit_status outcome_of(enum driver_status status)
                                        : EXIT_GAVE_UP;
 }
 
-/* Tells the program that the GPU is lost: by an address that it could not reach, as the driver's
- * text names it, or else as a hang. */
-static void tell_end(const char *text)
+/* Tells the program that the GPU is lost: by an address that it could not reach, or else as a hang.
+ */
+static void tell_end(void)
 {
-    static const char mark[] = "bytes at ";
-    const char *at = strstr(text, mark);
-    uint64_t address = at ? strtoull(at + strlen(mark), NULL, 0) : 0;
+    uint64_t address;
+    bool by_access = kfd.api->fault_address(&address);
     struct kfd_process *now = kfd_now;
     for (kfd_now = own.processes; kfd_now; kfd_now = kfd_now->next) {
-        kfd_events_fail(0, address & ~(uint64_t)(KFD_PAGE - 1), address != 0);
-        if (!address)
+        kfd_events_fail(0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
+        if (!by_access)
             kfd_queues_fail();
     }
     kfd_now = now;
@@ -502,7 +501,7 @@ int kfd_status(enum driver_status status, const char *what)
     if (errors[status] == -EIO) {
         kfd.lost = true;
         run_ledger_report(outcome_of(status));
-        tell_end(kfd.api->error_text());
+        tell_end();
     }
     return errors[status];
 }

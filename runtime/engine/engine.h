@@ -304,7 +304,12 @@ _Noreturn void engine_die(const struct component *c, const char *format, ...)
  * which the component ticks no more. The first failure in (time, instance) wins. */
 void engine_fail(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* An access to this address, which the program may not access, ended the run. */
+void engine_fail_at(const struct component *c, uint64_t address, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 const char *engine_failure(void); /* NULL: none */
+/* False: it was not by an access. */
+bool engine_failure_address(uint64_t *address);
 void engine_clear_failure(void);
 
 /* Progress marks for stall detection and the progress line: instructions retired since start. */

@@ -16,6 +16,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held by the thread that writes these: */
 static uint64_t failed_ps;
 static uint32_t failed_leaf;
+static bool failed_by_access;
+static uint64_t failed_address;
 static char failure[512]; /* "": no component has failed */
 
 void engine_die(const struct component *c, const char *format, ...)
@@ -29,7 +31,8 @@ void engine_die(const struct component *c, const char *format, ...)
     die("%s: %s", table->strings + table->instances[c->leaf].path, text);
 }
 
-void engine_fail(const struct component *c, const char *format, ...)
+static void fail(const struct component *c, const uint64_t *address, const char *format,
+                 va_list arguments)
 {
     uint64_t now = shard_now(c->domain);
     if (this_run.window_ps)
@@ -39,19 +42,40 @@ void engine_fail(const struct component *c, const char *format, ...)
     window_ask_end();
     pthread_mutex_lock(&lock);
     if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
-        va_list arguments;
-        va_start(arguments, format);
         vsnprintf(failure, sizeof failure, format, arguments);
-        va_end(arguments);
         failed_ps = now;
         failed_leaf = c->leaf;
+        failed_by_access = address != NULL;
+        failed_address = address ? *address : 0;
     }
     pthread_mutex_unlock(&lock);
+}
+
+void engine_fail(const struct component *c, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(c, NULL, format, arguments);
+    va_end(arguments);
+}
+
+void engine_fail_at(const struct component *c, uint64_t address, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(c, &address, format, arguments);
+    va_end(arguments);
 }
 
 const char *engine_failure(void)
 {
     return failure[0] ? failure : NULL;
+}
+
+bool engine_failure_address(uint64_t *address)
+{
+    *address = failed_address;
+    return failure[0] && failed_by_access;
 }
 
 void engine_clear_failure(void)
@@ -70,10 +94,11 @@ void failure_note(uint64_t time_ps)
 void failure_agree(void)
 {
     struct {
-        uint64_t ps;
+        uint64_t ps, address;
         uint32_t leaf;
+        bool by_access;
         char text[sizeof failure];
-    } own = {failed_ps, failed_leaf, ""}, other;
+    } own = {failed_ps, failed_address, failed_leaf, failed_by_access, ""}, other;
     memcpy(own.text, failure, sizeof failure);
     if (ranks.number)
         rank_put(0, &own, sizeof own);
@@ -86,6 +111,8 @@ void failure_agree(void)
             continue;
         failed_ps = other.ps;
         failed_leaf = other.leaf;
+        failed_address = other.address;
+        failed_by_access = other.by_access;
         memcpy(failure, other.text, sizeof failure);
     }
 }

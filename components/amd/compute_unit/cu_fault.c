@@ -5,10 +5,9 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 
-/* Ends the run: the simulated program did something it must not. `lane` UINT32_MAX: the wavefront
- * as a whole. */
-static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                     uint64_t pc, unsigned lane, const char *what)
+/* Says where, and stops the wavefront. */
+static void tell_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                       uint64_t pc, unsigned lane, const char *what, char text[WORK_FAULT_BYTES])
 {
     const struct cu_wave *w = cu_wave_at(c, wave);
     const struct cu_group *g = cu_group_at(c, w->group);
@@ -19,11 +18,19 @@ static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_ins
         .group = {g->id[0], g->id[1], g->id[2]},
         .wavefront = w->number,
         .lane = lane};
-    char text[WORK_FAULT_BYTES];
-    work_fault_text(&place, what, text, sizeof text);
+    work_fault_text(&place, what, text, WORK_FAULT_BYTES);
     cu_wave_at(c, wave)->state = WAVE_FAULTED;
     if (!c->failed_at)
         c->failed_at = compute_unit_now(c);
+}
+
+/* Ends the run: the simulated program did something it must not. `lane` UINT32_MAX: the wavefront
+ * as a whole. */
+static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                     uint64_t pc, unsigned lane, const char *what)
+{
+    char text[WORK_FAULT_BYTES];
+    tell_fault(c, wave, inst, pc, lane, what, text);
     engine_fail(&c->io.base, "%s", text);
 }
 
@@ -53,8 +60,9 @@ static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa
                          uint64_t pc, unsigned lane, const char *access, unsigned bytes,
                          uint64_t address)
 {
-    char what[WORK_FAULT_WHAT];
+    char what[WORK_FAULT_WHAT], text[WORK_FAULT_BYTES];
     work_fault_bounds(compute_unit_program(c), wave_pid(c, wave), access, bytes, address, what,
                       sizeof what);
-    cu_fault(c, wave, inst, pc, lane, what);
+    tell_fault(c, wave, inst, pc, lane, what, text);
+    engine_fail_at(&c->io.base, address, "%s", text);
 }

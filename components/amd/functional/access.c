@@ -16,10 +16,12 @@
 
 static char what[WORK_FAULT_WHAT];
 
-static const char *out_of_bounds(const struct host_view *t, const char *access, unsigned bytes,
+static const char *out_of_bounds(struct host_view *t, const char *access, unsigned bytes,
                                  uint64_t address)
 {
     const struct program_allocation *a = program_find_in(t->program, t->pid, address);
+    t->refused = true;
+    t->refused_address = address;
     if (a && bytes <= page_table_address(a->end) - address
         && program_reaches(t->program, t->gpu, a))
         snprintf(what, sizeof what,

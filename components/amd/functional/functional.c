@@ -133,6 +133,8 @@ static void fault(struct run *r, const struct group *g, const struct wave *w,
         .wavefront = (unsigned)(w - g->wave),
         .lane = lane};
     r->result.end = FUNCTIONAL_FAULT;
+    r->result.by_access = view.refused;
+    r->result.address = view.refused_address;
     work_fault_text(&place, what, r->result.text, sizeof r->result.text);
 }
 
@@ -634,6 +636,7 @@ static void take_turn(struct run *r)
                        ? launch->most_instructions - launch->before
                        : 1;
     launches++;
+    view.refused = false;
     host_view_refresh(&view, launch->program, launch->pages, launch->pid);
     if (view.gpu != launch->gpu)
         view.count = view.next = 0; /* another may access other memory */

@@ -95,6 +95,8 @@ struct functional_result {
     uint64_t work_groups;        /* that ended */
     uint32_t number;             /* for functional_resume() */
     char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: what and where */
+    bool by_access;              /* FUNCTIONAL_FAULT by an access to `address` */
+    uint64_t address;
     struct functional_profile profile;
 };
 

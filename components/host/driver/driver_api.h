@@ -320,6 +320,9 @@ struct driver_api {
      * what it takes is `host.call_cpu_seconds` of the statistics. */
     void (*enter_call)(void);
     void (*leave_call)(void);
+    /* The address of the access by which a kernel has ended the simulation, DRIVER_FAULT. False:
+     * it has not, or not by an access. */
+    bool (*fault_address)(uint64_t *address);
 };
 
 #endif

@@ -195,9 +195,9 @@ enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, ui
                                            uint64_t address, uint64_t flags, uint64_t *physical);
 
 /* The pages of [address, address + size) become those that are mapped from `from` on, in the same
- * process: one memory at two addresses. The mapping that owned a page owns it still. Where it is one
- * memory already, what `address` owns passes to `from`, so that `address` can be freed. Before an
- * owner is freed or changed, it has to pass on what others borrow. */
+ * process: one memory at two addresses. The mapping that owned a page owns it still. Where it is
+ * one memory already, what `address` owns passes to `from`, so that `address` can be freed. Before
+ * an owner is freed or changed, it has to pass on what others borrow. */
 enum memory_result memory_join(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t size,
                                uint64_t from);
 

@@ -237,7 +237,10 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
         return;
     }
     driver_process()->functional_limit = result->end == FUNCTIONAL_LIMIT;
-    engine_fail(&d->io.base, "%s", result->text);
+    if (result->by_access)
+        engine_fail_at(&d->io.base, result->address, "%s", result->text);
+    else
+        engine_fail(&d->io.base, "%s", result->text);
 }
 
 /* The cycle from which on something in another queue can be done, or the program goes on; it may be

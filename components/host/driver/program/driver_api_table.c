@@ -710,6 +710,7 @@ static const struct driver_api api_table = {
     .meets = api_meets,
     .enter_call = host_time_enter_call,
     .leave_call = host_time_leave_call,
+    .fault_address = engine_failure_address,
 };
 
 static const struct driver_api *driver_api_table(void)
