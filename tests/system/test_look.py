@@ -6,13 +6,17 @@ import json
 import os
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree as xml
 from html import unescape
 
 import pytest
 
 from browser import Dom, chromium, dom, needs_chromium
-from harness import HEDDLE, call, heddle
+from harness import HEDDLE, ROOT, call, heddle
+
+sys.path.insert(0, str(ROOT / "python"))
+from heddle.report import flops  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
 # Slices of an L2 enough for one to be hot, and a TLB small enough to be too small.
@@ -171,9 +175,54 @@ def test_page_has_the_hottest_instructions(measure, tmp_path):
     shown = Dom(page.read_text()).rows("instructions-0")
     assert [row[4] for row in shown] == cycles[:16]
     assert shown[0][2].startswith("s_waitcnt vmcnt") and "waiting.vmcnt" in shown[0][-1]
+    operations = 2 * 48**3  # of a product of matrices: a multiply-add each
+    seconds = done.stats["kernels"][0]["cycles"] * 1e-9
+    titles = re.findall(r"floating-point operations a byte, ([\d.]+) GFLOP/s", page.read_text())
+    assert titles and {float(t) for t in titles} == {float(f"{operations / seconds / 1e9:.3g}")}
+    assert "f32 multiply-add 512 GFLOP/s" in page.read_text()  # 4 units of 64 lanes at 1 GHz
     heddle(f"report {done.stats_file} --profile {page} -o {page}", "is not what", status=1)
     other = measure(f"{TINY} -- matmul_tiled 32").stats_file
     heddle(f"report {other} --profile {table} -o {page}", "is of another run", status=1)
+
+
+def test_page_says_how_near_each_resource_is_to_its_limit(measure, tmp_path):
+    """The L1 moves a line a cycle, as its compute unit asks for them, though it has more ports."""
+    done = measure(f"{MACHINE} -- matmul_tiled 64")
+    page = tmp_path / "page.html"
+    heddle(f"report {done.stats_file} -o {page}")
+    seen = Dom(page.read_text())
+    kernel, (head, *_) = done.stats["kernels"][0], seen.tables["light-0"]
+    row = dict(zip([shown for _, shown in head], seen.rows("light-0")[0]))
+    units = kernel["occupancy"]["compute_units"] * kernel["cycles"]
+    l1, l2 = (kernel["components"][f"gpu.{name}[*]"] for name in ("sa[*].l1v", "l2"))
+    valu = kernel["components"]["gpu.sa[*].cu[*]"]["valu"]
+    assert row["compute"] == pytest.approx(valu / units)
+    assert row["LDS"] == pytest.approx(kernel["units"]["lds_busy"] / units)
+    assert row["l1v"] == pytest.approx((l1["reads"] + l1["writes"]) / units)
+    assert row["l2"] == pytest.approx((l2["reads"] + l2["writes"]) / kernel["cycles"] / 16)
+    banks = [done.components[f"gpu.l2[{i}]"] for i in range(16)]
+    asked = [bank["reads"] + bank["writes"] + bank["atomics"] for bank in banks]
+    arrays = {row[0]: row[1:] for row in seen.rows("channels-0")}
+    assert arrays["gpu.l2[*]"][:3] == [16, sum(asked), 64 * sum(asked)]
+    assert arrays["gpu.l2[*]"][-1] == pytest.approx(max(asked) * 16 / sum(asked))
+    own = json.loads(re.search(r'id="elements-0">(.*?)</script>', page.read_text())[1])
+    l2 = next(array for array in own if array["path"] == "gpu.l2[*]")
+    assert [row[1] for row in l2["rows"]] == asked
+
+
+@pytest.mark.parametrize("text, wanted", [
+    ("v_mac_f32_e32 v4, v2, v16", ("f32", 128)), ("v_add_f32_e32 v1, v2, v3", ("f32", 64)),
+    ("v_fma_f64 v[0:1], v[2:3], v[4:5], v[6:7]", ("f64", 128)),
+    ("v_pk_fma_f16 v0, v1, v2, v3", ("f16", 256)), ("v_rcp_f32_e32 v1, v2", ("f32", 64)),
+    ("v_mfma_f32_32x32x2f32 a[0:15], v0, v1, a[0:15]", ("matrix f32", 2 * 32 * 32 * 2)),
+    ("v_mfma_f32_4x4x4f16 a[0:3], v[0:1], v[2:3], a[0:3]", ("matrix f16", 16 * 2 * 4 * 4 * 4)),
+    ("v_mfma_f32_16x16x8bf16 a[0:3], v0, v1, a[0:3]", ("matrix bf16", 2 * 16 * 16 * 8)),
+    ("v_mfma_f64_16x16x4f64 a[0:7], v[0:1], v[2:3], a[0:7]", ("matrix f64", 2 * 16 * 16 * 4)),
+    ("v_mfma_i32_32x32x8i8 a[0:15], v0, v1, a[0:15]", ("", 0)),
+    ("v_mad_u32_u24 v1, v2, s7, v3", ("", 0)), ("v_cvt_f32_u32_e32 v1, v2", ("", 0)),
+    ("v_add_u32_e32 v1, vcc, v2, v3", ("", 0)), ("s_mul_i32 s0, s1, s2", ("", 0))])
+def test_operations_of_an_instruction(text, wanted):
+    assert flops.of_instruction(text, 1, 64) == wanted
 
 
 def test_plots_are_files_of_their_own(measure, tmp_path):

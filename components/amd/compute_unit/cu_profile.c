@@ -19,6 +19,7 @@
 
 enum {
     PROFILE_EXECUTIONS,
+    PROFILE_LANES,         /* that were active, of all executions */
     PROFILE_LINES,         /* line requests of vector memory */
     PROFILE_BYTES,         /* that lanes asked for */
     PROFILE_MEMORY_CYCLES, /* from issue to return */
@@ -32,14 +33,15 @@ enum {
 _Static_assert(PROFILE_ALL <= PROFILE_COUNTS, "a row has room");
 
 static const char *const profile_names[PROFILE_ALL] = {
-    "executions",  "lines",     "bytes",   "memory_cycles", "l1_hits",
-    "l1_merged",   "l1_misses", "l2_hits", "l2_merged",     "l2_misses",
+    "executions",  "lanes",     "lines",   "bytes",     "memory_cycles", "l1_hits",
+    "l1_merged",   "l1_misses", "l2_hits", "l2_merged", "l2_misses",
 #define X(identifier, group, name) group "." name,
     WORK_CYCLES(X)
 #undef X
 };
 
-static struct profile_row *profile_at(struct compute_unit *c, const struct cu_wave *w, uint64_t pc)
+static struct profile_row *profile_at(const struct compute_unit *c, const struct cu_wave *w,
+                                      uint64_t pc)
 {
     struct profile_row *row = profile_row(c->io.base.leaf, cu_group_at(c, w->group)->kernel, pc);
     const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
@@ -98,6 +100,13 @@ static void profile_issued(struct compute_unit *c, struct cu_wave *w, unsigned i
     w->waiting = w->issuing;
 }
 
+/* With the lanes that were active before it: instructions may be executed before their turns. */
+static void profile_executed(const struct compute_unit *c, const struct cu_wave *w, uint64_t pc,
+                             uint64_t active)
+{
+    profile_at(c, w, pc)->count[PROFILE_LANES] += (uint64_t)__builtin_popcountll(active);
+}
+
 static void profile_asked(struct compute_unit *c, const struct cu_vmem *e, unsigned lines)
 {
     struct profile_row *row = profile_at(c, cu_wave_at(c, e->wave), e->pc);
@@ -146,6 +155,7 @@ static void profile_scalar_served(struct compute_unit *c, const struct cu_smem *
 #define profile_spent(c, w, kind, cycles)    ((void)0)
 #define profile_waits(c, w, why)             ((void)0)
 #define profile_issued(c, w, issued, cycles) ((void)0)
+#define profile_executed(c, w, pc, active)   ((void)(pc), (void)(active))
 #define profile_asked(c, e, lines)           ((void)0)
 #define profile_returned(c, w, pc, cycles)   ((void)0)
 

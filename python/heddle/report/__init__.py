@@ -2,8 +2,11 @@
 
 runs     what the command `heddle` says of a statistics file, and the file itself
 draw     shapes and texts of figures
-figures  cycles by kernel, roofline, heat map
+figures  cycles by kernel, heat map
+flops    floating-point operations, counted from a profile
+roofline of instructions and of operations
 tables   kernels, memory levels, hottest components, what differs
+speed    shares of what resources could do; elements of arrays
 timeline what happened over time, element by element, as data
 requests the slowest requests of a trace, as data
 page     the page

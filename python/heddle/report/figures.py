@@ -1,10 +1,10 @@
-"""The figures: cycles by kernel, roofline, heat map. Each is a whole SVG."""
+"""Figures, each a whole SVG: cycles by kernel, heat map. Rooflines are in roofline.py."""
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from heddle import draw
-from heddle.draw import WIDTH, Log, box, count, document, heat, line, percent, text
+from heddle.draw import WIDTH, box, count, document, heat, percent, text
 from heddle.kernels import Kernel
 from heddle.measures import RUN, Group
 from heddle.report.runs import Run
@@ -62,7 +62,7 @@ def _legend(kernels: list[Kernel], top: float) -> tuple[list[str], float]:
     for name, colour, _ in PARTS:
         if name not in used:
             continue
-        width = 24 + 6.3 * len(name)
+        width = 24 + 7.4 * len(name)
         if x + width > WIDTH:
             x, y = 8.0, y + 18
         shapes += [box(x, y, 12, 12, colour, name), text(x + 16, y + 10.5, name)]
@@ -78,7 +78,7 @@ def cycles(run: Run) -> str:
     shapes, y = _legend(kernels, 6)
     for kernel in kernels:
         share = kernel.sum("cycles") / whole
-        shapes.append(text(8, y + 12, _cut(kernel.short, 38)))
+        shapes.append(text(8, y + 12, cut(kernel.short, 38)))
         shapes.append(text(WIDTH - 8, y + 12, f"{count(kernel.sum('cycles'))} cycles, "
                            f"{percent(share)}", "end", 11, ' fill="#444"'))
         shapes += _bar(kernel, y + 17, 8, WIDTH - 16)
@@ -88,7 +88,7 @@ def cycles(run: Run) -> str:
     return document(y, shapes, "where cycles went, by kernel")
 
 
-def _cut(words: str, most: int) -> str:
+def cut(words: str, most: int) -> str:
     return words if len(words) <= most else words[:most - 1] + "…"
 
 
@@ -132,92 +132,6 @@ def levels(run: Run) -> list[Level]:
 
 def issue(run: Run, scope: str) -> Group | None:
     return max(run.of(scope, "issue"), key=lambda g: g.whole, default=None)
-
-
-def _points(run: Run, found: list[Level]) -> list[tuple[Kernel, int, Level, float, float]]:
-    """Kernel, its number, level, instructions a byte, instructions a second."""
-    points = []
-    for index, kernel in enumerate(run.timed()[:KERNELS_SHOWN], 1):
-        work = issue(run, kernel.label)
-        moved = {g.path: g for g in run.of(kernel.label, "bandwidth")}
-        for level in found:
-            group = moved.get(level.path)
-            if work and group and work.part > 0 and group.part > 0:
-                seconds = work.rows[0].time_ps / 1e12
-                points.append((kernel, index, level, work.part / group.part, work.part / seconds))
-    return points
-
-
-def roofline(run: Run) -> str | None:
-    """Vector instructions, as in the instruction roofline of Ding and Williams (PMBS 2019): the
-    machine's limits are what its description gives. None: nothing to draw."""
-    found, work = levels(run), issue(run, RUN)
-    points = _points(run, found)
-    if not points or work is None:
-        return None
-    peak = work.whole / work.rows[0].time_ps * 1e12
-    ridges = [peak / level.peak for level in found]
-    xs, ys = [p[3] for p in points] + ridges, [p[4] for p in points] + [peak]
-    x = Log([min(xs) / 2, max(xs) * 4], 62, WIDTH - 12)
-    y = Log([min(ys) / 1.5, max(ys) * 1.2], 330, 16)
-    shapes = [*_grid(x, y), *_roofs(found, peak, x, y)]
-    for kernel, index, level, intensity, speed in points:
-        title = (f"{index} {kernel.short}, {level.name}: {intensity:.3g} vector instructions a "
-                 f"byte, {draw.rate(speed, 'instructions/s')}, "
-                 f"{percent(speed / min(peak, intensity * level.peak))} of the roof above it")
-        shapes.append(f'<circle cx="{x.at(intensity):.1f}" cy="{y.at(speed):.1f}" r="4.5" '
-                      f'fill="{level.colour}" stroke="white"><title>{draw.escape(title)}</title>'
-                      '</circle>')
-        shapes.append(text(x.at(intensity) + 6, y.at(speed) + 4, str(index), size=11))
-    return _roofline_document(run, found, peak, shapes)
-
-
-def _grid(x: Log, y: Log) -> list[str]:
-    shapes = []
-    for value in x.ticks():
-        shapes.append(line(x.at(value), y.start, x.at(value), y.end, "#e8e8e8"))
-        shapes.append(text(x.at(value), y.start + 15, draw.tick_text(value), "middle", 11))
-    for value in y.ticks():
-        shapes.append(line(x.start, y.at(value), x.end, y.at(value), "#e8e8e8"))
-        shapes.append(text(x.start - 5, y.at(value) + 4, draw.tick_text(value), "end", 11))
-    shapes.append(text((x.start + x.end) / 2, y.start + 32, "vector instructions a byte",
-                       "middle"))
-    shapes.append(text(14, (y.start + y.end) / 2, "vector instructions a second", "middle", 12,
-                       f' transform="rotate(-90 14 {(y.start + y.end) / 2:.0f})"'))
-    return shapes
-
-
-def _roofs(found: list[Level], peak: float, x: Log, y: Log) -> list[str]:
-    shapes = []
-    right, floor = 10.0 ** x.high, 10.0 ** y.low
-    for i, level in enumerate(found):
-        ridge = peak / level.peak
-        # Of roofs in one place each is seen beside those drawn over it.
-        over = sum(abs(other.peak / level.peak - 1) < 0.02 for other in found[i + 1:])
-        low = max(10.0 ** x.low, floor / level.peak)
-        if ridge > low:
-            shapes.append(line(x.at(low), y.at(low * level.peak), x.at(ridge), y.at(peak),
-                               level.colour, 1.8 + 3.2 * over))
-    start = min(peak / level.peak for level in found)
-    shapes.append(line(x.at(max(start, 10.0 ** x.low)), y.at(peak), x.at(right), y.at(peak),
-                       draw.BLACK, 1.8))
-    return shapes
-
-
-def _roofline_document(run: Run, found: list[Level], peak: float, shapes: list[str]) -> str:
-    top = 380.0
-    shapes.append(text(62, top, f"vector issue {draw.rate(peak, 'instructions/s')}"))
-    shapes.append(line(38, top - 4, 56, top - 4, draw.BLACK, 2))
-    for i, level in enumerate(found):
-        at_x, at_y = 62 + i % 2 * 210, top + 18 + i // 2 * 18
-        shapes.append(line(at_x - 24, at_y - 4, at_x - 6, at_y - 4, level.colour, 2))
-        shapes.append(text(at_x, at_y, f"{level.name} {draw.rate(level.peak)}"))
-    bottom = top + 18 + (len(found) + 1) // 2 * 18 + 4
-    for i, kernel in enumerate(run.timed()[:KERNELS_SHOWN]):
-        shapes.append(text(38 + i % 2 * 220, bottom + i // 2 * 16,
-                           f"{i + 1} {_cut(kernel.short, 28)}", size=11))
-    kernels = min(len(run.timed()), KERNELS_SHOWN)
-    return document(bottom + (kernels + 1) // 2 * 16 + 2, shapes, "roofline")
 
 
 CELLS = 32  # in a row of the heat map

@@ -4,43 +4,6 @@
 
 const ARRAYS_TOLD = 12, INSTRUCTIONS_TOLD = 16, REQUESTS_TOLD = 20;
 
-function make(tag, words, attributes = {}) {
-    const made = document.createElement(tag);
-    if (words !== undefined && words !== null)
-        made.textContent = words;
-    for (const [name, value] of Object.entries(attributes))
-        made.setAttribute(name, value);
-    return made;
-}
-
-/* A table whose numbers stand to the right: a cell is a text, or {shown, value}. */
-function makeTable(id, heads, rows) {
-    const table = make("table", null, {id}), head = table.createTHead().insertRow();
-    const numbers = heads.map((_, i) => rows.some(row => typeof row[i] === "object"));
-    heads.forEach((words, i) => {
-        head.append(make("th", words, numbers[i] ? {class: "number"} : {}));
-    });
-    const body = table.createTBody();
-    for (const row of rows) {
-        const line = body.insertRow();
-        row.forEach((cell, i) => {
-            const at = line.insertCell();
-            at.textContent = typeof cell === "object" ? cell.shown : cell;
-            if (numbers[i])
-                at.className = "number";
-            if (typeof cell === "object")
-                at.dataset.value = cell.value;
-        });
-    }
-    const wide = make("div", null, {class: "wide"});
-    wide.append(table);
-    return wide;
-}
-
-function number(value, shown = value.toLocaleString("en").replaceAll(",", "\u202f")) {
-    return {shown, value};
-}
-
 /* By the measure that is shown, in these intervals: arrays, that of the fullest element first. */
 function arraysDuring(first, end) {
     const intervals = timeline.times.length - 1, measure = measureShown(), found = [];

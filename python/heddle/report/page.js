@@ -71,6 +71,63 @@ function prepareTable(table) {
         sortTable(table, parseInt(wanted, 10), wanted.endsWith("up"));
 }
 
+function make(tag, words, attributes = {}) {
+    const made = document.createElement(tag);
+    if (words !== undefined && words !== null)
+        made.textContent = words;
+    for (const [name, value] of Object.entries(attributes))
+        made.setAttribute(name, value);
+    return made;
+}
+
+/* A table whose numbers stand to the right: a cell is a text, or {shown, value}. */
+function makeTable(id, heads, rows) {
+    const table = make("table", null, {id}), head = table.createTHead().insertRow();
+    const numbers = heads.map((_, i) => rows.some(row => typeof row[i] === "object"));
+    heads.forEach((words, i) => {
+        head.append(make("th", words, numbers[i] ? {class: "number"} : {}));
+    });
+    const body = table.createTBody();
+    for (const row of rows) {
+        const line = body.insertRow();
+        row.forEach((cell, i) => {
+            const at = line.insertCell();
+            at.textContent = typeof cell === "object" ? cell.shown : cell;
+            if (numbers[i])
+                at.className = "number";
+            if (typeof cell === "object")
+                at.dataset.value = cell.value;
+        });
+    }
+    const wide = make("div", null, {class: "wide"});
+    wide.append(table);
+    return wide;
+}
+
+function number(value, shown = value.toLocaleString("en").replaceAll(",", "\u202f")) {
+    return {shown, value};
+}
+
+/* Elements of the array that is chosen, made when they are wanted. */
+function prepareElements(place) {
+    const arrays = JSON.parse(document.getElementById(place.dataset.elements).textContent);
+    const list = place.querySelector("select"), into = place.querySelector("div");
+    const share = value => value === null ? "–" : number(value, (value * 100).toFixed(1) + " %");
+    const show = () => {
+        const array = arrays.find(one => one.path === list.value);
+        const rows = array.rows.map(([path, requests, hits, bytes, of, stalled, busy]) => [
+            path, number(requests), share(hits), bytes === null ? "–" : number(Math.round(bytes)),
+            share(of), share(stalled), share(busy)]);
+        into.replaceChildren(makeTable(place.dataset.elements + "-table", [
+            "element", "requests", "hits", "bytes", "of the bandwidth", "stalled", "utilisation"],
+            rows));
+        into.querySelector("table").className = "sortable";
+        prepareTable(into.querySelector("table"));
+    };
+    list.addEventListener("change", show);
+    show();
+}
+
 /* The numbers behind a figure of a sweep: columns of the table at the page's end, without points
  * that lack one of them. */
 function csvOf(names) {
@@ -95,6 +152,7 @@ for (const figure of document.querySelectorAll("figure.topology"))
 document.querySelectorAll("select").forEach(prepareSelect);
 document.querySelectorAll("table.sortable").forEach(prepareTable);
 document.querySelectorAll("a.csv").forEach(prepareCsv);
+document.querySelectorAll("[data-elements]").forEach(prepareElements);
 window.addEventListener("load", () => {
     document.documentElement.dataset.loadedMs = Math.round(performance.now());
 });

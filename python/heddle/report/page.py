@@ -7,7 +7,7 @@ from typing import Any, Iterable
 
 from heddle import differences, draw
 from heddle.draw import count, escape, percent
-from heddle.report import figures, requests, tables
+from heddle.report import figures, requests, roofline, speed, tables
 from heddle.kernels import Kernel
 from heddle.measures import RUN
 from heddle.report.runs import MEASURES, Run
@@ -186,8 +186,26 @@ def topology(runs: list[Run]) -> str:
         "change between the whole and its full size.</p>")
 
 
-def heat_maps(runs: list[Run]) -> str:
-    return section("heat", "Elements of arrays", by_measure(
+def rooflines(run: Run, profile: str | None) -> str:
+    told = ("A dot for each kernel and memory level; the dots of a kernel are in a line, with its "
+            "number. The lines are what the platform's description allows.")
+    flop = figure(roofline.roofline(run, roofline.operations(run, profile)), "Operations of lanes "
+                  "that were active, by the profile. The roof is that of multiply-adds, which "
+                  "packed and matrix instructions may pass.") if profile else ""
+    return figure(roofline.roofline(run, roofline.instructions(run)), told) + flop
+
+
+def _elements(run: Run, i: int, arrays: list[dict[str, Any]]) -> str:
+    options = "".join(f'<option>{escape(array["path"])}</option>' for array in arrays)
+    return (speed.channels(arrays, f"channels-{i}")
+            + f'<details><summary>Each element</summary><div data-elements="elements-{i}">'
+            f'<label>array <select name="elements-{i}">{options}</select></label><div></div></div>'
+            "</details>") if arrays else "<p>No array did anything.</p>"
+
+
+def elements(runs: list[Run], arrays: list[list[dict[str, Any]]]) -> str:
+    return section("heat", "Elements of arrays", sides(
+        runs, lambda run, i: _elements(run, i, arrays[i])), by_measure(
         [run for run in runs if not run.missing],
         lambda run, measure, scale: figure(figures.heat_map(run, measure, scale),
                                            caption(runs, run))
@@ -268,7 +286,8 @@ def json_script(name: str, value: Any) -> str:
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 
-def _sections(runs: list[Run], profile: str | None, timeline: str, chosen: Any) -> list[str]:
+def _sections(runs: list[Run], arrays: list[list[dict[str, Any]]], timeline: str,
+              chosen: Any) -> list[str]:
     parts = [section("findings", "What limits it", sides(runs, findings))]
     if len(runs) == 2:
         parts.append(comparison(runs, chosen))
@@ -277,24 +296,27 @@ def _sections(runs: list[Run], profile: str | None, timeline: str, chosen: Any) 
         parts.append(section("kernels", "Kernels", *(
             (f"<h3>{escape(run.name)}</h3>" if len(runs) > 1 else "")
             + tables.kernels(run, f"kernels-{i}") for i, run in enumerate(runs))))
+    if timed and measured:
+        parts.append(section(
+            "light", "Speed of light", sides(runs, lambda run, i: speed.light(run, f"light-{i}")),
+            '<p class="soft">Shares of what each resource could do while the kernel ran, its mean '
+            "over all elements; rest the pointer on one for its numbers.</p>"))
     if measured:
         parts.append(topology(runs))
     parts.append(timeline)
-    if profile:
+    if chosen.profile:
         parts.append(section("instructions", "Hottest instructions", tables.instructions(
-            runs[0], profile, "instructions-0")))
+            runs[0], chosen.profile, "instructions-0")))
     left, right = [], []
     if timed:
         left.append(section("cycles", "Where the wavefronts' cycles went", sides(
             runs, lambda run, _: figure(figures.cycles(run), ""))))
     if measured:
         left.append(levels(runs))
-        roof = sides(runs, lambda run, _: figure(
-            figures.roofline(run), "A dot for each kernel and memory level, by its number; the "
-            "lines are what the platform's description allows."))
+        roof = sides(runs, lambda run, _: rooflines(run, chosen.profile))
         if "<svg" in roof:
             right.append(section("roofline", "Roofline", roof))
-        right.append(heat_maps(runs))
+        right.append(elements(runs, arrays))
     if len(runs) == 1 and right:
         parts.append(f'<div class="columns"><div>{"".join(left)}</div>'
                      f'<div>{"".join(right)}</div></div>')
@@ -337,5 +359,7 @@ def page(runs: list[Run], chosen: Any, series: Timeline | None = None) -> str:
             drawn["requests"] = requests.data(chosen.trace)
         timeline, names = over(series, drawn), TIMELINE_SCRIPTS
         scripts.append(json_script("timeline-data", drawn))
+    arrays = [speed.elements(run) for run in runs]
+    scripts += [json_script(f"elements-{i}", found) for i, found in enumerate(arrays)]
     return whole(" and ".join(title(run.root) for run in runs), "".join(head(run) for run in runs),
-                 _sections(runs, chosen.profile, timeline, chosen), scripts, names)
+                 _sections(runs, arrays, timeline, chosen), scripts, names)

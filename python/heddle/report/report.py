@@ -9,14 +9,14 @@ from typing import Callable, Sequence
 from heddle import differences, words as command_line
 from heddle.files import write
 from heddle.mistakes import Mistake
-from heddle.report import figures, page
+from heddle.report import figures, page, roofline
 from heddle.report.runs import MEASURES, RUN, Run, read_runs
 from heddle.report.timeline import Timeline
 
 # What --plot draws of the first run.
 PLOTS: dict[str, Callable[[Run], str | None]] = {
     "cycles": figures.cycles,
-    "roofline": figures.roofline,
+    "roofline": lambda run: roofline.roofline(run, roofline.instructions(run)),
     **{f"heat-{m}": (lambda run, m=m: figures.heat_map(run, m)) for m in MEASURES},
     **{f"topology-{m}": (lambda run, m=m: run.picture(m, RUN, None)) for m in MEASURES},
 }

@@ -1,0 +1,67 @@
+"""Floating-point operations of kernels, counted from a profile of instructions: lanes that were
+active, times what the instruction does in one. A multiply-add is two; matrix instructions do the
+same for all lanes. Conversions, comparisons, minima and moves are none."""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from heddle import profile
+from heddle.report.runs import Run
+from heddle.statistics_file import Identity, Statistics
+
+ONE = r"add|sub|subrev|mul|mul_legacy|rcp|rsq|sqrt|exp|log|sin|cos"
+TWO = r"fma|fmac|mac|mad|madak|madmk|fmaak|fmamk|mad_legacy|div_fmas|mac_legacy"
+VECTOR = re.compile(rf"v_(pk_)?(?:({ONE})|({TWO}))_(f16|f32|f64)(?:_|\b)")
+MATRIX = re.compile(r"v_mfma_f\w+?_\d+x(\d+)x\d+_?(?:\d+b_)?(f64|f32|xf32|f16|bf16|fp8|bf8)(_1k)?")
+# Values of a lane in one operand of a matrix instruction: all lanes hold M * K values of each block.
+HELD = {"f64": 1, "f32": 1, "xf32": 2, "f16": 4, "bf16": 2, "fp8": 8, "bf8": 8}
+
+
+def of_instruction(text: str, executions: int, lanes: int) -> tuple[str, int]:
+    """Kind of operands, and the operations; "": none."""
+    if found := VECTOR.match(text):
+        packed, _, two, kind = found.groups()
+        return kind, lanes * (2 if two else 1) * (2 if packed else 1)
+    if found := MATRIX.match(text):
+        columns, kind, wide = found.groups()
+        held = 4 if wide else HELD[kind]
+        return f"matrix {kind}", executions * 2 * int(columns) * 64 * held
+    return "", 0
+
+
+@dataclass
+class Roof:
+    words: str
+    peak: float  # operations a second
+
+
+def by_kernel(path: str) -> dict[Identity, dict[str, int]]:
+    """Operations of each kernel, by kind."""
+    found: dict[Identity, dict[str, int]] = {}
+    for row in profile.read(path):
+        if "lanes" in row:
+            kind, operations = of_instruction(row["instruction"], int(row["executions"]),
+                                              int(row["lanes"]))
+            if operations:
+                of = found.setdefault(profile.kernel(row), {})
+                of[kind] = of.get(kind, 0) + operations
+    return found
+
+
+def _cycles(statistics: Statistics, kind: str) -> float | None:
+    """That a SIMD takes for a vector instruction with operands of a kind, by the description."""
+    own = next((values for values in statistics.get("stamp", {}).get("parameters", {}).values()
+                if "full_rate" in values and "f64_multiply" in values), None)
+    return own and float(own["f64_multiply"] if kind == "f64" else own["full_rate"])
+
+
+def roofs(run: Run, kinds: set[str], issued: float) -> list[Roof]:
+    """The most that multiply-adds can do, where the vector ALUs issue so many instructions of the
+    full rate a second. Packed ones, and those of matrices, have no roof that is known here."""
+    full, found = _cycles(run.root, "f32"), []
+    for kind in ("f32", "f64"):
+        own = _cycles(run.root, kind)
+        if kind in kinds and own and full:
+            found.append(Roof(f"{kind} multiply-add", issued * 64 * 2 * full / own))
+    return found
