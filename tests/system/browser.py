@@ -12,6 +12,15 @@ CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Debian's package chromium is missing")
 
 
+# At the head of a page: keeps errors of its scripts, for scripts that a test adds at its end.
+EARS = """<script>
+var errors = [];
+window.onerror = function (text) { errors.push(text); };
+window.onunhandledrejection = function (event) { errors.push(String(event.reason)); };
+console.error = function (text) { errors.push(text); };
+</script>"""
+
+
 class Dom(HTMLParser):
     """Rows of the tables that are shown, texts, titles of SVG, and attributes by element."""
 

@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 
-from browser import Dom, chromium, needs_chromium
+from browser import EARS, Dom, chromium, needs_chromium
 from harness import ROOT, heddle, measure
 
 TINY = "platforms/tiny.heddle"
@@ -92,14 +92,7 @@ def test_pages_hold_the_hot_instructions_and_the_slowest_requests(traced):
     assert "replies" in requests["wires"][hops[-1][0]]
 
 
-# What somebody does with the page, and what the canvas shows then. Errors of scripts are kept from
-# the beginning on.
-EARS = """<script>
-var errors = [];
-window.onerror = function (text) { errors.push(text); };
-window.onunhandledrejection = function (event) { errors.push(String(event.reason)); };
-console.error = function (text) { errors.push(text); };
-</script>"""
+# What somebody does with the page, and what the canvas shows then.
 HANDS = """<script>
 addEventListener('load', async function () {
   var told = {}, canvas = document.getElementById('timeline-canvas');

@@ -12,11 +12,12 @@ import sqlite3
 import subprocess
 import sys
 import time
+from html import unescape
 
 import pytest
 
 import slurm
-from browser import dom, needs_chromium
+from browser import EARS, chromium, dom, needs_chromium
 from harness import HEDDLE, PROGRAMS, ROOT, call, until
 
 sys.path.insert(0, str(ROOT / "python"))
@@ -489,9 +490,72 @@ def test_page_shows_what_the_table_says(swept, tmp_path):
     head = [shown for _, shown in seen.tables["points-0"][0]]
     assert [row[head.index("cycles")] for row in rows] == [
         int(r["cycles"]) for r in rows_of(swept.out)]
-    shown = {e["data-group"] for e in seen.with_attribute("data-group") if "hidden" not in e}
-    assert shown == {"gpu.l2"}
     assert not re.search(r"(src|href)=.(https?:)?//|@import|url\(", page.read_text())
+
+
+# What somebody does with the page of a sweep, and what it draws then.
+HANDS = """<script>
+addEventListener('load', function () {
+  var told = {};
+  function choose(name, value) {
+    var list = document.querySelector('select[name="' + name + '"]');
+    list.value = value;
+    list.dispatchEvent(new Event('change'));
+  }
+  function titles(id, shape) {
+    return [].map.call(document.querySelectorAll(id + ' ' + shape + ' title'), function (title) {
+      return title.textContent; });
+  }
+  told.each = titles('#sweep-lines', 'circle');
+  choose('scale', 'relative');
+  told.relative = titles('#sweep-lines', 'circle');
+  choose('scale', 'absolute');
+  choose('map-x', 'gpu.l2');
+  choose('map-y', 'n');
+  told.map = [].map.call(document.querySelectorAll('#sweep-map rect[data-value]'), function (cell) {
+    return Number(cell.dataset.value); });
+  choose('map-y', 'gpu.l2');
+  told.same = document.getElementById('sweep-map').textContent;
+  told.all = document.querySelector('#sweep-parallel svg').dataset.kept;
+  document.querySelector('[aria-label="n 256"]').dispatchEvent(
+    new KeyboardEvent('keydown', {key: ' ', bubbles: true, cancelable: true}));
+  told.left = document.querySelector('#sweep-parallel svg').dataset.kept;
+  told.out = document.querySelector('[aria-label="n 256"]').getAttribute('aria-checked');
+  told.best = document.getElementById('sweep-kept').textContent;
+  told.csv = csvOf(document.getElementById('sweep-csv').dataset.columns.split('|'));
+  told.errors = errors;
+  document.body.setAttribute('data-told', JSON.stringify(told));
+});
+</script>"""
+
+
+@needs_chromium
+def test_page_draws_a_line_for_each_input_a_map_and_parallel_coordinates(swept, tmp_path):
+    page = tmp_path / "page.html"
+    call([HEDDLE, "report", swept.out, "-o", page])
+    page.write_text(page.read_text().replace("<head>", "<head>" + EARS) + HANDS)
+    shown = chromium(tmp_path, "--dump-dom", f"file://{page}#result=cycles&x=gpu.l2")
+    told = json.loads(unescape(re.search('data-told="(.*?)"', shown)[1]))
+    assert told["errors"] == []
+    rows = rows_of(swept.out)
+    cycles = {(r["n"], r["gpu.l2"]): int(r["cycles"]) for r in rows}
+    inputs, sizes = sorted({r["n"] for r in rows}, key=int), ("64KiB", "128KiB")
+    points = [(n, size, cycles[n, size]) for n in inputs for size in sizes]
+
+    def numbers(titles):
+        found = (re.match(r"n (\d+), gpu.l2 (\w+): ([\d.]+)", title) for title in titles)
+        return [(one[1], one[2], float(one[3])) for one in found]
+    assert numbers(told["each"]) == [(n, size, pytest.approx(value, rel=1e-3))
+                                     for n, size, value in points]
+    assert numbers(told["relative"]) == [
+        (n, size, pytest.approx(value / cycles[n, sizes[0]], rel=1e-3))
+        for n, size, value in points]
+    assert sorted(told["map"]) == sorted(cycles.values())
+    assert "two different settings" in told["same"]
+    assert (told["all"], told["left"], told["out"]) == ("6", "4", "false")
+    assert "4 of 6 points" in told["best"]
+    own = list(csv.DictReader(told["csv"].splitlines()))
+    assert {(r["n"], r["gpu.l2"]): int(r["cycles"]) for r in own} == cycles
 
 
 def test_plots_have_their_numbers_beside_them(swept, tmp_path):

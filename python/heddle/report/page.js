@@ -131,7 +131,7 @@ function prepareElements(place) {
 /* The numbers behind a figure of a sweep: columns of the table at the page's end, without points
  * that lack one of them. */
 function csvOf(names) {
-    const table = JSON.parse(document.getElementById("points").textContent);
+    const table = JSON.parse(document.getElementById("points-data").textContent);
     const places = names.map(name => table.columns.indexOf(name));
     const quote = cell => /[",\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
     const rows = table.rows.map(row => places.map(place => row[place]))

@@ -93,7 +93,7 @@ def _note(y: Log | Linear) -> str:
 def _y_grid(y: Log | Linear, factor: float, words: str) -> list[str]:
     shapes = []
     for value in y.ticks():
-        shapes.append(line(LEFT, y.at(value), RIGHT, y.at(value), "#e4e4e4"))
+        shapes.append(line(LEFT, y.at(value), RIGHT, y.at(value), "#e8e8e8"))
         shapes.append(text(LEFT - 5, y.at(value) + 4, tick_text(value), "end", 11))
     middle = (TOP + BOTTOM) / 2
     shapes.append(text(16, middle, words, "middle", 13,

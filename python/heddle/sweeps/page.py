@@ -16,26 +16,19 @@ from heddle.sweeps.database import DONE, FAILED
 from heddle.sweeps.figures import Figure
 from heddle.sweeps.results import Results, is_better_more
 
-FIGURES = 300         # of results over settings
-ROWS = 2000           # of the table of points
+ROWS = 2000  # of the table of points
+SCRIPT = pathlib.Path(__file__).with_name("sweep.js")
 
 
-def shown(figure: Figure | None, has_csv: bool = True) -> str:
-    """With its numbers as a file to save, which page.js makes of those at the page's end."""
+def shown(figure: Figure | None) -> str:
+    """With its numbers as a file to save: they are means, which no table of the page has."""
     if figure is None:
         return "<p>No point has that.</p>"
     name = escape(figure.name.replace("/", "_"))
-    columns = escape("|".join(figure.columns))
-    link = (f'<a href="#" class="csv" download="{name}.csv" data-columns="{columns}">the numbers '
-            "as CSV</a>") if has_csv else _link(figure, name)
-    return (f'<figure class="figure" id="{name}"><div>{figure.svg}</div><figcaption>{link}'
-            "</figcaption></figure>")
-
-
-def _link(figure: Figure, name: str) -> str:
-    """Of means, which no table of the page has."""
     numbers = base64.b64encode(csv_text(figure.columns, figure.rows).encode()).decode()
-    return f'<a download="{name}.csv" href="data:text/csv;base64,{numbers}">the numbers as CSV</a>'
+    return (f'<figure class="figure" id="{name}"><div>{figure.svg}</div><figcaption><a download='
+            f'"{name}.csv" href="data:text/csv;base64,{numbers}">the numbers as CSV</a>'
+            "</figcaption></figure>")
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -43,31 +36,30 @@ def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _over(results: Results) -> str:
-    """Any result over any setting, grouped by any other; selects choose what is shown."""
-    settings, names = results.settings(), results.results()
-    if not settings:
+    """Any result over any setting, which sweep.js draws."""
+    settings = results.settings()
+    if not settings or not results.done:
         return ""
-    groups = [name for name in settings if len(results.values(name)) <= 24]
-    each = max(1, len(settings) * (1 + len(groups)))
-    names = names[:max(3, FIGURES // each)]
-    parts = []
-    for result in names:
-        for x in settings:
-            for group in ["", *(name for name in groups if name != x)]:
-                parts.append(f'<div data-result="{escape(result)}"><div data-x="{escape(x)}">'
-                             f'<div data-group="{escape(group)}">'
-                             f"{shown(figures.over(results, result, x, group))}</div></div></div>")
-            if x in groups:  # a result grouped by what it is over is the ungrouped one
-                parts.append(f'<div data-result="{escape(result)}"><div data-x="{escape(x)}">'
-                             f'<div data-group="{escape(x)}"><p>Choose another group: this is the '
-                             "setting to the right.</p></div></div></div>")
+    groups = [("", "each input"), ("nothing", "nothing"), *_pairs(settings)]
+    of_map = "".join((
+        "<h3>Two settings</h3>", pages.choose("map-x", "along", _pairs(settings)),
+        pages.choose("map-y", "down", _pairs([*settings[1:], settings[0]])),
+        '<div id="sweep-map" class="drawn"></div>')) if len(settings) > 1 else ""
     return pages.section(
-        "results", "Results over settings", pages.choose("result", "result", _pairs(names)),
-        pages.choose("x", "over", _pairs(settings)),
-        pages.choose("group", "grouped by", [("", "nothing"), *_pairs(groups)]), *parts,
-        '<p class="soft">Rest the pointer on a mark for its numbers. heddle report DIR --plot '
+        "results", "Results over settings", pages.choose("result", "result",
+                                                         _pairs(results.results())),
+        "<h3>One setting</h3>", pages.choose("x", "over", _pairs(settings)),
+        pages.choose("group", "a line for", groups),
+        pages.choose("scale", "scale", [("absolute", "as measured"),
+                                        ("relative", "relative to the first value")]),
+        '<div id="sweep-lines" class="drawn"></div><p class="soft">A line goes through medians, a '
+        "band has all points. Rest the pointer on a mark for its numbers. heddle report DIR --plot "
         "RESULT:SETTING[:GROUP] writes a figure and its numbers as files, of any statistic of a "
-        "component, too.</p>")
+        'component, too. <a href="#" id="sweep-csv" class="csv" download="points.csv" '
+        'data-columns="point">The numbers as CSV</a></p>', of_map, "<h3>All settings</h3>",
+        '<div id="sweep-parallel" class="drawn"></div><p id="sweep-kept" aria-live="polite"></p>'
+        '<p class="soft">A line for each point, the stronger the better its result. Click a value '
+        "to leave its points out, or to take them in again.</p>")
 
 
 def _pareto(results: Results) -> str:
@@ -82,7 +74,7 @@ def _pareto(results: Results) -> str:
     for goal, more in aims:
         for cost in costs:
             drawn = "<p>A result costs itself.</p>" if cost == goal else \
-                shown(figures.pareto(results, goal, cost, more), has_csv=False)
+                shown(figures.pareto(results, goal, cost, more))
             parts.append(f'<div data-goal="{escape(goal)} {int(more)}">'
                          f'<div data-cost="{escape(cost)}">{drawn}</div></div>')
     if not results.machine():
@@ -184,16 +176,27 @@ def page(folder: pathlib.Path) -> str:
         f'<p class="soft">{escape(line)}</p>' for line in told) + "</div>"
     sections = [f'<div class="columns"><div>{_over(results)}</div><div>{_pareto(results)}'
                 f"{_worth(results)}</div></div>", _failures(results), _points(results)]
-    return pages.whole(title, head, sections, [pages.json_script("points", _data(results))])
+    return pages.whole(title, head, sections, [pages.json_script("points-data", _data(results))],
+                       [*pages.SCRIPTS, SCRIPT])
 
 
 def _data(results: Results) -> dict[str, Any]:
-    """The numbers behind all figures, once: points that are done, settings and results."""
+    """The numbers behind all drawings, once: points that are done, settings and results; where
+    values stand on an axis, and what results are called."""
     settings, names = results.settings(), results.results()
-    numbers = [results.result(name) for name in names]
+    numbers = {name: results.result(name) for name in names}
     rows = [[row.point, *(row.settings.get(name) for name in settings),
-             *(by.get(row.point) for by in numbers)] for row in results.done]
-    return {"columns": ["point", *settings, *names], "rows": rows}
+             *(by.get(row.point) for by in numbers.values())] for row in results.done]
+    listed = []
+    for name in settings:
+        order = figures.Ordinal(results.values(name))
+        listed.append({"name": name, "values": order.values,
+                       "places": [round(order.places[value], 4) for value in order.values]})
+    units = {name: figures.unit_of(name, list(by.values())) for name, by in numbers.items()}
+    return {"columns": ["point", *settings, *names], "rows": rows, "settings": listed,
+            "inputs": [name for name in settings if name not in results.machine()],
+            "results": [{"name": name, "words": words, "factor": factor,
+                         "more": is_better_more(name)} for name, (words, factor) in units.items()]}
 
 
 def plots(folder: pathlib.Path, names: Sequence[str], output: str | None) -> None:
