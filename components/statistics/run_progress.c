@@ -1,8 +1,5 @@
-/* See run_progress.h. The estimate takes all work-groups that are known for equal. */
+/* See run_progress.h. */
 #include "run_progress.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 static uint64_t kernels, begun, groups, done; /* atomic */
 
@@ -37,19 +34,7 @@ void progress_done(uint64_t work_groups)
     add(&done, work_groups);
 }
 
-void progress_tell(char *text, size_t size, double seconds)
+void progress_tell(struct run_counts *to)
 {
-    uint64_t all = get(&groups), ended = get(&done);
-    int used = 0;
-    text[0] = '\0';
-    if (!get(&begun) || !get(&kernels))
-        return;
-    used = snprintf(text, size, "kernel %" PRIu64 " of %" PRIu64, get(&begun), get(&kernels));
-    if (!ended || ended > all || (size_t)used >= size)
-        return;
-    used += snprintf(text + used, size - (size_t)used, ", %.0f %% of the work-groups",
-                     100 * (double)ended / (double)all);
-    if (ended < all && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, ", about %.0f s left",
-                 seconds * (double)(all - ended) / (double)ended);
+    *to = (struct run_counts){get(&kernels), get(&begun), get(&groups), get(&done)};
 }

@@ -50,8 +50,10 @@ struct board {
     uint32_t waits_told; /* the wish that `waits` answers */
     uint64_t time_ps, cycles, instructions, messages;
     uint64_t kernels_begun, kernels_ended;
+    uint64_t kernels, groups,
+        groups_done; /* asked for by now, with their work-groups; ended ones */
     struct board_kernel launches[BOARD_KERNELS]; /* by number, modulo BOARD_KERNELS */
-    char program[BOARD_NAME], platform[BOARD_NAME], model[BOARD_HASH], progress[BOARD_NAME];
+    char program[BOARD_NAME], platform[BOARD_NAME], model[BOARD_HASH];
     char waits[BOARD_WAITS];
     uint64_t name_bytes;  /* of the names, at `names` from the beginning of the place: SECTION, */
     uint64_t names;       /* PATH, COUNTER by column, with tabs between and a newline behind */

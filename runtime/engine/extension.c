@@ -65,12 +65,12 @@ void extensions_write_stats(struct json *out)
             extensions[i]->write_stats(out);
 }
 
-void extensions_progress(char *text, size_t size, double seconds)
+void extensions_progress(struct run_counts *counts)
 {
-    text[0] = '\0';
-    for (unsigned i = 0; i < extension_count && !text[0]; i++)
+    *counts = (struct run_counts){0};
+    for (unsigned i = 0; i < extension_count && !counts->kernels; i++)
         if (extensions[i]->progress)
-            extensions[i]->progress(text, size, seconds);
+            extensions[i]->progress(counts);
 }
 
 void extensions_cut(void)

@@ -21,6 +21,12 @@ enum extension_end {
     EXTENSION_FAILED  /* something could not be written */
 };
 
+/* Launches that the program has asked for so far, those of them that have begun, all of their
+ * work-groups, and those that have ended. */
+struct run_counts {
+    uint64_t kernels, begun, groups, done;
+};
+
 struct extension {
     /* Before the platform is built; the library reads its options (options.h). false: they are
      * wrong, as said on standard error. */
@@ -38,9 +44,8 @@ struct extension {
     uint64_t (*asks)(uint64_t from_ps);
     /* Sections of the statistics, between `clocks` and `components`. */
     void (*write_stats)(struct json *out);
-    /* How far the run has come, in a few words, or "": the first extension that has one tells it.
-     * `seconds`: of real time, since the run began. */
-    void (*progress)(char *text, size_t size, double seconds);
+    /* How far the run has come: the first extension that knows tells it. */
+    void (*progress)(struct run_counts *counts);
     /* At the end of a run, the statistics not written yet: what has not ended is cut off here. */
     void (*cut)(void);
     /* At the end of a run. What is wrong was said on standard error. */
@@ -57,7 +62,7 @@ void extensions_open_stats(void);
 void extensions_settle(uint64_t end_ps);
 uint64_t extensions_ask(uint64_t from_ps);
 void extensions_write_stats(struct json *out);
-void extensions_progress(char *text, size_t size, double seconds);
+void extensions_progress(struct run_counts *counts);
 void extensions_cut(void);
 enum extension_end extensions_finish(void);
 

@@ -39,7 +39,7 @@ static struct {
     const struct platform_table *table;
     struct series_column *columns;
     uint32_t column_count;
-    double written, began;
+    double written;
     uint32_t waits_told;
     bool shared;             /* with several ranks: there is a board at rank 0 */
     bool gathered, known;    /* it may look; and obey, since it knows */
@@ -80,7 +80,11 @@ static void write_board(uint64_t time_ps)
     b->cycles = engine_cycle_at(0, time_ps);
     b->instructions = rank_is_alone() ? engine_instructions() : view.instructions;
     b->messages = engine_messages();
-    extensions_progress(b->progress, sizeof b->progress, now - view.began);
+    struct run_counts counts;
+    extensions_progress(&counts);
+    b->kernels = counts.kernels;
+    b->groups = counts.groups;
+    b->groups_done = counts.done;
     series_columns_settle(view.table);
     for (uint32_t i = 0; i < view.column_count; i++)
         values[i] = *view.columns[i].value;
@@ -292,7 +296,6 @@ bool view_open(const struct platform_table *table)
     view.board = place;
     view.path = path;
     view.table = table;
-    view.began = seconds_now();
     view.written = 0;
     view.waits_told = view.board->waits_told;
     free(view.columns);

@@ -1,5 +1,6 @@
 /* Looks at a run from time to time: does anything still move, and how far has it come? See
  * progress.h. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "progress.h"
@@ -37,6 +38,25 @@ static double seconds(clockid_t clock)
     return (double)host_time_read(clock) * 1e-9;
 }
 
+/* "kernel 3 of 10, 45 % of the work-groups, about 12 s left, ", or "". The estimate takes all
+ * work-groups that are known for equal. */
+static void describe(char *text, size_t size, double since)
+{
+    struct run_counts of;
+    int used = 0;
+    extensions_progress(&of);
+    text[0] = '\0';
+    if (!of.begun || !of.kernels)
+        return;
+    used = snprintf(text, size, "kernel %" PRIu64 " of %" PRIu64 ", ", of.begun, of.kernels);
+    if (of.done && of.done <= of.groups && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, "%.0f %% of the work-groups, ",
+                         100 * (double)of.done / (double)of.groups);
+    if (of.done && of.done < of.groups && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "about %.0f s left, ",
+                 since * (double)(of.groups - of.done) / (double)of.done);
+}
+
 /* A line that is drawn anew, for terminals, or one after the other, for logs. */
 static void draw(uint64_t time_ps)
 {
@@ -51,10 +71,10 @@ static void draw(uint64_t time_ps)
         return;
     watch.shown = now;
     watch.drawn = !lines;
-    extensions_progress(words, sizeof words, now - watch.first);
-    fprintf(stderr, "%s%llu.%03llu us simulated, %s%s%llu instructions, %.0f KIPS%s",
+    describe(words, sizeof words, now - watch.first);
+    fprintf(stderr, "%s%llu.%03llu us simulated, %s%llu instructions, %.0f KIPS%s",
             lines ? "heddle: " : "\r\033[K", (unsigned long long)(time_ps / 1000000),
-            (unsigned long long)(time_ps / 1000 % 1000), words, words[0] ? ", " : "",
+            (unsigned long long)(time_ps / 1000 % 1000), words,
             (unsigned long long)engine_instructions(),
             (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9),
             lines ? "\n" : "");

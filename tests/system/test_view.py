@@ -90,6 +90,7 @@ def test_page_of_a_paused_run_shows_its_statistics(tmp_path):
         text = chromium(tmp_path, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
                         "--dump-dom", shown.address)
         waits = json.loads(shown.ask("waits")[1])
+        topology = shown.ask("topology?of=run")[1]
         status, statistics = shown.ask("statistics")
         assert status == 200 and shown.ask("end", "POST")[0] == 200
         said, status = shown.end()
@@ -98,9 +99,10 @@ def test_page_of_a_paused_run_shows_its_statistics(tmp_path):
     page = Dom(text)
     numbers = {e["id"][7:]: e for e in page.with_attribute("id") if e["id"].startswith("number-")}
     assert "kernels_ended" in numbers and "paused" in page.words
-    told = {row[0][1]: float(row[1][0]["data-value"]) for row in page.tables["numbers"]}
+    told = {row[0][1]: float(row[1][0]["data-value"]) for row in page.tables["numbers"]
+            if "data-value" in row[1][0]}
     assert done["partial"] == "interruption" and state["kernels_ended"] == 1
-    assert told["time ps"] == done["time_ps"] == state["time_ps"]
+    assert told["simulated time"] == done["time_ps"] == state["time_ps"]
     assert [row[3] for row in page.rows("kernels")] == [done["kernels"][0]["cycles"]]
     measures = {(e["data-path"], e["data-measure"]): float(e["data-part"])
                 for e in page.with_attribute("data-part")}
@@ -108,7 +110,13 @@ def test_page_of_a_paused_run_shows_its_statistics(tmp_path):
                 for name in ("reads", "writes", "atomics"))
     assert measures["gpu.l2[*]", "bandwidth"] == 64 * asked
     assert measures["gpu.l2tlb", "utilisation"] == done["components"]["gpu.l2tlb"]["lookups"]
-    assert "of the whole run" in page.words  # the topology is coloured
+    assert " to " in page.words and "of the whole run" in topology  # the latter so far
+    shown_time = f"{done['time_ps'] / 1e6:.6g} µs"
+    assert next(row[1][1] for row in page.tables["numbers"]
+                if row[0][1] == "simulated time").startswith(shown_time[:5])
+    assert state["groups_done"] == done["kernels"][0]["work_groups"] <= state["groups"]
+    assert re.search(r"[\d.]+ % of the work-groups of the (launch|\d+ launches) known so far",
+                     page.words)
     assert "the longest chain" in waits["text"] and "unfinished" in waits["text"]
     so_far = json.loads(statistics)["components"]
     for path, values in done["components"].items():
@@ -117,6 +125,36 @@ def test_page_of_a_paused_run_shows_its_statistics(tmp_path):
                 assert so_far[path][name] == {k: value[k] for k in ("count", "sum")}
             else:
                 assert so_far[path][name] == value, (path, name)
+
+
+@needs_chromium
+def test_page_says_that_nothing_has_been_simulated_yet(tmp_path):
+    with view(f"{TINY} -- vectoradd", tmp_path / "s.json") as shown:
+        text = chromium(tmp_path, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                        "--dump-dom", shown.address)
+        for says in ("nothing has been simulated yet: 'Go on' starts the run", "None has begun.",
+                     "Nothing has been simulated since the page was opened."):
+            assert says in Dom(text).words
+        shown.ask("go", "POST")
+        assert shown.end()[1] == 0
+
+
+def test_topology_is_of_the_last_second(tmp_path):
+    """What was done before it does not count: the second kernel uses what the first did not."""
+    with view(f"{TINY} -- bfs", tmp_path / "s.json") as shown:
+        spans = []
+        for _ in range(3):
+            before = shown.state()["kernels_ended"]
+            shown.ask("step", "POST")
+            harness.until(lambda b=before: shown.state()["kernels_ended"] > b)
+            now = shown.wait_for("paused")["time_ps"]
+            time.sleep(1.1)
+            drawn = shown.ask("topology?of=now")[1]
+            spans.append(tuple(map(float, re.search(
+                r"from ([\d.]+) to ([\d.]+) µs", drawn).groups())))
+            assert spans[-1][1] == pytest.approx(now / 1e6, rel=1e-4)
+        assert spans[0][0] < spans[1][0] < spans[2][0]
+        assert shown.ask("topology?of=never")[0] == 400
 
 
 SLOW_ANSWERS = """

@@ -8,6 +8,6 @@ worker      runs a batch of points; a process of its own, started by an engine
 engine      ninja or Snakemake, which start the workers
 sweep       the command
 results     any setting and any result of each point, by name
-figures     a result over a setting, and Pareto fronts
-page        the page of `heddle report` about a sweep
+figures     a result over a setting, and Pareto fronts, as files or in the page
+page        the page of `heddle report` about a sweep; sweep.js draws results over settings
 """

@@ -273,7 +273,8 @@ function drawParallel() {
     }
     paths.forEach((d, i) => svg.append(shape("path", {
         d: d || "M0 0", fill: "none", stroke: "var(--accent)",
-        "stroke-width": i === SHADES - 1 ? 2.2 : 1, opacity: 0.12 + 0.88 * (i / (SHADES - 1)) ** 2})));
+        "stroke-width": i === SHADES - 1 ? 2.2 : 1,
+        opacity: 0.12 + 0.88 * (i / (SHADES - 1)) ** 2})));
     names.forEach((name, k) => drawAxis(svg, name, 60 + k * apart, placeOf));
     const right = 60 + names.length * apart;
     svg.append(shape("path", {d: `M${right} ${TOP}V${BOTTOM}`, class: "axis"}),

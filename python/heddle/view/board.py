@@ -12,7 +12,8 @@ from typing import Any, Mapping
 PLACES, BYTES, MAGIC, KERNELS, NAME = 32, 256 << 20, 0x64726F62, 32, 160
 STATES = ("running", "paused", "host", "ended")
 TRIES = 1000  # to copy a board that is being written
-NUMBERS = ("time_ps", "cycles", "instructions", "messages", "kernels_begun", "kernels_ended")
+NUMBERS = ("time_ps", "cycles", "instructions", "messages", "kernels_begun", "kernels_ended",
+           "kernels_asked", "groups", "groups_done")
 
 
 class _Kernel(ctypes.Structure):
@@ -27,7 +28,7 @@ class _Board(ctypes.Structure):
                     "waits_told")),
                 *((name, ctypes.c_uint64) for name in NUMBERS), ("launches", _Kernel * KERNELS),
                 ("program", ctypes.c_char * NAME), ("platform", ctypes.c_char * NAME),
-                ("model", ctypes.c_char * 72), ("progress", ctypes.c_char * NAME),
+                ("model", ctypes.c_char * 72),
                 ("waits", ctypes.c_char * 32768),
                 *((name, ctypes.c_uint64) for name in ("name_bytes", "names", "value_count",
                                                        "values"))]
@@ -49,7 +50,7 @@ class State:
     def shown(self) -> dict[str, Any]:
         b = self.board
         return {"state": STATES[b.state] if b.state < len(STATES) else "?",
-                "platform": _text(b.platform), "progress": _text(b.progress),
+                "platform": _text(b.platform),
                 **{name: getattr(b, name) for name in NUMBERS}, "kernels": self._kernels()}
 
     def _kernels(self) -> list[dict[str, Any]]:
@@ -63,15 +64,17 @@ class State:
                               "cycles": kernel.cycles})
         return found
 
-    def statistics(self, hz: Mapping[str, int]) -> dict[str, Any]:
-        """Counters so far, in the form of a statistics file."""
-        time_ps = self.board.time_ps
+    def statistics(self, hz: Mapping[str, int], since: State | None = None) -> dict[str, Any]:
+        """Counters so far, or since an earlier state, in the form of a statistics file."""
+        time_ps = self.board.time_ps - (since.board.time_ps if since else 0)
+        values = [now - then for now, then in zip(self.values, since.values)] if since \
+            else self.values
         root: dict[str, Any] = {
             "stamp": {"model": _text(self.board.model)}, "platform": _text(self.board.platform),
             "mode": "timing", "partial": "view", "time_ps": time_ps, "kernels": [],
             "components": {},
             "clocks": {name: {"cycles": time_ps * rate // 10**12} for name, rate in hz.items()}}
-        for line, value in zip(_text(self.names).splitlines(), self.values):
+        for line, value in zip(_text(self.names).splitlines(), values):
             *keys, counter = line.split("\t")
             into = root
             for key in (*keys, *counter.split(".")[:-1]):

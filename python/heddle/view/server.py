@@ -3,7 +3,8 @@
   GET  /TOKEN/                  the page
   GET  /TOKEN/state             what the board of `process` (from 1) shows, as JSON
   GET  /TOKEN/statistics        its counters so far, in the form of a statistics file
-  GET  /TOKEN/topology          the coloured topology, SVG; `measure`
+  GET  /TOKEN/topology          the coloured topology, SVG; `measure`, and `of`: the last second
+                                (now), or the run so far (run)
   GET  /TOKEN/waits             who waits for whom
   POST /TOKEN/ACTION            pause, go, step, waits, end
 
@@ -30,13 +31,15 @@ import urllib.parse
 from typing import Any, Callable, Sequence
 
 from heddle import intervals, words as command_line
-from heddle.measures import NAMES, Measured, of_run
+from heddle.measures import NAMES, of_run
 from heddle.mistakes import Mistake
 from heddle.model import Model, dumped
 from heddle.shares import shares
-from heddle.view.board import Boards
+from heddle.view.board import Boards, State
 
 CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
+LATELY_SECONDS = 1.0  # what a topology of now is about
+STYLE = pathlib.Path(__file__).parent.parent / "report/page.css"
 LINGER_SECONDS = 3.0  # for an answer that is awaited when the run ends
 HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
            "X-Content-Type-Options": "nosniff",
@@ -64,6 +67,7 @@ class View:
 
     def __init__(self, chosen: argparse.Namespace, boards: Boards):
         self._chosen, self._boards, self._model = chosen, boards, None
+        self._states: dict[int, list[tuple[float, State]]] = {}  # of a second or two, by place
         self.lock = threading.Lock()
         self.asked = 0.0  # when a page that stays open last asked for the state
         self.ended = self.last_told = False  # the page has seen that the run has ended
@@ -78,16 +82,23 @@ class View:
             self._model = Model(dumped(of.heddle, of.description, *words), of.description, of.set)
         return self._model
 
-    def _measured(self, place: int) -> Measured | None:
-        state = self._boards.copy(place)
-        return state and of_run(self.model, state.statistics(self.model.hz))
+    def _copy(self, place: int) -> State | None:
+        """The state now. Those in which time had gone on are kept, from a second ago on."""
+        state, now = self._boards.copy(place), time.monotonic()
+        if state:
+            kept = self._states.setdefault(place, [])
+            if not kept or kept[-1][1].board.time_ps < state.board.time_ps:
+                kept.append((now, state))
+            while len(kept) > 2 and kept[1][0] <= kept[-1][0] - LATELY_SECONDS:
+                kept.pop(0)
+        return state
 
     def state(self, place: int, asked: dict[str, str]) -> Answer:
         if "stay" in asked:
             self.asked = time.monotonic()
         self.last_told |= self.ended
         answer: dict[str, Any] = {"processes": self._boards.processes(), "state": "none"}
-        state = self._boards.copy(place)
+        state = self._copy(place)
         if state:
             found = of_run(self.model, state.statistics(self.model.hz))
             answer |= state.shown() | {"measures": [
@@ -105,9 +116,16 @@ class View:
         return as_json({"told": state.board.waits_told, "text":
                         state.board.waits.decode(errors="replace")}) if state else NO_PROCESS
 
-    def shares(self, place: int) -> dict[str, Any] | None:
-        found = self._measured(place)
-        return found and shares(found, "of the whole run")
+    def shares(self, place: int, lately: bool) -> dict[str, Any] | None:
+        """Of the last second of real time in which simulated time went on, or of the run so far."""
+        state = self._copy(place)
+        if not state:
+            return None
+        before = self._states[place][0][1] if lately and len(self._states[place]) > 1 else None
+        title = "of the whole run"
+        if before:
+            title = f"from {before.board.time_ps / 1e6:.6g} to {state.board.time_ps / 1e6:.6g} µs"
+        return shares(of_run(self.model, state.statistics(self.model.hz, before)), title)
 
     def obey(self, place: int, action: str) -> Answer:
         board = self._boards.board(place)
@@ -204,14 +222,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def _get(self, what: str, place: int, asked: dict[str, str]) -> Answer:
         view = self.server.view
         if what == "":
-            return (200, "text/html; charset=utf-8",
-                    pathlib.Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+            page = pathlib.Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+            return 200, "text/html; charset=utf-8", page.replace("/* STYLE */", STYLE.read_text())
         if what == "topology":
             measure = asked.get("measure", NAMES[0])
-            if measure not in NAMES:
+            of = asked.get("of", "run")
+            if measure not in NAMES or of not in ("now", "run"):
                 return said(400, "there is no such measure")
             with view.lock:
-                found = view.shares(place)
+                found = view.shares(place, of == "now")
             return picture(self.server.heddle, found, measure) if found else NO_PROCESS
         things = {"state": view.state, "statistics": view.statistics, "waits": view.waits}
         if what not in things:
