@@ -175,10 +175,9 @@ def measures(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
 
 
 def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
-    from heddle import fullness, kernels, limits as rules
+    from heddle import kernels, limits as rules
     found = kernels.read(runs[0], chosen.files[0])
-    full = (fullness.read(_model(chosen, runs), runs[0], chosen.series) if chosen.series else None)
-    told = list(rules.report(found, runs[0], chosen.files[0], full))
+    told = list(rules.report(found, runs[0], chosen.files[0]))
     if chosen.csv:
         return csv_text(["kernel", "cause", "share", "words", "settings"],
                         ([label, limit.what, f"{limit.share:.1f}", limit.sentence,

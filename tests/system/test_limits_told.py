@@ -115,12 +115,10 @@ def test_a_setting_that_it_proposes_helps(measure, platform, cause, setting, mos
     assert cycles(setting)[1] < most * before
 
 
-def test_what_was_full_stays_in_the_statistics(measure, tmp_path):
-    """Everything that speaks of limits says the same then: the run, its file, its series."""
-    series = tmp_path / "series.csv"
-    done = measure(f"{PLATFORMS['r9nano']} --report limits --series {series} -- planted channel")
-    for more in ("", f"--series {series}"):
-        assert heddle(f"stats --report limits {more} {done.stats_file}").stdout == done.stderr
+def test_what_was_full_stays_in_the_statistics(measure):
+    """What speaks of limits says the same then: the run and its file."""
+    done = measure(f"{PLATFORMS['r9nano']} --report limits -- planted channel")
+    assert heddle(f"stats --report limits {done.stats_file}").stdout == done.stderr
     first = longest(done)
     assert first in heddle(f"stats --report cpi {done.stats_file}").stdout
     without = json.loads(done.stats_file.read_text())
