@@ -79,12 +79,16 @@ class Done:
         return sum(float(row[3]) for row in rows)
 
 
-def with_generic_code(command):
-    """The command with --generic behind each `heddle run` and `heddle build`."""
+COMPILING = ("build", "experiment", "run", "sample")  # the commands that take --generic
+
+
+def with_usual_code(command):
+    """The command with --generic behind each `heddle run` and its like, unless this test compiles
+    platforms for their parameters."""
     words = []
-    for word in command:
+    for word in map(str, command):
         words.append(word)
-        if words[-2:] in ([str(HEDDLE), "run"], [str(HEDDLE), "build"]) \
+        if generic and words[-2:-1] == [str(HEDDLE)] and word in COMPILING \
                 and "--generic" not in command:
             words.append("--generic")
     return words
@@ -113,8 +117,8 @@ def call(command, *says, status=0, env=None, seconds=CPU_SECONDS,
     for its parameters when `specialised`."""
     __tracebackhide__ = True
     command = [str(word) for word in command]
-    if generic and not specialised:
-        command = with_generic_code(command)
+    if not specialised:
+        command = with_usual_code(command)
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", cwd=ROOT,
                           env={**os.environ, **(env or {})}, start_new_session=True,

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import FAILS, HEDDLE, NEVER, PROGRAMS, ROOT, heddle, run, until
+from harness import (FAILS, HEDDLE, NEVER, PROGRAMS, ROOT, heddle, run, until,
+                     with_usual_code)
 
 TINY = "platforms/tiny.heddle"
 MEMTEST = "tests/system/memtest.heddle"
@@ -108,7 +109,7 @@ def heed_interrupts():
 
 def begin(text, folder, ready="ready"):
     """Starts `heddle run`; comes back when the program says so, or what it runs on exists."""
-    words = [str(HEDDLE), "run", *text.split()]
+    words = with_usual_code([HEDDLE, "run", *text.split()])
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                cwd=ROOT, env={**os.environ, "TMPDIR": str(folder)},
                                start_new_session=True, preexec_fn=heed_interrupts)
@@ -229,8 +230,9 @@ def test_killed_run_takes_its_program_along(folders, tmp_path, script):
     program = tmp_path / "own_name_of_a_program"
     program.symlink_to(PROGRAM)
     process = begin(f"{TINY} --stats {out}/s.json -- {PROGRAM} spin", tmp) if script == "{}" else \
-        subprocess.Popen([str(HEDDLE), "run", TINY, "--stats", f"{out}/s.json", "--", "sh", "-c",
-                          f"{program} spin; true"], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(with_usual_code([HEDDLE, "run", TINY, "--stats", f"{out}/s.json", "--",
+                                          "sh", "-c", f"{program} spin; true"]),
+                         cwd=ROOT, stderr=subprocess.PIPE, text=True)
     if script != "{}":
         process.stderr.readline()
     children = descendants(process.pid)
@@ -268,7 +270,7 @@ def test_progress_is_told_in_lines_when_asked_for(folders):
 
 def test_progress_is_told_in_one_line_of_a_terminal():
     ours, its = pty.openpty()
-    words = [str(HEDDLE), "run", *f"{TINY} -- {PROGRAM} spin".split()]
+    words = with_usual_code([HEDDLE, "run", *f"{TINY} -- {PROGRAM} spin".split()])
     said = ""
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=its, cwd=ROOT,
                           start_new_session=True, preexec_fn=heed_interrupts) as process:
@@ -389,9 +391,9 @@ def test_run_that_is_ended_by_a_limit_marks_what_has_not_ended(measure):
 
 def test_sample_ends_with_its_run(folders):
     out, tmp = folders
-    process = subprocess.Popen([str(HEDDLE), "sample", TINY, "--", str(PROGRAM), "spin"], cwd=ROOT,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env={**os.environ, "TMPDIR": str(tmp)})
+    words = with_usual_code([HEDDLE, "sample", TINY, "--", PROGRAM, "spin"])
+    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env={**os.environ, "TMPDIR": str(tmp)})
     process.stderr.readline()
     status, said = end(process, signal.SIGTERM)
     assert status != 0 and "ended with status 143" in said

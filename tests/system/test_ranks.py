@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness import (ANY, BUILD, CPU_SECONDS, FAILS, HEDDLE, NEVER, PROGRAMS, call, same_file,
-                     until, words_of)
+                     until, with_usual_code, words_of)
 from test_view import view
 
 PLATFORM = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=1 --set gpu.banks=2"
@@ -255,10 +255,10 @@ LAUNCHES = f"{PLATFORM} --stats FILE --stats-no-host -- each_gpu 64 8"
 
 
 def started(library, text, **env):
-    return subprocess.Popen([*launcher(library), "-n", "2", HEDDLE, "run", *words_of(text)],
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, start_new_session=True,
-                            env={**os.environ, **PASS_AS_ROOT, **env})
+    command = [*launcher(library), "-n", "2", HEDDLE, "run", *words_of(text)]
+    return subprocess.Popen(with_usual_code(command), stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            start_new_session=True, env={**os.environ, **PASS_AS_ROOT, **env})
 
 
 def below(pid):

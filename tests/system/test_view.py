@@ -28,7 +28,7 @@ class View:
         end = words.index("--") if "--" in words else len(words)
         words[end:end] = ["--view", "--view-paused", "--stats", stats, "--stats-no-host"]
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [str(w) for w in [*launcher, HEDDLE, "run", *words]], cwd=ROOT, text=True,
+            harness.with_usual_code([*launcher, HEDDLE, "run", *words]), cwd=ROOT, text=True,
             start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         told = ""
         while "shown at" not in told:
