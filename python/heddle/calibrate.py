@@ -13,7 +13,7 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
-from heddle import chart, compare, description, fit, results, words as command_line
+from heddle import calibration_plots, compare, description, fit, results, words as command_line
 from heddle.compare import Compared
 from heddle.description import Description, Row
 from heddle.files import csv_text, write
@@ -259,8 +259,9 @@ def write_files(c: Calibration, done: Sequence[Compared], page: str) -> None:
     write(c.folder / "points.csv", points_csv(c, done))
     if done:
         title = f"{c.description.title}: simulated against measured"
-        write(c.folder / "points.svg", chart.scatter(done, title, c.description.unit))
-        write(c.folder / "labels.svg", chart.panels(done, c.description.title, c.description.unit))
+        unit = c.description.unit
+        write(c.folder / "points.svg", calibration_plots.scatter(done, title, unit))
+        write(c.folder / "labels.svg", calibration_plots.panels(done, c.description.title, unit))
 
 
 # ---- commands

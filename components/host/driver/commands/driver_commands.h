@@ -120,7 +120,7 @@ static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu);
 static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu);
 static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu);
 
-/* Copies between GPUs through the host. See driver_bounce.c. */
+/* Copies between GPUs through the host. See driver_copy_by_host.c. */
 
 static void bounce_init(struct driver *d);
 
@@ -131,7 +131,7 @@ static bool send_between(struct driver *d, uint32_t command);
 static void bounce_answer(struct driver *d, struct driver_command *k,
                           const struct driver_slot *sent, const void *data);
 
-/* Copies that take no simulated time (the part magic_copy). See driver_direct.c. */
+/* Copies that take no simulated time (the part magic_copy). See driver_untimed_copy.c. */
 
 static void direct_init(struct driver *d);
 

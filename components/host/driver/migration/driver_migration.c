@@ -14,7 +14,7 @@
  * With `migration = between_kernels` pages move only while no kernel runs, so nothing is ever
  * paused.
  *
- * A page for which its GPU has no room waits while others are evicted (driver_residence.c):
+ * A page for which its GPU has no room waits while others are evicted (driver_eviction.c):
  * questions for these, to come to the host's memory, are put in front of its own. The host's memory
  * is the last device of the driver. It has no caches, no compute units and no controller, so the
  * GPU that loses a page to it copies the page there.

@@ -1,7 +1,7 @@
 /* What is free on each streaming multiprocessor: threads, blocks, registers, shared memory. The
  * limits are those of NVIDIA's occupancy calculator. */
-#ifndef HEDDLE_COMPONENTS_SM_ROOM_H
-#define HEDDLE_COMPONENTS_SM_ROOM_H
+#ifndef HEDDLE_COMPONENTS_SM_OCCUPANCY_H
+#define HEDDLE_COMPONENTS_SM_OCCUPANCY_H
 
 #include <stdbool.h>
 #include <stdint.h>
