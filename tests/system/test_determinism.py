@@ -90,14 +90,6 @@ def test_scheduling_of_host_threads_changes_no_byte(measure, tmp_path, platform,
             same(reference, measure(text))
 
 
-@pytest.mark.parametrize("text", [*only_full("platforms/tiny.heddle -- matmul_tiled",
-                                             "platforms/r9nano.heddle -- bfs"),
-                                  "tests/system/memtest.heddle --set tester.episodes=40"])
-def test_optimisation_changes_no_byte(measure, text):
-    """Most tests compile platforms with less of it than users do (conftest.py)."""
-    same(measure(text, env={"HEDDLE_CFLAGS": ""}), measure(text, env={"HEDDLE_CFLAGS": "-Og"}))
-
-
 @pytest.mark.full
 def test_other_compiler_changes_no_byte(measure):
     assert shutil.which("clang")

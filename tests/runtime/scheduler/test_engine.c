@@ -34,12 +34,12 @@ ParameterizedTestParameters(engine, no_order_of_ticks_changes_a_result)
 
 ParameterizedTest(uint64_t *seed, engine, no_order_of_ticks_changes_a_result)
 {
-    uint64_t expected = hash_of(*seed, (struct engine_limits){0});
-    cr_assert_eq(
-        hash_of(*seed, (struct engine_limits){.tick_all = true, .tick_order = ENGINE_RANDOM}),
-        expected);
+    uint64_t shuffled =
+        hash_of(*seed, (struct engine_limits){.tick_all = true, .tick_order = ENGINE_RANDOM});
     if (SANITIZED) /* all memory has been used in all ways */
         return;
+    uint64_t expected = hash_of(*seed, (struct engine_limits){0});
+    cr_assert_eq(shuffled, expected);
     cr_assert_eq(hash_of(*seed, (struct engine_limits){0}), expected);
     cr_assert_eq(hash_of(*seed, (struct engine_limits){.tick_order = ENGINE_DESCENDING}), expected);
     for (uint64_t shuffle = 0; shuffle < tests_amount(3, 1, 1); shuffle++)
