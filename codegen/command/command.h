@@ -50,4 +50,22 @@ int command_output_close(struct command_output *output, const char *path, bool o
  * removes it. NULL: said on standard error. */
 const char *command_temporary(const struct command *c);
 
+/* Whether the files that a command line names can be what the options say, found out before
+ * anything is read, built or simulated. false: what is wrong was said on stderr. `heddle run`
+ * checks its program itself. */
+bool command_files_check(const struct options *options);
+/* One file, whether it is there already or would be made. Pipes and devices are never the same. */
+bool command_files_are_same(const char *a, const char *b);
+
+/* Says what a placement of --ranks comes to, and writes it to -o. An exit status. */
+int command_place_check(const struct command *c, const char *file, const struct model *model);
+/* The rank of each partition of the platform that is run, "0,0,1,1", by --place or the best that is
+ * found; NULL: it was said why. */
+const char *command_place_run(const struct command *c, unsigned ranks);
+
+/* Completion of the command line in a shell: a script made from the table of options. Paths of
+ * --set are asked of `heddle params --paths`. false: no such shell; there are bash, zsh and fish.
+ */
+bool completion_print(FILE *out, const char *shell);
+
 #endif

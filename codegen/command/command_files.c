@@ -1,6 +1,7 @@
-/* See command_files.h. One list of what the command line names, each with its use; then each is
- * looked at by itself, and what is written beside all others. Called by main.c. */
-#include "codegen/command/command_files.h"
+/* Whether the files of a command line can be what the options say: one list of what the command
+ * line names, each with its use; then each is looked at by itself, and what is written beside all
+ * others. Called by main.c. */
+#include "codegen/command/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "codegen/command/command.h"
-#include "codegen/command/command_place.h"
 #include "codegen/command/python.h"
 #include "codegen/emit/gen.h"
 #include "codegen/views/json_text.h"

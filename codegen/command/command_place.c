@@ -1,5 +1,5 @@
-/* See command_place.h. */
-#include "codegen/command/command_place.h"
+/* Placements on the command line: `heddle check --ranks`, and `heddle run` with several ranks. */
+#include "codegen/command/command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/command/command_place.h"
+#include "codegen/command/command.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_transport.h"
 #include "runtime/link/rank_placement.h"

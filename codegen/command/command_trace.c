@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "codegen/command/command.h"
-#include "codegen/command/command_files.h"
 #include "codegen/command/command_trace.h"
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"

@@ -1,6 +1,6 @@
-/* See completion.h. The three scripts have the same parts: words of a command, what follows an
+/* Completion in shells. The three scripts have the same parts: words of a command, what follows an
  * option, and the paths. */
-#include "codegen/command/completion.h"
+#include "codegen/command/command.h"
 
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include "codegen/command/command.h"
-#include "codegen/command/command_files.h"
-#include "codegen/command/completion.h"
 #include "codegen/command/supervise.h"
 #include "codegen/emit/emit.h"
 

@@ -1,7 +1,7 @@
 /* Units: two instances share one when everything that the compiler sees as a constant is equal,
  * that is their parameters, what fills their slots (with its parameters, recursively), and the
  * protocol bound to `any` ports. The key of a unit spells this out as text. */
-#include "codegen/emit/layout_units.h"
+#include "codegen/emit/layout_builder.h"
 
 #include <inttypes.h>
 #include <string.h>
