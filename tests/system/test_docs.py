@@ -111,7 +111,8 @@ PLAIN = {"HEDDLE_PLAIN": str(HEDDLE), "HEDDLE_PROGRAMS": str(PROGRAMS)}
 @pytest.mark.first
 @pytest.mark.parametrize("pages", [
     pytest.param(GUIDE, id="guide"), pytest.param(["sweep"], id="sweep"),
-    pytest.param(["whatif"], id="whatif", marks=pytest.mark.full)])
+    pytest.param(["whatif"], id="whatif", marks=pytest.mark.full),
+    pytest.param(["opencl"], id="opencl", marks=pytest.mark.full)])
 def test_commands_of_the_guide_work(tmp_path, full, pages):
     """In the order of the pages, in an empty folder; the first that fails ends it."""
     script = tmp_path / "guide.sh"

@@ -1,5 +1,6 @@
 """OpenCL programs, through the system's loader, on simulated GPUs: our own of tests/opencl, and
 those that a distribution has."""
+import re
 import shutil
 
 import pytest
@@ -44,3 +45,22 @@ def test_clinfo_lists_the_devices_of_the_description(run, program, platform, dev
     if not clinfo:
         pytest.skip("clinfo is missing: no device was listed")
     run(f"{platform} -- {clinfo}", rf"Device Name +{device}\n(?s:.*)Max compute units +{units}\n")
+
+
+@pytest.mark.parametrize("calls", [pytest.param(1000, id="1000"), pytest.param(
+    100000, id="100000", marks=pytest.mark.full)])
+def test_calls_with_wrong_arguments_return_errors(run, program, calls):
+    run(f"platforms/tiny.heddle --generic --mode functional -- {program('wrong_calls')} {calls} 7",
+        rf"^{calls} calls, \d+ refused\nPASSED: \d+ checks, 0 failures")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["xaxpy", "xdot", "xgemv", "xgemm"])
+def test_tests_of_clblast_pass(run, program, name):
+    program("vector_add")
+    path = shutil.which(f"clblast_test_{name}")
+    if not path:
+        pytest.skip("clblast-tests is missing: no test of CLBlast was run")
+    done = run(f"{R9NANO} --mode functional -- {path} -precision 32", seconds=3600)
+    assert re.search(r"[1-9]\d* test\(s\) passed", done.output)
+    assert not re.search(r"[1-9]\d* test\(s\) (failed|skipped)", done.output)
