@@ -1,5 +1,6 @@
 /* See opencl_compiler.h. What is installed, what was built before, and which steps a build takes:
  * clCompileProgram() ends behind the first, clLinkProgram() does the others. */
+#define _GNU_SOURCE /* dladdr */
 #include "opencl_compiler.h"
 
 #include "opencl_cache.h"
@@ -9,6 +10,7 @@
 #include "components/amd/isa/isa_target.h"
 #include "components/clang/clang_library.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,13 +71,16 @@ const char *opencl_compiler_extensions(const char *target)
 
 /* ---- the cache's key ---- */
 
-/* What every build depends on: target, compiler and device library. */
+/* What every build depends on: target, compiler, device library, and this library, which says how
+ * they are called. */
 static void begin_key(struct sha256 *key, const char *target, const char *options)
 {
     static const char *const programs[] = {OPENCL_COMPILER, OPENCL_LINKER};
+    Dl_info own;
     sha256_init(key);
     sha256_add_string(key, "OpenCL 1");
-    sha256_add_string(key, opencl_prelude);
+    if (dladdr(opencl_prelude, &own) && own.dli_fname)
+        opencl_cache_add_identity(key, own.dli_fname);
     sha256_add_string(key, target);
     sha256_add_string(key, options ? options : "");
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
