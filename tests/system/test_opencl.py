@@ -117,3 +117,20 @@ def test_sources_with_errors_are_builds_that_fail(count):
         pytest.skip("clang-19 is missing: nothing was compiled")
     done = subprocess.run([FUZZ, str(count), "1", *SOURCES.glob("[ap]*.cl")], capture_output=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.full
+def test_piglit_passes_but_for_what_is_explained(run, tmp_path):
+    """tests/opencl/piglit.txt lists what does not pass, with reasons."""
+    if not shutil.which("piglit"):
+        pytest.skip("piglit is missing: its OpenCL tests did not run")
+    heddle = BUILD / "codegen/heddle"
+    run("platforms/tiny.heddle --mode functional -- clinfo", "heddle")  # builds the platform
+    must("python3", SOURCES / "piglit_opencl.py", tmp_path / "results", "--", heddle, "run",
+         SOURCES.parent.parent / "platforms/tiny.heddle", "--mode", "functional", "--bounds", "page",
+         "--")
+    lines = [line.split("\t") for line in (tmp_path / "results").read_text().splitlines()]
+    explained = [line.split("\t")[:2] for line in (SOURCES / "piglit.txt").read_text().splitlines()
+                 if not line.startswith("#")]
+    assert len(lines) > 700
+    assert sorted(line for line in lines if line[0] != "pass") == sorted(explained)

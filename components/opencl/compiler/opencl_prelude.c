@@ -4,7 +4,8 @@
  * cl_amd_media_ops and cl_amd_media_ops2. The device library has them.
  *
  * The device library's sine of a half (rocm-device-libs 5.2.3) is NaN for all numbers: its last
- * step takes those for infinities. It is replaced by the sine that its sincos makes. */
+ * step takes those for infinities. It is replaced by the sine that its sincos makes. Its difference
+ * of longs subtracts them as signed numbers, and is wrong where that overflows. */
 #include "opencl_prelude.h"
 
 const char opencl_prelude[] =
@@ -32,4 +33,6 @@ const char opencl_prelude[] =
     "{ half c; return __ocml_sincos_f16(x, &c); }\n"
     "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n"
     "#endif\n"
+    "__attribute__((weak, const)) ulong _Z8abs_diffll(long a, long b)\n"
+    "{ return a > b ? (ulong)a - (ulong)b : (ulong)b - (ulong)a; }\n"
     "#undef H1\n#undef H3\n#undef H\n#undef HU\n#undef HM\n#undef HP\n#undef HN\n#undef HB\n";
