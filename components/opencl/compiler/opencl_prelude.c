@@ -4,8 +4,9 @@
  * cl_amd_media_ops and cl_amd_media_ops2. The device library has them.
  *
  * The device library's sine of a half (rocm-device-libs 5.2.3) is NaN for all numbers: its last
- * step takes those for infinities. It is replaced by the sine that its sincos makes. Its difference
- * of longs subtracts them as signed numbers, and is wrong where that overflows. */
+ * step takes those for infinities. It is replaced by the sine that its sincos makes. Its
+ * differences of ints and longs subtract them as signed numbers, and are wrong where that
+ * overflows. */
 #include "opencl_prelude.h"
 
 const char opencl_prelude[] =
@@ -33,6 +34,7 @@ const char opencl_prelude[] =
     "{ half c; return __ocml_sincos_f16(x, &c); }\n"
     "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n"
     "#endif\n"
-    "__attribute__((weak, const)) ulong _Z8abs_diffll(long a, long b)\n"
-    "{ return a > b ? (ulong)a - (ulong)b : (ulong)b - (ulong)a; }\n"
+    "#define HD(t, u, name) __attribute__((weak, const)) u name(t a, t b) "
+    "{ return a > b ? (u)a - (u)b : (u)b - (u)a; }\n"
+    "HD(int, uint, _Z8abs_diffii) HD(long, ulong, _Z8abs_diffll)\n#undef HD\n"
     "#undef H1\n#undef H3\n#undef H\n#undef HU\n#undef HM\n#undef HP\n#undef HN\n#undef HB\n";
