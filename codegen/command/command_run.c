@@ -76,8 +76,8 @@ int command_build(struct command *c)
 
 /* What Python says of the file of each process that has written one; a process that failed before
  * has said why. `program`: NULL, or what the table is about. */
-static int print_each(struct command *c, const char *what, const char *path, const char *program,
-                      const struct run_outcome *outcome, int status)
+static int print_each(struct command *c, const char *what, const char *path, const char *built,
+                      const char *program, const struct run_outcome *outcome, int status)
 {
     bool limits = strcmp(what, "limits") == 0; /* `program` is the series, one of each process */
     struct stat file;
@@ -89,20 +89,21 @@ static int print_each(struct command *c, const char *what, const char *path, con
         if (count > 1)
             fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
         const char *about = limits ? run_numbered_path(c, program, i, false) : program;
-        int printed = python_print(c, what, of_process, about);
+        int printed = python_print(c, what, of_process, built, about);
         status = status != 0 ? status : printed;
     }
     return status;
 }
 
 /* --mode sampled: what was estimated, of each process that has launched kernels. */
-static void print_samples(struct command *c, const char *path, const struct run_outcome *outcome)
+static void print_samples(struct command *c, const char *path, const char *built,
+                          const struct run_outcome *outcome)
 {
     struct stat file;
     unsigned count = (unsigned)outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
         if (stat(run_numbered_path(c, path, i, false), &file) == 0 && file.st_size != 0)
-            python_print(c, "sample", run_numbered_path(c, path, i, false), NULL);
+            python_print(c, "sample", run_numbered_path(c, path, i, false), built, NULL);
     }
 }
 
@@ -155,12 +156,13 @@ static int run(struct command *c, const struct build_result *built, struct hande
     run_view_end();
     run_rocm_end();
     if (c->options->report)
-        status = print_each(c, c->options->report, handed_value(handed, "stats"),
-                            limits ? handed_value(handed, "series") : NULL, outcome, status);
+        status =
+            print_each(c, c->options->report, handed_value(handed, "stats"), built->platform_so,
+                       limits ? handed_value(handed, "series") : NULL, outcome, status);
     if (sampled)
-        print_samples(c, handed_value(handed, "stats"), outcome);
+        print_samples(c, handed_value(handed, "stats"), built->platform_so, outcome);
     if (profile)
-        status = print_each(c, "profile", profile, program, outcome, status);
+        status = print_each(c, "profile", profile, built->platform_so, program, outcome, status);
     remove_each(c, file, outcome);
     remove_each(c, series, outcome);
     remove_each(c, profile, outcome);

@@ -45,7 +45,6 @@ static bool set_path(struct command *c, const char *name)
     }
     const char *path = before && *before ? arena_printf(c->arena, "%s:%s", folder, before) : folder;
     setenv("PYTHONPATH", path, 1);
-    setenv("PYTHONDONTWRITEBYTECODE", "1", 0); /* the folder may be the system's */
     return true;
 }
 
@@ -143,11 +142,13 @@ int python_end(pid_t pid)
     return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_ERRORS;
 }
 
-int python_print(struct command *c, const char *what, const char *path, const char *program)
+int python_print(struct command *c, const char *what, const char *path, const char *built,
+                 const char *program)
 {
-    const char *words[] = {what, path, "--description", c->options->arguments.items[0], program};
+    const char *words[] = {what,      path,  "--description", c->options->arguments.items[0],
+                           "--built", built, program};
     const struct python_child child = {
-        "run", {words, program ? 5 : 4}, STDIN_FILENO, STDERR_FILENO};
+        "run", {words, program ? 7 : 6}, STDIN_FILENO, STDERR_FILENO};
     pid_t pid;
     return python_start(c, &child, &pid) ? python_end(pid) : EXIT_ERRORS;
 }

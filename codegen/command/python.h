@@ -28,9 +28,10 @@ bool python_start(struct command *c, const struct python_child *child, pid_t *pi
 int python_end(pid_t pid);
 
 /* Prints what the file `path` says at the end of a run on standard error: `run WHAT PATH
- * --description PLATFORM [PROGRAM]`. `program` is what the table is about, or a series of the run;
- * it may be NULL. Returns an exit status. */
-int python_print(struct command *c, const char *what, const char *path, const char *program);
+ * --description PLATFORM --built BUILT [PROGRAM]`. `built` is the platform that ran. `program` is
+ * what the table is about, or a series of the run; it may be NULL. Returns an exit status. */
+int python_print(struct command *c, const char *what, const char *path, const char *built,
+                 const char *program);
 
 /* The JSON that this command in Python prints with these words; the caller releases it. NULL: said
  * on standard error. */

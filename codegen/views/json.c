@@ -273,7 +273,7 @@ static void set_reference(json_t *root, const struct model *m)
     json_object_set_new(root, "links", json_links(m));
     json_object_set_new(root, "interfaces", json_interfaces(m));
     json_object_set_new(root, "enums", json_enums(m));
-    json_object_set_new(root, "types", json_types(m, true));
+    json_object_set_new(root, "types", json_types(m, true, false));
     json_object_set_new(root, "spaces", spaces_json(m));
 }
 
@@ -281,7 +281,7 @@ static bool set_diagrams(json_t *root, const struct model *m, struct view_error 
 {
     json_t *tree = json_tree(m, error);
     json_object_set_new(root, "kinds", json_kinds());
-    json_object_set_new(root, "types", json_types(m, false));
+    json_object_set_new(root, "types", json_types(m, false, false));
     return tree && json_object_set_new(root, "tree", tree) == 0;
 }
 
@@ -294,7 +294,7 @@ static void set_whole(json_t *root, const struct model *m, const char *const has
     if (!brief)
         json_object_set_new(root, "protocols", json_protocols(m));
     json_object_set_new(root, "links", json_links(m));
-    json_object_set_new(root, "types", json_types(m, false));
+    json_object_set_new(root, "types", json_types(m, false, brief));
     json_object_set_new(root, "instances", instances_json(m, brief));
     json_object_set_new(root, "parts", parts_json(m, brief));
     if (m->wire_count > 0)

@@ -125,18 +125,21 @@ static json_t *measures_json(const struct model_type *type)
     return all;
 }
 
-static json_t *type_json(const struct model *m, const struct model_type *type)
+static json_t *type_json(const struct model *m, const struct model_type *type, bool brief)
 {
-    json_t *one = json_pack("{s:s, s:s, s:o, s:o, s:b}", "name", type->name, "what",
+    json_t *one = json_pack("{s:s, s:s, s:b}", "name", type->name, "what",
                             type->is_platform ? "platform"
                             : type->is_part   ? "part"
                                               : "component",
-                            "doc", json_text(type->doc), "place", json_place(&type->place),
                             "composite", type->is_composite);
     if (!type->is_part)
         json_object_set_new(one, "kind", json_string(dot_kind_style(dot_kind_of(type))->word));
     if (type->interface)
         json_object_set_new(one, "interface", json_string(type->interface->name));
+    if (brief)
+        return one;
+    json_object_set_new(one, "doc", json_text(type->doc));
+    json_object_set_new(one, "place", json_place(&type->place));
     json_t *files = type->is_composite ? json_null() : json_array();
     for (uint32_t i = 0; i < type->behaviour_count; i++)
         json_array_append_new(files, json_text(type->behaviour[i]));
@@ -152,7 +155,7 @@ static json_t *type_json(const struct model *m, const struct model_type *type)
 }
 
 /* Types of the instances and parts, in order of the model's list. */
-json_t *json_types(const struct model *m, bool unused)
+json_t *json_types(const struct model *m, bool unused, bool brief)
 {
     json_t *all = json_array();
     for (uint32_t t = 0; t < m->type_count; t++) {
@@ -162,7 +165,7 @@ json_t *json_types(const struct model *m, bool unused)
         for (uint32_t i = 0; i < m->part_count && !used; i++)
             used = m->parts[i]->type == m->types[t];
         if (used)
-            json_array_append_new(all, type_json(m, m->types[t]));
+            json_array_append_new(all, type_json(m, m->types[t], brief));
     }
     return all;
 }

@@ -18,7 +18,7 @@ import json
 import pathlib
 import re
 from collections import Counter
-from typing import Any, Iterator
+from typing import Any, Iterator, NamedTuple
 
 from heddle.mistakes import Mistake
 from heddle.model import Model
@@ -81,12 +81,10 @@ class Found:
     links: dict[str, int] = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass(slots=True)
-class _Use:
+class _Use(NamedTuple):
     """What one count of a column is of the time of an element."""
     element: tuple[str, str]  # path, measure
-    weight: float             # cycles; of links picoseconds
-    hz: int
+    time_ps: float
 
 
 def _own_uses(model: Model, index: int) -> Iterator[tuple[str, _Use]]:
@@ -107,7 +105,7 @@ def _own_uses(model: Model, index: int) -> Iterator[tuple[str, _Use]]:
                 if asked:  # what comes is no longer than its payload; an atomic has two operands
                     factor = min(factor, place.payload_bytes) * (1 + (stat == "atomics"))
                 yield f"{place.path}.{stat}", _Use((speaker, f"{place.path} {name}"),
-                                                   factor / could, model.hz[place.clock])
+                                                   factor / could * 1e12 / model.hz[place.clock])
 
 
 def _uses(model: Model, statistics: Statistics) -> dict[str, list[_Use]]:
@@ -118,7 +116,7 @@ def _uses(model: Model, statistics: Statistics) -> dict[str, list[_Use]]:
     for name in statistics.get("links", {}):
         for way in ("forward", "backward"):
             found.setdefault(f"{name}.{way}.busy_ps", []).append(
-                _Use((name, way), 1.0, 10**12))
+                _Use((name, way), 1.0))
     return found
 
 
@@ -162,13 +160,14 @@ class _Series:
 def _shares(uses: list[tuple[int, _Use]], row: list[bytes], time_ps: int) -> dict[str, float]:
     """Of each element that did something, its busy share."""
     parts: dict[tuple[str, str], float] = {}
-    for column, use in uses:
-        if row[column] != b"0":
-            parts[use.element] = (parts.get(use.element, 0.0)
-                                  + int(row[column]) * use.weight * 1e12 / use.hz / time_ps)
+    for column, (element, count_ps) in uses:
+        cell = row[column]
+        if cell != b"0":
+            parts[element] = parts.get(element, 0.0) + int(cell) * count_ps / time_ps
     shares: dict[str, float] = {}
     for (path, _), share in parts.items():
-        shares[path] = max(shares.get(path, 0.0), share)
+        if share > shares.get(path, -1.0):
+            shares[path] = share
     return shares
 
 
@@ -198,6 +197,7 @@ class _Reach:
     `gpu[i]` lead into."""
 
     def __init__(self, model: Model, statistics: Statistics):
+        self.arrays: dict[str, str] = {}
         ways = ((re.fullmatch(r"[^.]+\.gpu\[(\d+)\]", one.source), one.target)
                 for one in model.connections)
         self.gpus = {int(found[1]): target.split(".")[0] for found, target in ways if found}
@@ -208,8 +208,12 @@ class _Reach:
 
     def array(self, path: str) -> str:
         """Of an element: its array, one of each GPU."""
-        first, dot, rest = path.partition(".")
-        return first + dot + collapse(rest) if first in self.gpus.values() else collapse(path)
+        known = self.arrays.get(path)
+        if known is None:
+            first, dot, rest = path.partition(".")
+            known = self.arrays[path] = (first + dot + collapse(rest) if first in
+                                         self.gpus.values() else collapse(path))
+        return known
 
     def _own(self, kernel: Identity) -> str:
         return f"{self.gpus.get(kernel[1], '')}."

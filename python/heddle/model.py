@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
-import subprocess
 from typing import Any, Sequence
 
 from heddle.mistakes import Mistake
@@ -129,6 +128,7 @@ def _find(statistics: Statistics, path: str, library: str) -> str:
 
 
 def dumped(heddle: str, file: str, *words: str) -> dict[str, Any]:
+    import subprocess
     made = subprocess.run([heddle, "dump", "--json", "--only", "measures", file,
                            "--allow-incoherent", *words], capture_output=True, check=False)
     if made.returncode != 0:
@@ -136,16 +136,37 @@ def dumped(heddle: str, file: str, *words: str) -> dict[str, Any]:
     return dict(json.loads(made.stdout))
 
 
+def _kept(built: str, model: str | None, words: list[str]) -> dict[str, Any]:
+    """Modules that it seldom needs are imported there: a report of a short run pays for each."""
+    file = pathlib.Path(built).with_name("measures.json")
+    try:
+        dump = dict(json.loads(file.read_bytes()))
+        if model in dump["models"]:
+            return dump
+    except (OSError, ValueError, TypeError, KeyError):
+        pass  # it is not there, or not whole: it is made
+    dump = dumped(*words)
+    from heddle.files import write
+    try:
+        write(file, json.dumps(dump, separators=(",", ":")))
+    except Mistake:
+        pass  # a folder that cannot be written: it is asked each time
+    return dump
+
+
 def described(tools: Any, statistics: Statistics, path: str, description: str | None = None,
-              sets: Sequence[str] = (), include: Sequence[str] = ()) -> Model:
+              sets: Sequence[str] = (), include: Sequence[str] = (),
+              built: str | None = None) -> Model:
     """The platform that made the statistics in `path`, from its description (None: it is looked
-    for), with the run's settings, or with `sets`. `tools` has the paths of the toolkit."""
+    for), with the run's settings, or with `sets`. `tools` has the paths of the toolkit. What is
+    told of a platform that is `built` is kept beside it, as to ask anew takes a while."""
     name, stamp = statistics.get("platform", ""), statistics.get("stamp", {})
     file = description or _find(statistics, path, tools.library)
     sets = sets or stamp.get("set", [])
-    dump = dumped(tools.heddle, file, *(["--platform", name] if name else []),
-                  *(word for one in sets for word in ("--set", one)),
-                  *(word for one in include for word in ("-I", one)))
+    words = [tools.heddle, file, *(["--platform", name] if name else []),
+             *(word for one in sets for word in ("--set", one)),
+             *(word for one in include for word in ("-I", one))]
+    dump = _kept(built, stamp.get("model"), words) if built else dumped(*words)
     if stamp.get("model") not in dump["models"]:
         raise Mistake(f"'{path}' is not a run of '{file}' as it is now: the description, or what "
                       "it imports, has changed since, or --set differs; run it again")

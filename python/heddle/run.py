@@ -14,8 +14,8 @@ def _limits(chosen: argparse.Namespace, statistics: Statistics) -> None:
     """What was full when stays in the file, for whatever reads it."""
     from heddle import fullness, kernels, limits, model
     found = fullness.read(
-        model.described(chosen, statistics, chosen.file, chosen.description), statistics,
-        chosen.simulated)
+        model.described(chosen, statistics, chosen.file, chosen.description, built=chosen.built),
+        statistics, chosen.simulated)
     fullness.write(found, chosen.file)
     for label, told in limits.report(kernels.read(statistics, chosen.file), statistics,
                                      chosen.file, found):
@@ -31,12 +31,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("file")
     parser.add_argument("simulated", nargs="?")
     parser.add_argument("--description")
+    parser.add_argument("--built")
     chosen = command_line.parse(parser, words)
     if chosen.what == "profile":
         from heddle import profile
         print(profile.table(chosen.file, chosen.simulated), end="")
         return 0
-    statistics = read(chosen.file)
+    statistics = read(chosen.file, from_run=True)
     if chosen.what == "cpi":
         from heddle import kernels, limits
         found = limits.told(kernels.read(statistics, chosen.file), statistics, chosen.file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 from typing import Sequence
 
 from heddle.mistakes import Mistake
@@ -28,6 +27,7 @@ def parse(of: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespa
 
 def asked(*words: str) -> str | None:
     """What a command prints; None: it has said on standard error why there is nothing."""
+    import subprocess  # most commands ask nothing
     done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
     return done.stdout.decode() if done.returncode == 0 else None
 
