@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import resource
 import select
 import shutil
@@ -29,6 +30,7 @@ from heddle.points import digest
 from heddle.sweeps import engine, plan as plans
 from heddle.sweeps.database import DONE, FAILED, Database, Reading
 from heddle.sweeps.plan import Plan, Point
+from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of
 
 POLL = 0.5           # seconds between looks at what workers have done
 BUILD_SECONDS = 2.0  # CPU time to compile a platform for its parameters ...
@@ -88,6 +90,26 @@ def plan_of(options: argparse.Namespace) -> Plan:
 # ---- checks before anything runs
 
 
+def plain(path: str) -> str:
+    return re.sub(r"\[[^]]*\]", "", path)
+
+
+def _is_allowed(row: dict[str, Any] | None, value: str) -> bool:
+    """By what is declared; otherwise `heddle check` is asked, which takes as long as a small
+    point."""
+    if not row:
+        return False
+    if "choices" in row:
+        return value in row["choices"]
+    now, other = QUANTITY.fullmatch(row["value"]), QUANTITY.fullmatch(value)
+    family = family_of(now[2]) if now else None
+    if not row["range"] or not other or not family or other[2] not in family:
+        return False
+    number, ends = number_of(value) or 0, range_of(row["range"])
+    return ends is not None and ends[0] <= number <= ends[1] and number == int(number) and (
+        "pow2" not in row["range"] or int(number).bit_count() == 1)
+
+
 def _of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -114,13 +136,24 @@ class Toolkit:
         base = self.call("check", platform, *sets)
         if base.returncode != 0:
             raise Mistake(f"'{platform}' cannot be used:\n{base.stderr.strip()}")
+        known = self._rows(platform, sets)
+        asked = {name: [value for value in values if not _is_allowed(known.get(plain(name)), value)]
+                 for name, values in plan.vary.items()}
         told: list[str] = []
-        for i in range(max((len(values) for values in plan.vary.values()), default=0)):
-            varied = [f"{name}={values[i]}" for name, values in plan.vary.items()
-                      if i < len(values)]
+        for i in range(max((len(values) for values in asked.values()), default=0)):
+            varied = [f"{name}={values[i]}" for name, values in asked.items() if i < len(values)]
             told += [line for line in self._mistakes(platform, sets, varied) if line not in told]
         if told:
             raise Mistake(f"{plan.place}: on '{platform}':\n" + "\n".join(told), usage=True)
+
+    def _rows(self, platform: str, sets: list[str]) -> dict[str, dict[str, Any]]:
+        """What `heddle params` says of each parameter, by its path without indices."""
+        try:
+            rows = json.loads(self.call("params", "--json", platform, *sets).stdout)
+        except ValueError:
+            return {}
+        return {plain(row["parameter"]): row for row in rows
+                if row["source"] not in ("let", "slot")}
 
     def _mistakes(self, platform: str, sets: list[str], varied: list[str]) -> list[str]:
         """What is wrong with these values by themselves. That they do not go together is for the

@@ -1,6 +1,7 @@
 """Values of what is varied: lists, ranges, and the numbers that they are."""
 from __future__ import annotations
 
+import math
 import re
 
 from heddle.mistakes import Mistake
@@ -66,14 +67,13 @@ def spelled(number: int, family: dict[str, int], unit: str | None) -> str:
 FLIPPED = {"false": "true", "true": "false"}
 
 
-def allowed(value: str, range_text: str) -> bool:
-    """By a range as descriptions have it, "1KiB .. 64MiB pow2". What a check refuses shows later.
-    """
-    ends = [number_of(end.split()[0]) for end in range_text.split("..") if end.strip()]
-    number = number_of(value)
-    if number is None or len(ends) != 2 or ends[0] is None or ends[1] is None:
-        return True
-    return ends[0] <= number <= ends[1]
+def range_of(text: str) -> tuple[float, float] | None:
+    """The ends of a range as descriptions have it, "1KiB .. 64MiB pow2"; None: there is none, or
+    they are no numbers."""
+    ends = [number_of(end.split()[0]) for end in text.split("..") if end.strip()]
+    if len(ends) != 2 or ends[0] is None or ends[1] is None:
+        return None
+    return ends[0], ends[1]
 
 
 def halved_and_doubled(value: str, range_text: str = "") -> dict[str, str]:
@@ -84,8 +84,10 @@ def halved_and_doubled(value: str, range_text: str = "") -> dict[str, str]:
     found = QUANTITY.fullmatch(value)
     family = family_of(found[2]) if found else None
     number = round(float(found[1]) * family[found[2]]) if found and family else 0
-    return {which: text for which, other in (("half", number // 2), ("double", number * 2))
-            if other > 0 and allowed(text := spelled(other, family or {}, None), range_text)}
+    least, most = range_of(range_text) or (1, math.inf)
+    return {which: spelled(other, family or {}, None)
+            for which, other in (("half", number // 2), ("double", number * 2))
+            if other > 0 and least <= other <= most}
 
 
 def parse_values(text: str, place: str) -> list[str]:
