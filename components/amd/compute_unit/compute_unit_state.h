@@ -123,10 +123,11 @@ struct cu_group {
     uint32_t lds_offset, lds_bytes;
     uint32_t vgprs, agprs;
     uint64_t scratch;
-    bool memory_only;  /* see cu_memory_only.c */
-    bool played;       /* see cu_played.c */
-    uint64_t arrived;  /* cycle */
-    uint64_t ended_at; /* sum of the cycles in which its wavefronts ended */
+    uint64_t scratch_begin, scratch_bytes; /* its own part of it */
+    bool memory_only;                      /* see cu_memory_only.c */
+    bool played;                           /* see cu_played.c */
+    uint64_t arrived;                      /* cycle */
+    uint64_t ended_at;                     /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];
 };
 

@@ -170,6 +170,10 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
         e->alone = !e->run;
     }
     isa_workspace_end(&domain->workspace);
+    if (domain->workspace.idle_lanes) {
+        cu_ledger_at(c, w->ledger)->account.valu_idle_lanes += domain->workspace.idle_lanes;
+        domain->workspace.idle_lanes = 0;
+    }
     return status;
 }
 

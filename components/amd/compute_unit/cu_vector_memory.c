@@ -162,7 +162,13 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     if (compute_unit_params(c)->vmem_lanes)
         vmem_work_out_addresses(c, e, m, count);
     c->io.stats.vmem_lines += count;
-    cu_ledger_at(c, cu_wave_at(c, e->wave)->ledger)->account.vmem_lines += count;
+    const struct cu_wave *w = cu_wave_at(c, e->wave);
+    const struct cu_group *g = cu_group_at(c, w->group);
+    struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
+    account->vmem_lines += count;
+    if (engine_unlikely(g->scratch_bytes) && count
+        && lines[0].address - g->scratch_begin < g->scratch_bytes)
+        account->scratch_lines += count;
     profile_asked(c, e, count);
 }
 

@@ -112,20 +112,23 @@ static void group_start(struct compute_unit *c, uint64_t now)
     struct cu_group *g = cu_group_at(c, p.work_group_slot);
     if (p.work_group_slot >= CU_MAX_GROUPS || g->used)
         bug("compute unit: work-group slot %u is taken", p.work_group_slot);
-    *g = (struct cu_group){.tag = m->tag,
-                           .used = 1,
-                           .waves = (uint8_t)p.wavefronts,
-                           .kernel = m->map.kernel,
-                           .id = {m->map.group_x, m->map.group_y, m->map.group_z},
-                           .pid = p.pid,
-                           .lds_offset = p.lds_offset,
-                           .lds_bytes = p.lds_bytes,
-                           .vgprs = p.accum_offset,
-                           .agprs = work_registers(cu_target(c), p.vgprs) - p.accum_offset,
-                           .scratch = p.scratch,
-                           .memory_only = p.memory_only != 0,
-                           .played = p.played != 0,
-                           .arrived = now};
+    *g = (struct cu_group){
+        .tag = m->tag,
+        .used = 1,
+        .waves = (uint8_t)p.wavefronts,
+        .kernel = m->map.kernel,
+        .id = {m->map.group_x, m->map.group_y, m->map.group_z},
+        .pid = p.pid,
+        .lds_offset = p.lds_offset,
+        .lds_bytes = p.lds_bytes,
+        .vgprs = p.accum_offset,
+        .agprs = work_registers(cu_target(c), p.vgprs) - p.accum_offset,
+        .scratch = p.scratch,
+        .scratch_begin = p.scratch + (uint64_t)p.scratch_wavefront * p.scratch_bytes_per_wavefront,
+        .scratch_bytes = p.scratch ? (uint64_t)p.wavefronts * p.scratch_bytes_per_wavefront : 0,
+        .memory_only = p.memory_only != 0,
+        .played = p.played != 0,
+        .arrived = now};
     if (g->played && !played_group(c, g, &p)) {
         g->used = 0;
         compute_unit_work_pop(c);

@@ -272,6 +272,7 @@ void isa_workspace_begin(struct isa_workspace *work)
     work->mode = UINT32_MAX; /* of no wavefront */
     work->daz = false;
     work->one = 1.0f;
+    work->idle_lanes = 0;
 }
 
 void isa_workspace_set_daz(struct isa_workspace *work, bool daz)

@@ -44,11 +44,12 @@ struct isa_workspace {
     _Alignas(64) uint32_t result[128];
     uint32_t source[3][128];
     struct isa_environment env;
-    uint32_t mode;   /* isa_wave.mode that this is for, if it is usual: see isa_valu_ready.c */
-    bool flushes;    /* fp32 denormals are zeros in it, as sources and as results */
-    bool is_uniform; /* denormals are handled alike as sources and as results */
-    bool daz;        /* the host's MXCSR treats denormals as zeros, now */
-    float one;       /* 1, unknown to the compiler */
+    uint32_t mode;       /* isa_wave.mode that this is for, if it is usual: see isa_valu_ready.c */
+    bool flushes;        /* fp32 denormals are zeros in it, as sources and as results */
+    bool is_uniform;     /* denormals are handled alike as sources and as results */
+    bool daz;            /* the host's MXCSR treats denormals as zeros, now */
+    float one;           /* 1, unknown to the compiler */
+    uint64_t idle_lanes; /* of vector ALU instructions, since a caller set it to 0 */
 };
 
 void isa_workspace_begin(struct isa_workspace *work);

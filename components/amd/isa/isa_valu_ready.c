@@ -14,9 +14,15 @@
     static enum isa_status name(struct isa_context *ctx, struct isa_wave *wave,                    \
                                 const struct isa_ready *ready, struct isa_workspace *work)
 
+INLINE void count_idle(struct isa_workspace *work, uint64_t exec)
+{
+    work->idle_lanes += 64 - (unsigned)__builtin_popcountll(exec);
+}
+
 RUNNER(ready_general)
 {
     isa_workspace_plain(work);
+    count_idle(work, isa_wave_exec(wave));
     enum isa_status status = PASTE(isa_valu_execute_, ISA_VARIANT)(ctx, wave, ready->inst);
     if (status == ISA_OK)
         wave->pc += ready->size;
@@ -98,8 +104,10 @@ INLINE enum isa_status ready_plain(struct isa_context *ctx, struct isa_wave *wav
     bool all = exec == ~UINT64_C(0);
     wave->pc += ready->size;
     kernel(all ? to : work->result, source[0], source[1], source[2], &work->env);
-    if (!all)
+    if (!all) {
+        count_idle(work, exec);
         write_some(to, work->result, ready->dwords, exec);
+    }
     return ISA_OK;
 }
 
@@ -175,10 +183,12 @@ INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave
         && (direct || any_nan(result, exec)))
         return ready_general(ctx, wave, ready, work);
     wave->pc += ready->size;
-    if (exec != ~UINT64_C(0))
+    if (exec != ~UINT64_C(0)) {
+        count_idle(work, exec);
         write_some(to, result, 1, exec);
-    else if (!direct)
+    } else if (!direct) {
         memcpy(to, result, 256);
+    }
     return ISA_OK;
 }
 
@@ -224,8 +234,10 @@ RUNNER(ready_shift)
         result[lane] = low << shift;
         result[64 + lane] = high << shift | low >> 1 >> (31 - shift);
     }
-    if (exec != ~UINT64_C(0))
+    if (exec != ~UINT64_C(0)) {
+        count_idle(work, exec);
         write_some(to, result, 2, exec);
+    }
     return ISA_OK;
 }
 
@@ -247,7 +259,9 @@ RUNNER(ready_parts)
     uint32_t *to = ctx->vgpr + ready->dst;
     kernel(work->result, source[0], source[1], source[2], &work->env);
     place_part(work->result, to, inst->sel_dst, inst->unused_dst);
-    blend(to, work->result, isa_wave_exec(wave));
+    uint64_t exec = isa_wave_exec(wave);
+    count_idle(work, exec);
+    blend(to, work->result, exec);
     wave->pc += ready->size;
     return ISA_OK;
 }
@@ -270,8 +284,11 @@ INLINE enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wa
     bool direct = ready->dwords && exec == ~UINT64_C(0);
     wave->pc += ready->size;
     kernel(direct ? to : work->result, source[0], source[1], source[2], &work->env);
-    if (!direct && ready->dwords)
-        write_some(to, work->result, ready->dwords, exec);
+    if (exec != ~UINT64_C(0)) {
+        count_idle(work, exec);
+        if (ready->dwords)
+            write_some(to, work->result, ready->dwords, exec);
+    }
     uint64_t mask = work->env.mask_out & exec;
     if (ready->mask_out != ISA_NO_OPERAND)
         isa_wave_set_pair(wave, ready->mask_out, mask);

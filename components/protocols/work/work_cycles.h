@@ -82,6 +82,8 @@ struct work_account {
     uint64_t vmem_lines;  /* line requests of vector memory instructions */
     uint64_t vmem_issued; /* these instructions, and the cycles from issue to return of all */
     uint64_t vmem_cycles;
+    uint64_t scratch_lines;   /* those of vmem_lines that lie in the scratch of the work-group */
+    uint64_t valu_idle_lanes; /* lanes that were off, summed over vector ALU instructions */
 };
 _Static_assert(sizeof(struct work_account) <= 352, "fits the payload of work.finished");
 

@@ -240,6 +240,8 @@ static inline struct work_account accounts(void)
         all.vmem_lines += part.vmem_lines;
         all.vmem_issued += part.vmem_issued;
         all.vmem_cycles += part.vmem_cycles;
+        all.scratch_lines += part.scratch_lines;
+        all.valu_idle_lanes += part.valu_idle_lanes;
     }
     for (unsigned k = 0; k < WORK_CYCLES_KINDS; k++)
         sum += all.slot_cycles[k];
