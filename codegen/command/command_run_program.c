@@ -90,10 +90,8 @@ static void set_environment(struct command *c, const struct build_result *built,
 {
     setenv(OPTIONS_ENV_PLATFORM, run_absolute(c, built->platform_so), 1);
     setenv(OPTIONS_ENV_OPTIONS, handed_text(handed), 1);
-    if (run_uses_rocm(c->options)) {
-        run_rocm_set_environment(c);
+    if (run_uses_rocm(c->options))
         return;
-    }
     const char *old = getenv("LD_LIBRARY_PATH");
     setenv("LD_LIBRARY_PATH",
            old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old)
@@ -219,11 +217,14 @@ int run_program(struct command *c, const struct build_result *built, const struc
         return EXIT_ERRORS;
     }
     set_environment(c, built, handed, program);
-    int status = supervise(&(struct supervise){.program = program,
-                                               .name = program,
-                                               .arguments = arguments,
-                                               .apart = getenv(RANK_ENVIRONMENT) != NULL,
-                                               .ledger = ledger});
+    struct supervise child = {.program = program,
+                              .name = program,
+                              .arguments = arguments,
+                              .apart = getenv(RANK_ENVIRONMENT) != NULL,
+                              .ledger = ledger};
+    if (run_uses_rocm(c->options) && !run_rocm_start(c, &child))
+        return EXIT_ERRORS;
+    int status = supervise(&child);
     read_outcome(c, ledger, outcome);
     close(ledger);
     report_processes(c, outcome);

@@ -4,15 +4,33 @@
 #include "codegen/command/command_run_rocm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "codegen/command/supervise.h"
 #include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
 
 static const char *folder; /* NULL: none */
+static char **server;      /* run_rocm_server() */
+
+static bool is_server(const struct command *c)
+{
+    return server && c->options->program == server;
+}
+
+const char *run_rocm_folders(void)
+{
+    const char *within = getenv("TMPDIR");
+    return within && within[0] == '/' ? within : "/tmp";
+}
 
 bool run_uses_rocm(const struct options *o)
 {
@@ -27,9 +45,9 @@ static bool put(void *context, const char *path, const char *text)
 
 static bool make_folder(struct command *c)
 {
-    const char *within = getenv("TMPDIR");
-    within = within && within[0] == '/' ? within : "/tmp";
-    char *path = arena_printf(c->arena, "%s/heddle-rocm-XXXXXX", within);
+    const char *within = run_rocm_folders();
+    char *path = arena_printf(c->arena, "%s/%sXXXXXX", within,
+                              is_server(c) ? RUN_ROCM_SERVERS : "heddle-rocm-");
     folder = mkdtemp(path);
     if (!folder)
         fprintf(stderr, "heddle run: cannot create a folder in '%s': %s\n", within,
@@ -58,15 +76,103 @@ bool run_rocm_begin(struct command *c)
     return ok;
 }
 
-/* The program finds the HIP library of the system, not heddle's, so the path of libraries stays.
- * ROCr leaves the SDMA engines of gfx8 alone unless it is told to use them. */
-void run_rocm_set_environment(struct command *c)
+/* ---- the simulator ---- */
+
+/* A socket in the folder, which is named by a descriptor, as paths of sockets are short. */
+static int open_socket(void)
 {
-    const char *before = getenv("LD_PRELOAD"), *library = c->toolkit.kfd_library;
-    setenv("HEDDLE_TOPOLOGY", folder, 1);
-    setenv("HSA_ENABLE_SDMA", "1", 0);
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int within = open(folder, O_PATH | O_CLOEXEC);
+    int fd = within < 0 ? -1 : socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/socket", within);
+    if (fd >= 0
+        && (bind(fd, (const struct sockaddr *)&at, sizeof at) != 0 || listen(fd, SOMAXCONN) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    if (within >= 0)
+        close(within);
+    return fd;
+}
+
+static char *server_path(const struct command *c)
+{
+    const char *library = c->toolkit.kfd_library;
+    return arena_printf(c->arena, "%.*s/heddle-kfd", (int)(strrchr(library, '/') - library),
+                        library);
+}
+
+char **run_rocm_server(struct command *c)
+{
+    server = arena_alloc(c->arena, 4 * sizeof *server);
+    server[0] = server_path(c);
+    server[1] = server[3] = NULL; /* the former is known when it starts */
+    server[2] = arena_strdup(c->arena, "serve");
+    return server;
+}
+
+/* It is supervised in the program's place. */
+static bool start_server(struct command *c, int listener)
+{
+    server[1] = arena_printf(c->arena, "%d", listener);
+    fcntl(listener, F_SETFD, 0);
+    unsetenv("LD_PRELOAD");
+    printf("%s\n", folder);
+    fprintf(stderr, "heddle: programs join by: heddle join %s -- PROGRAM\n", folder);
+    return true;
+}
+
+/* Both descriptors stay open in it; it has nothing of what is put in front of programs. */
+__attribute__((noreturn)) static void be_simulator(struct command *c, const char *path,
+                                                   int listener, int control)
+{
+    char *const words[] = {arena_strdup(c->arena, path), arena_printf(c->arena, "%d", listener),
+                           arena_printf(c->arena, "%d", control), NULL};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    fcntl(listener, F_SETFD, 0);
+    fcntl(control, F_SETFD, 0);
+    unsetenv("LD_PRELOAD");
+    execv(path, words);
+    fprintf(stderr, "heddle run: cannot start '%s': %s\n", path, strerror(errno));
+    _exit(127);
+}
+
+bool run_rocm_start(struct command *c, struct supervise *supervise)
+{
+    const char *path = server_path(c);
+    int listener = open_socket(), control[2];
     if (c->options->kfd_version)
         setenv("HEDDLE_KFD_VERSION", c->options->kfd_version, 1);
+    if (listener >= 0 && is_server(c))
+        return start_server(c, listener);
+    if (listener < 0 || pipe2(control, O_CLOEXEC) != 0) {
+        fprintf(stderr, "heddle run: cannot make a socket in '%s': %s\n", folder, strerror(errno));
+        return false;
+    }
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        be_simulator(c, path, listener, control[0]);
+    close(listener);
+    close(control[0]);
+    supervise->simulator = pid;
+    supervise->control = control[1];
+    if (pid < 0)
+        fprintf(stderr, "heddle run: cannot start '%s': %s\n", path, strerror(errno));
+    if (pid > 0)
+        run_rocm_set_environment(c, folder);
+    return pid > 0;
+}
+
+/* ---- the program ---- */
+
+/* The program finds the HIP library of the system, not heddle's, so the path of libraries stays.
+ * ROCr leaves the SDMA engines of gfx8 alone unless it is told to use them. */
+void run_rocm_set_environment(struct command *c, const char *within)
+{
+    const char *before = getenv("LD_PRELOAD"), *library = c->toolkit.kfd_library;
+    setenv("HEDDLE_TOPOLOGY", within, 1);
+    setenv("HSA_ENABLE_SDMA", "1", 0);
     setenv("LD_PRELOAD",
            before && *before ? arena_printf(c->arena, "%s:%s", library, before) : library, 1);
 }

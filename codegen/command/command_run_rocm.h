@@ -9,8 +9,17 @@ bool run_uses_rocm(const struct options *o);
 /* Writes the files that the driver shows to a folder of this run. false: said on standard error.
  * Nothing is done without --stack rocm. */
 bool run_rocm_begin(struct command *c);
-/* Puts the library in front of the program's, and names the folder. */
-void run_rocm_set_environment(struct command *c);
+/* Starts the simulator, which waits for processes of the program, behind the environment that names
+ * the platform, which then leads programs to it. `supervise` learns of it. false: said on standard error. */
+struct supervise;
+bool run_rocm_start(struct command *c, struct supervise *supervise);
+/* The words that start a simulator in a program's place, for `heddle serve`. */
+char **run_rocm_server(struct command *c);
+/* Below which folder those of runs are, and how that of a server begins. */
+const char *run_rocm_folders(void);
+#define RUN_ROCM_SERVERS "heddle-serve-"
+/* Puts the library in front of the program's, and names the folder of a run or a server. */
+void run_rocm_set_environment(struct command *c, const char *folder);
 /* Removes the folder. */
 void run_rocm_end(void);
 

@@ -67,7 +67,8 @@ extern const size_t option_spec_count;
 
 static inline bool option_belongs(const struct option_spec *spec, enum options_command command)
 {
-    return spec->commands >> command & 1;
+    /* A server has the options of a run. */
+    return spec->commands >> (command == COMMAND_SERVE ? COMMAND_RUN : command) & 1;
 }
 
 /* One kind of an option, whose argument is KIND=PATH. */

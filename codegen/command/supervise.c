@@ -100,6 +100,22 @@ static int end_of(const struct supervise *child, int status)
     return EXIT_SIGNALLED + WTERMSIG(status);
 }
 
+/* The program has ended. EXIT_CLEAN, or how the simulator was ended, which is said. */
+static int end_simulator(const struct supervise *child, struct signals *s)
+{
+    int status = 0;
+    if (!child->simulator)
+        return EXIT_CLEAN;
+    close(child->control);
+    while (waitpid(child->simulator, &status, WNOHANG) == 0)
+        take_signal(s, child, 0, LOOK_MS);
+    if (!WIFSIGNALED(status))
+        return EXIT_CLEAN;
+    fprintf(stderr, "heddle: the simulator was ended by signal %d (%s)\n", WTERMSIG(status),
+            strsignal(WTERMSIG(status)));
+    return EXIT_GAVE_UP;
+}
+
 static int wait_for(const struct supervise *child, struct signals *s, pid_t pid)
 {
     int status;
@@ -110,9 +126,11 @@ static int wait_for(const struct supervise *child, struct signals *s, pid_t pid)
         fprintf(stderr, "heddle: cannot wait for '%s': %s\n", child->name, strerror(errno));
         return EXIT_ERRORS;
     }
+    int simulated = end_simulator(child, s);
     while (any_lives(child))
         take_signal(s, child, 0, LOOK_MS);
-    return end_of(child, status);
+    int ended = end_of(child, status);
+    return simulated != EXIT_CLEAN ? simulated : ended;
 }
 
 __attribute__((noreturn)) static void be_child(const struct supervise *child, pid_t parent,

@@ -136,10 +136,10 @@ static struct {
     int copies;               /* by ours */
     enum interpose_kind kind; /* by ours */
     int minor;
+    pid_t owner; /* by ours: the process that opened it */
 } descriptors[DESCRIPTORS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pid_t owner; /* the process that opened them */
 
 static bool in_table(int fd)
 {
@@ -149,7 +149,7 @@ static bool in_table(int fd)
 int interpose_device(int fd)
 {
     int device = in_table(fd) ? __atomic_load_n(&descriptors[fd].device, __ATOMIC_ACQUIRE) : 0;
-    if (device && owner != getpid())
+    if (device && descriptors[device - 1].owner != getpid())
         return -2;
     return device - 1;
 }
@@ -183,7 +183,7 @@ void interpose_copied(int fd, int copy)
             descriptors[device - 1].copies++;
     }
     pthread_mutex_unlock(&lock);
-    if (last >= 0 && owner == getpid())
+    if (last >= 0 && descriptors[last].owner == getpid())
         kfd_close(last);
     else if (last >= 0)
         close_next(last);
@@ -207,7 +207,7 @@ int interpose_open_device(const struct interpose_path *path, int flags)
         return -1;
     }
     pthread_mutex_lock(&lock);
-    owner = getpid();
+    descriptors[device].owner = getpid();
     descriptors[device].kind = path->kind;
     descriptors[device].minor = path->minor;
     descriptors[device].copies = 1;

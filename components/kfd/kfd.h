@@ -1,11 +1,10 @@
-/* The machine behind /dev/kfd, as the interposers of file calls see it.
+/* /dev/kfd and render nodes, as the interposers of file calls see them.
  *
  * Interposers (interpose*.c) recognise files and descriptors; what a call on /dev/kfd or on a
- * render node means is decided behind these functions. The platform is found as the HIP library
- * finds it: HEDDLE_PLATFORM names its shared object, HEDDLE_OPTIONS has its options. It is opened
- * by the first kfd_open(), so that a program that never uses a GPU starts no simulator.
+ * render node means is decided behind these functions (kfd_client.c) and by the server, to which
+ * the first kfd_open() connects, so that a program that never uses a GPU starts no simulator.
  *
- * Numbers on which the folder of topology files and this machine agree: GPU i of the platform is
+ * Numbers on which the folder of topology files and the server agree: GPU i of the platform is
  * node i + 1 (node 0 is the processor), its gpu_id is kfd_gpu_id(i), its render node is
  * /dev/dri/renderD(128 + i), and its doorbells have kfd_doorbell_bytes(target) bytes each.
  *

@@ -11,8 +11,15 @@
 
 #define KFD_ADDRESSES_END ((uint64_t)1 << 47)
 
+/* ---- kfd_ioctl.c ---- */
+
 /* N of the interface's version 1.N, which HEDDLE_KFD_VERSION names. Any thread. */
 uint32_t kfd_minor_version(void);
+/* Can the call be done aside? Any thread. */
+bool kfd_ioctl_is_aside(unsigned long number);
+/* Does a call of /dev/kfd; the request has its argument, behind which all bytes are 0. *returns:
+ * the argument goes back to the program. Calls that are not there are named once. */
+int kfd_ioctl_run(struct kfd_request *request, const struct kfd_call *message, bool *returns);
 
 /* ---- kfd_svm.c ---- */
 
@@ -41,11 +48,6 @@ int kfd_share_import_dmabuf(struct kfd_request *request);
 int kfd_share_export_handle(struct kfd_request *request);
 int kfd_share_import_handle(struct kfd_request *request);
 void kfd_share_close(void);
-
-/* ---- kfd_doorbell.c ---- */
-
-/* The program is about to unmap [start, end). Any thread. */
-void kfd_doorbell_unmap(uintptr_t start, uintptr_t end);
 
 /* ---- kfd_queue.c ---- */
 

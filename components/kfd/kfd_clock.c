@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "interpose.h"
-#include "kfd_machine.h"
+#include "kfd_client.h"
 
 #define LIBRARY "libamdhip64.so"
 
@@ -51,7 +51,7 @@ int kfd_clock_gettime(clockid_t clock, struct timespec *time) INTERPOSE(clock_ge
 
 int kfd_clock_gettime(clockid_t clock, struct timespec *time)
 {
-    if (clock == CLOCK_MONOTONIC && kfd_machine_is_open()
+    if (clock == CLOCK_MONOTONIC && kfd_is_open()
         && is_library((uintptr_t)__builtin_return_address(0))) {
         uint64_t now = kfd_read_clock();
         *time = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};

@@ -4,8 +4,7 @@
  *
  * The memory in which a kernel lies is registered with the driver at its first dispatch, so that
  * instructions that are missing are said before anything runs. */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#include <dlfcn.h>
+#define _GNU_SOURCE /* link.h */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libiberty/demangle.h>
@@ -108,10 +107,11 @@ static void read_text(char *text, size_t room, uint64_t address)
 static char *find_name(uint64_t object)
 {
     enum { FILES_MAX = 1 << 16, URI_MAX = 4096 };
-    const struct r_debug *list = dlsym(RTLD_DEFAULT, "_amdgpu_r_debug");
+    struct r_debug list;
     struct link_map map;
     char *uri = kfd_new(URI_MAX), *name = NULL;
-    uint64_t at = list ? (uintptr_t)list->r_map : 0;
+    bool known = kfd_now->code && program_read(&list, kfd_now->code, sizeof list);
+    uint64_t at = known ? (uintptr_t)list.r_map : 0;
     for (int i = 0; at && i < FILES_MAX && !name && program_read(&map, at, sizeof map); i++) {
         read_text(uri, URI_MAX, (uintptr_t)map.l_name);
         name = find_in_file(uri, map.l_addr, object);
@@ -166,6 +166,6 @@ void kfd_code_forget(const struct kfd_allocation *a)
             link = &k->next;
         }
     }
-    if (!kfd.lost && !kfd.finished)
+    if (!kfd.lost)
         kfd_status(kfd.api->unregister_code(kfd_name(a->address)), "freeing code");
 }

@@ -1,25 +1,20 @@
 /* Doorbells: pages that the program may read and not write. A store to one faults; the handler
  * opens the page, lets the processor execute that one instruction, and closes the page again. Then
- * the machine's thread looks which doorbells have changed, and the thread that has rung waits until
- * the machine cannot go on by itself (kfd_machine.c).
+ * the server looks which doorbells of the process have changed, and the thread that has rung waits
+ * for its answer (kfd_machine.c).
  *
- * A store of another thread that finds the page open is not lost, since the machine looks at all
+ * A store of another thread that finds the page open is not lost, since the server looks at all
  * doorbells of the GPU after the page was closed. Invariant: pages are added before the program
  * knows them, and handlers read the table without locks. */
-#define _GNU_SOURCE /* REG_EFL, memfd_create */
+#define _GNU_SOURCE /* REG_EFL */
 #include <errno.h>
-#include <linux/kfd_ioctl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "interpose.h"
-#include "kfd_calls.h"
-#include "kfd_machine.h"
+#include "kfd_client.h"
 
 enum {
     PAGES_MAX = 256,
@@ -35,19 +30,13 @@ struct watched_page {
 static struct {
     struct watched_page page[PAGES_MAX];
     size_t count; /* atomic */
-    char *view[KFD_GPUS_MAX];
-    int file[KFD_GPUS_MAX]; /* 1 + descriptor */
     bool installed;
     struct sigaction before[2]; /* of SIGSEGV and SIGTRAP: the program's */
-} own;
+    pthread_mutex_t mutex;
+} own = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* The page that this thread lets an instruction write to. */
 static _Thread_local struct watched_page *stepping __attribute__((tls_model("initial-exec")));
-
-static size_t doorbell_bytes(uint32_t gpu)
-{
-    return (size_t)kfd.gpu[gpu].doorbell_bytes * KFD_DOORBELLS;
-}
 
 /* ---- handlers ---- */
 
@@ -60,12 +49,6 @@ static struct watched_page *find_page(uintptr_t address)
             return p;
     }
     return NULL;
-}
-
-static int run_rung(struct kfd_request *request)
-{
-    request->until_idle = kfd_queues_rung(*(const uint32_t *)request->argument);
-    return 0;
 }
 
 /* The C library's sigaction(), which the program's calls do not reach directly. */
@@ -114,10 +97,9 @@ static void handle_trap(int number, siginfo_t *info, void *context)
     stepping = NULL;
     where->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
     mprotect((void *)p->start, p->end - p->start, PROT_READ);
-    kfd_note_ringer();
-    struct kfd_request request = {
-        .run = run_rung, .argument = &p->gpu, .aside = true, .drives = true};
-    kfd_ask(&request);
+    struct kfd_call call = {.kind = KFD_SAY_RUNG, .word = {p->gpu}};
+    struct kfd_reply reply;
+    kfd_send(&call, &reply, UINT32_MAX);
 }
 
 static void install(void)
@@ -148,27 +130,7 @@ bool kfd_sigaction(int number, const struct sigaction *action, struct sigaction 
     return true;
 }
 
-/* ---- the machine's side ---- */
-
-static int open_doorbells(uint32_t gpu)
-{
-    if (own.view[gpu])
-        return 0;
-    int fd = memfd_create("heddle doorbells", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)doorbell_bytes(gpu)) != 0) {
-        if (fd >= 0)
-            close(fd);
-        return -ENOMEM;
-    }
-    void *view = mmap(NULL, doorbell_bytes(gpu), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (view == MAP_FAILED) {
-        close(fd);
-        return -ENOMEM;
-    }
-    own.view[gpu] = view;
-    own.file[gpu] = fd + 1;
-    return 0;
-}
+/* ---- mapping ---- */
 
 static struct watched_page *new_page(uintptr_t start)
 {
@@ -179,29 +141,38 @@ static struct watched_page *new_page(uintptr_t start)
     return own.count < PAGES_MAX ? &own.page[own.count] : NULL;
 }
 
-int kfd_doorbell_map(uint32_t gpu, struct kfd_mapping *m)
+static int watch(uint32_t gpu, void *at, size_t length)
 {
-    int result = open_doorbells(gpu);
-    if (result != 0 || m->length > doorbell_bytes(gpu))
-        return result != 0 ? result : -EINVAL;
-    int flags = MAP_SHARED | (m->flags & (MAP_FIXED | MAP_FIXED_NOREPLACE));
-    void *at = mmap(m->address, m->length, PROT_READ, flags, own.file[gpu] - 1, 0);
+    pthread_mutex_lock(&own.mutex);
+    struct watched_page *p = new_page((uintptr_t)at);
+    if (p) {
+        p->start = (uintptr_t)at;
+        p->gpu = gpu;
+        __atomic_store_n(&p->end, (uintptr_t)at + length, __ATOMIC_RELEASE);
+        if (p == &own.page[own.count])
+            __atomic_store_n(&own.count, own.count + 1, __ATOMIC_RELEASE);
+        if (!own.installed)
+            install();
+    }
+    pthread_mutex_unlock(&own.mutex);
+    return p ? 0 : -ENOMEM;
+}
+
+int kfd_doorbell_map(uint32_t gpu, void **address, size_t length, int flags)
+{
+    if (length > (size_t)kfd_client.doorbell_bytes[gpu] * KFD_DOORBELLS)
+        return -EINVAL;
+    flags &= MAP_FIXED | MAP_FIXED_NOREPLACE;
+    void *at = mmap(*address, length, PROT_READ, MAP_SHARED | flags, kfd_client.file,
+                    (off_t)kfd_doorbells_at(gpu));
     if (at == MAP_FAILED)
         return -errno;
-    struct watched_page *p = new_page((uintptr_t)at);
-    if (!p) {
-        munmap(at, m->length);
-        return -ENOMEM;
-    }
-    p->start = (uintptr_t)at;
-    p->gpu = gpu;
-    __atomic_store_n(&p->end, (uintptr_t)at + m->length, __ATOMIC_RELEASE);
-    if (p == &own.page[own.count])
-        __atomic_store_n(&own.count, own.count + 1, __ATOMIC_RELEASE);
-    if (!own.installed)
-        install();
-    m->address = at;
-    return 0;
+    madvise(at, length, MADV_DONTFORK);
+    int result = watch(gpu, at, length);
+    if (result != 0)
+        munmap(at, length);
+    *address = at;
+    return result;
 }
 
 void kfd_doorbell_unmap(uintptr_t start, uintptr_t end)
@@ -215,26 +186,8 @@ void kfd_doorbell_unmap(uintptr_t start, uintptr_t end)
     }
 }
 
-static void *doorbell_at(uint32_t gpu, uint32_t slot)
+void kfd_doorbells_forget(void)
 {
-    return own.view[gpu] ? own.view[gpu] + (size_t)slot * kfd.gpu[gpu].doorbell_bytes : NULL;
-}
-
-uint64_t kfd_doorbell_value(uint32_t gpu, uint32_t slot)
-{
-    const void *at = doorbell_at(gpu, slot);
-    if (!at)
-        return 0;
-    return kfd.gpu[gpu].doorbell_bytes == 4
-               ? __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE)
-               : __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
-}
-
-/* No store of a runtime looks like this: packets are numbered from 0. */
-void kfd_doorbell_clear(uint32_t gpu, uint32_t slot)
-{
-    open_doorbells(gpu);
-    void *at = doorbell_at(gpu, slot);
-    if (at)
-        memset(at, 0xff, kfd.gpu[gpu].doorbell_bytes);
+    pthread_mutex_init(&own.mutex, NULL);
+    own.count = 0;
 }

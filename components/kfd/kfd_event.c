@@ -4,13 +4,10 @@
  *
  * Kernels signal by a word in the page of events, the mailbox of an event, which the machine looks
  * through while kernels run. */
-#define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <linux/kfd_ioctl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "kfd_calls.h"
 #include "kfd_machine.h"
@@ -39,8 +36,7 @@ struct kfd_events {
     uint32_t end;                       /* numbers below it have been used */
     struct waiter *waiters;
     uint64_t page_handle; /* of the program's own page; 0: none */
-    uint64_t *page;       /* ours, or that of the allocation */
-    int file;             /* 1 + descriptor of ours */
+    uint64_t *page;       /* ours; NULL: not used */
     struct kfd_hsa_memory_exception_data fault;
     struct kfd_hsa_hw_exception_data hang;
 };
@@ -72,31 +68,10 @@ static int open_page(uint64_t handle)
             return -EINVAL;
         }
     } else {
-        size_t bytes = KFD_EVENTS_MAX * sizeof(uint64_t);
-        int fd = memfd_create("heddle events", MFD_CLOEXEC);
-        if (fd < 0)
-            return -ENOMEM;
-        void *at = ftruncate(fd, (off_t)bytes) == 0
-                       ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                       : MAP_FAILED;
-        if (at == MAP_FAILED) {
-            close(fd);
-            return -ENOMEM;
-        }
-        own.page = at;
-        own.file = fd + 1;
+        own.page = (uint64_t *)(void *)((char *)kfd_now->page + KFD_SHARED_EVENTS);
     }
     memset(event_page(), 0xff, KFD_EVENTS_MAX * sizeof(uint64_t));
     return 0;
-}
-
-int kfd_event_map(struct kfd_mapping *m)
-{
-    if (!own.page || m->length > KFD_EVENTS_MAX * sizeof(uint64_t))
-        return -EINVAL;
-    int flags = MAP_SHARED | (m->flags & (MAP_FIXED | MAP_FIXED_NOREPLACE));
-    m->address = mmap(m->address, m->length, m->protection, flags, own.file - 1, 0);
-    return m->address == MAP_FAILED ? -errno : 0;
 }
 
 /* ---- calls ---- */
@@ -300,15 +275,14 @@ int kfd_event_wait(struct kfd_request *request)
     return KFD_LATER;
 }
 
-int kfd_event_give_up(struct kfd_request *request)
+void kfd_event_give_up(const struct kfd_request *wait)
 {
     for (struct waiter **link = &own.waiters; *link; link = &(*link)->next) {
-        if ((*link)->request == request->argument) {
+        if ((*link)->request == wait) {
             end_wait(link, KFD_IOC_WAIT_RESULT_TIMEOUT, 0);
             break;
         }
     }
-    return 0;
 }
 
 /* ---- from the machine ---- */
@@ -316,7 +290,7 @@ int kfd_event_give_up(struct kfd_request *request)
 bool kfd_events_awaited(void)
 {
     for (const struct waiter *w = own.waiters; w; w = w->next) {
-        if (w->request->drives)
+        if (kfd_is_ringer(w->request))
             return true;
     }
     return false;
@@ -358,14 +332,14 @@ void kfd_events_open(void)
     kfd_now->events = kfd_new(sizeof own);
 }
 
-void kfd_events_close(void)
+void kfd_events_leave(void)
 {
     while (own.waiters)
         end_wait(&own.waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
-    if (own.page)
-        munmap(own.page, KFD_EVENTS_MAX * sizeof(uint64_t));
-    if (own.file)
-        close(own.file - 1);
+}
+
+void kfd_events_close(void)
+{
     free(kfd_now->events);
     kfd_now->events = NULL;
 }

@@ -3,15 +3,11 @@
  * ENOTTY, and is named once. As with Linux a caller may have a shorter or longer argument than the
  * driver, from an older or newer header: what it lacks is 0, what is too much comes back as it was.
  */
-#define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "kfd_calls.h"
 #include "kfd_machine.h"
@@ -267,76 +263,14 @@ static const struct call *find_call(unsigned long request)
     return NULL;
 }
 
-static int refuse(unsigned long request)
+static void say_missing(unsigned long number)
 {
     /* ROCr asks for a debugger's call at its start and does without; kernels of Linux lack it. */
     enum { DEBUG_TRAP = 0x82 };
     static uint8_t said[256] = {[DEBUG_TRAP] = 1};
-    if (!__atomic_exchange_n(&said[_IOC_NR(request)], 1, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&said[_IOC_NR(number)], 1, __ATOMIC_RELAXED))
         kfd_say("ioctl 0x%02lx of /dev/kfd (0x%08lx) is not there; the program gets ENOTTY",
-                (unsigned long)_IOC_NR(request), request);
-    errno = ENOTTY;
-    return -1;
-}
-
-/* ---- descriptors ---- */
-
-enum { DESCRIPTORS = 1024 };
-static uint8_t kinds[DESCRIPTORS]; /* atomic: by number; 0: not ours, 1: kfd, 2: render node */
-
-int kfd_open(bool render, int minor)
-{
-    if (!kfd_machine_open()) {
-        errno = ENODEV;
-        return -1;
-    }
-    if (render && (minor < KFD_RENDER_MINOR || minor >= KFD_RENDER_MINOR + (int)kfd.gpu_count)) {
-        errno = ENOENT;
-        return -1;
-    }
-    int fd = memfd_create(render ? "heddle render node" : "heddle kfd", MFD_CLOEXEC);
-    if (fd >= DESCRIPTORS) {
-        close(fd);
-        errno = EMFILE;
-        return -1;
-    }
-    if (fd >= 0)
-        __atomic_store_n(&kinds[fd], render ? 2 : 1, __ATOMIC_RELEASE);
-    return fd;
-}
-
-static int kind_of(int fd)
-{
-    return fd >= 0 && fd < DESCRIPTORS ? __atomic_load_n(&kinds[fd], __ATOMIC_ACQUIRE) : 0;
-}
-
-int kfd_close(int fd)
-{
-    if (kind_of(fd))
-        __atomic_store_n(&kinds[fd], 0, __ATOMIC_RELEASE);
-    return close(fd);
-}
-
-/* Waits for events, at most as long as the call says. */
-static int wait_events(struct kfd_request *request)
-{
-    const struct kfd_ioctl_wait_events_args *call = request->argument;
-    if (call->timeout == UINT32_MAX) /* KFD_EVENT_TIMEOUT_INFINITE */
-        return kfd_ask(request);
-    if (!kfd_ask_for(request, call->timeout)) {
-        struct kfd_request end = {.run = kfd_event_give_up, .argument = request, .aside = true};
-        kfd_ask(&end);
-    }
-    return request->result;
-}
-
-static int run_call(const struct call *call, void *copy)
-{
-    struct kfd_request request = {
-        .run = call->run, .argument = copy, .aside = call->how & ASIDE, .drives = kfd_is_ringer()};
-    if ((kfd.lost || kfd.finished) && !(call->how & OVER))
-        return -ENODEV;
-    return call->run == kfd_event_wait ? wait_events(&request) : kfd_ask(&request);
+                (unsigned long)_IOC_NR(number), number);
 }
 
 /* Attributes lie behind the argument itself. */
@@ -345,92 +279,27 @@ static bool has_attributes(const struct kfd_ioctl_svm_args *svm, size_t size)
     return size >= sizeof *svm && svm->nattr <= (size - sizeof *svm) / sizeof svm->attrs[0];
 }
 
-/* ---- memory by attributes that the program unmaps ---- */
-
-/* Where this process has memory by attributes: what lies there must be asked for before it goes. */
-static struct {
-    pthread_mutex_t lock;
-    struct kfd_span *list;
-    size_t count;
-} spans = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void note_span(struct kfd_span added)
+bool kfd_ioctl_is_aside(unsigned long number)
 {
-    size_t kept = 0;
-    pthread_mutex_lock(&spans.lock);
-    for (size_t i = 0; i < spans.count; i++) {
-        struct kfd_span old = spans.list[i];
-        if (old.end < added.start || added.end < old.start) {
-            spans.list[kept++] = old;
-        } else {
-            added.start = old.start < added.start ? old.start : added.start;
-            added.end = old.end > added.end ? old.end : added.end;
-        }
+    const struct call *call = find_call(number);
+    return !call || call->how & ASIDE;
+}
+
+int kfd_ioctl_run(struct kfd_request *request, const struct kfd_call *message, bool *returns)
+{
+    unsigned long number = message->word[0];
+    const struct call *call = message->word[1] & KFD_IOCTL_OTHER ? NULL : find_call(number);
+    *returns = false;
+    if (!call) {
+        say_missing(number);
+        return -ENOTTY;
     }
-    spans.list = kfd_grow(spans.list, (kept + 1) * sizeof *spans.list);
-    spans.list[kept] = added;
-    spans.count = kept + 1;
-    pthread_mutex_unlock(&spans.lock);
-}
-
-void kfd_unmap(const void *address, size_t length)
-{
-    struct kfd_span gone = {(uintptr_t)address, ((uintptr_t)address + length + KFD_PAGE - 1)
-                                                    & ~(uint64_t)(KFD_PAGE - 1)};
-    struct kfd_request request = {.run = kfd_svm_forget, .argument = &gone};
-    bool any = false;
-    kfd_doorbell_unmap(gone.start, gone.end);
-    pthread_mutex_lock(&spans.lock);
-    for (size_t i = 0; i < spans.count; i++)
-        any |= spans.list[i].start < gone.end && gone.start < spans.list[i].end;
-    pthread_mutex_unlock(&spans.lock);
-    if (any && kfd_machine_open()) /* not in a process that was forked */
-        kfd_ask(&request);
-}
-
-int kfd_ioctl(int fd, unsigned long number, void *argument)
-{
-    enum { SIZE_MOST = 1 << _IOC_SIZEBITS };
-    const struct call *call = kind_of(fd) == 1 ? find_call(number) : NULL;
-    _Alignas(8) char small[256] = {0};
-    size_t size = _IOC_SIZE(number);
-    if (!call)
-        return refuse(number);
-    bool fits = size <= sizeof small && _IOC_SIZE(call->request) <= sizeof small;
-    char *copy = fits ? small : kfd_new(SIZE_MOST);
-    int result = 0;
-    if (_IOC_DIR(call->request) & _IOC_WRITE && !program_read(copy, (uintptr_t)argument, size))
-        result = -EFAULT;
-    else if (call->run == kfd_svm_call && !has_attributes((const void *)copy, size))
-        result = -EINVAL;
-    if (result == 0)
-        result = run_call(call, copy);
-    const struct kfd_ioctl_svm_args *svm = (const void *)copy;
-    if (call->run == kfd_svm_call && result != -EINVAL && svm->op == KFD_IOCTL_SVM_OP_SET_ATTR)
-        note_span((struct kfd_span){svm->start_addr, svm->start_addr + svm->size});
-    if (_IOC_DIR(call->request) & _IOC_READ && !program_write((uintptr_t)argument, copy, size)
-        && result == 0)
-        result = -EFAULT;
-    if (copy != small)
-        free(copy);
-    if (result == 0)
-        return 0;
-    errno = -result;
-    return -1;
-}
-
-void *kfd_map(int fd, void *address, size_t length, int protection, int flags, off_t offset)
-{
-    struct kfd_mapping mapping = {.render = kind_of(fd) == 2,
-                                  .address = address,
-                                  .length = length,
-                                  .protection = protection,
-                                  .flags = flags,
-                                  .offset = (uint64_t)offset};
-    struct kfd_request request = {.run = kfd_memory_show, .argument = &mapping};
-    int result = kind_of(fd) ? kfd_ask(&request) : -EBADF;
-    if (result == 0)
-        return mapping.address;
-    errno = -result;
-    return MAP_FAILED;
+    if (message->word[1] & KFD_IOCTL_UNREADABLE && _IOC_DIR(call->request) & _IOC_WRITE)
+        return -EFAULT;
+    if (kfd.lost && !(call->how & OVER))
+        return -ENODEV;
+    if (call->run == kfd_svm_call && !has_attributes(request->argument, message->size))
+        return -EINVAL;
+    *returns = _IOC_DIR(call->request) & _IOC_READ;
+    return call->run(request);
 }

@@ -1,37 +1,23 @@
-/* The machine behind /dev/kfd: what its files share.
+/* The machine behind /dev/kfd: what the files of its server share.
  *
- * One thread, the machine's, owns all of it: the driver of the platform, memory, queues and events.
- * Threads of the program hand it requests and wait for the answers (kfd_machine.c), so nothing here
- * needs a lock, and nothing of the engine runs in a thread of the program or in its handlers of
- * signals. Functions below are called in the machine's thread unless they say otherwise. Those of
- * calls return 0 or a negative errno, as a kernel's do. */
+ * One thread, the machine's, owns all of it: the driver of the platform, memory, queues and events
+ * of all processes. Another one takes messages of the program's processes and hands them over as
+ * requests (kfd_server.c). Functions below are called in the machine's thread unless they say
+ * otherwise. Those of calls return 0 or a negative errno, as a kernel's do. */
 #ifndef HEDDLE_KFD_MACHINE_H
 #define HEDDLE_KFD_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "components/amd/isa/isa_target.h"
 #include "components/host/driver/driver_api.h"
 #include "kfd.h"
+#include "kfd_channel.h"
 
-enum {
-    KFD_GPUS_MAX = 64,
-    KFD_PAGE = 4096,
-    KFD_DOORBELLS = 1024, /* of a process on a GPU (kfd_priv.h: one page or two) */
-    KFD_QUEUES_MAX = 1024,
-    KFD_EVENTS_MAX = 4096 /* KFD_SIGNAL_EVENT_LIMIT */
-};
-
-/* Offsets for mmap() of /dev/kfd (kfd_priv.h): the type in bits 62..63, the GPU in 46..61. */
-enum { KFD_MAP_TYPE_SHIFT = 62, KFD_MAP_GPU_SHIFT = 46 };
-enum kfd_map_type { KFD_MAP_MMIO, KFD_MAP_RESERVED, KFD_MAP_EVENTS, KFD_MAP_DOORBELL };
-
-static inline uint64_t kfd_map_offset(enum kfd_map_type type, uint32_t gpu_id)
-{
-    return (uint64_t)type << KFD_MAP_TYPE_SHIFT | (uint64_t)gpu_id << KFD_MAP_GPU_SHIFT;
-}
+enum { KFD_QUEUES_MAX = 1024 /* of a process */ };
 
 /* ---- kfd_machine.c: the thread, requests, the devices ---- */
 
@@ -42,23 +28,34 @@ struct kfd_gpu {
 };
 
 struct kfd_machine {
-    const struct driver_api *api; /* NULL: it could not be opened */
+    const struct driver_api *api; /* NULL: it is not open, or could not be opened */
     uint32_t gpu_count;
     struct kfd_gpu gpu[KFD_GPUS_MAX];
-    bool lost;     /* a kernel broke the device */
-    bool finished; /* the program ends: statistics are written, nothing is simulated any more */
+    int memory;                    /* the file of the GPUs' memory */
+    bool lost;                     /* a kernel broke the device */
+    struct kfd_process *processes; /* by number */
 };
 extern struct kfd_machine kfd;
 
-/* What a process of the program has: an address space, memory, queues, events. Files keep what is
- * theirs in tables that only they know. */
+/* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
+ * tables that only they know. */
 struct kfd_process {
-    struct kfd_process *next;      /* by number */
+    struct kfd_process *next;
+    uint32_t number; /* from 1, in the order of their first calls */
+    pid_t pid;
+    uint64_t code;     /* address of ROCr's list of what it has loaded; 0: none */
+    bool gone;         /* it has ended, and what it has begun comes to its end */
+    bool behind;       /* its threads compute, or sleep, and nothing waits for them */
+    uint64_t spent_ns; /* processor time of the process when it asked last */
+    int file;          /* of the page and what follows it */
+    struct kfd_page *page;
     uint32_t device[KFD_GPUS_MAX]; /* the driver's, in the address space of the process */
     uint32_t fences;               /* the driver's queue of fences that belong to no packet */
     struct kfd_memory *memory;
     struct kfd_queues *queues;
     struct kfd_events *events;
+    struct kfd_wait *waits;
+    struct kfd_request *held;   /* answers that wait until it has no work */
     struct kfd_kernel *kernels; /* that were dispatched */
     struct kfd_cache_state *caches;
     struct kfd_ranges *ranges;
@@ -66,7 +63,7 @@ struct kfd_process {
     struct kfd_listener *listeners;
     bool announced; /* RUNTIME_ENABLE */
 };
-/* The process whose request is done, or whose queues are looked at. The machine's thread. */
+/* The process whose request is done, or whose queues are looked at. */
 extern struct kfd_process *kfd_now;
 
 /* What the driver calls an address of this process. */
@@ -75,30 +72,30 @@ static inline uint64_t kfd_name(uint64_t address)
     return kfd.api->name(kfd_now->device[0], address);
 }
 
-/* What a thread of the program asks for. It stays that thread's, which waits for the answer. */
+/* What a thread of the program asks for. */
 struct kfd_request {
-    struct kfd_process *process;
+    struct kfd_request *next;
+    struct kfd_connection *connection;       /* NULL: the server's own */
     int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
     void *argument;
-    bool until_idle; /* the answer waits until the machine cannot go on by itself */
-    bool aside;  /* it needs nothing of the driver, so it can be done in the middle of a kernel */
-    bool drives; /* its thread has rung doorbells: what it waits for is simulated */
-    struct kfd_request *next;
+    bool until_idle; /* the answer waits until the process has no work */
+    bool aside; /* it needs nothing of the driver, so it can be done in the middle of a kernel */
     int result;
-    uint32_t answered; /* futex */
 };
 #define KFD_LATER 1
 
-/* Any thread, and handlers of signals: hands over a request and waits for its answer. */
-int kfd_ask(struct kfd_request *request);
-/* With a time limit: 0 when it is over, and the request is still the machine's. */
-bool kfd_ask_for(struct kfd_request *request, uint64_t limit_ms);
-void kfd_answer(struct kfd_request *request, int result);
-/* Any thread: opens the platform, once. False: it was said on stderr why not. */
+/* Any thread: hands over a request. */
+void kfd_hand_over(struct kfd_request *request);
+/* The machine's thread: does what is handed over, until kfd_machine_end(). */
+void kfd_machine_run(void);
+void kfd_machine_end(void);
+/* Takes a request, which may wait for something, or for its turn, out of all lists. */
+void kfd_drop(const struct kfd_request *request);
+/* Opens the platform, once. False: it was said on stderr why not. */
 bool kfd_machine_open(void);
 /* A message on stderr, "heddle: " in front. Any thread. */
 __attribute__((format(printf, 1, 2))) void kfd_say(const char *format, ...);
-/* Any thread: memory of the library, zeroed; the program ends when there is none. */
+/* Any thread: memory of the server, zeroed; the server ends when there is none. */
 void *kfd_new(size_t bytes);
 void *kfd_grow(void *old, size_t bytes);
 /* Translates an answer of the driver, and says what went wrong. The end of the simulation makes
@@ -106,21 +103,47 @@ void *kfd_grow(void *old, size_t bytes);
 int kfd_status(enum driver_status status, const char *what);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
 int kfd_find_gpu(uint32_t gpu_id);
-/* Any thread: is the platform open? */
-bool kfd_machine_is_open(void);
-/* Any thread: nanoseconds of simulated time. Each reading is later than the one before. */
+/* Nanoseconds of simulated time. Each reading is later than the one before. */
 uint64_t kfd_read_clock(void);
 uint64_t kfd_clock_at(uint64_t time_ps);
 
-/* ---- kfd_threads.c ---- */
+/* ---- kfd_server.c: connections ---- */
 
-/* The calling thread has rung a doorbell: it is looked after from now on. */
-void kfd_note_ringer(void);
-bool kfd_is_ringer(void);
-/* Do all threads sleep that have rung? */
+/* The process of the connection; NULL: it has none. */
+struct kfd_process *kfd_process_of(const struct kfd_request *request);
+/* Sends the answer of a request. */
+void kfd_answer(struct kfd_request *request, int result);
+/* Does a thread of this process that has rung wait for an answer? *any: is there one that has rung
+ * at all? */
+bool kfd_ringer_waits(bool *any);
+/* Do all threads of this process sleep that have rung? */
 bool kfd_ringers_sleep(void);
-/* Processor time of the process. */
+/* Has the thread rung that makes the request? */
+bool kfd_is_ringer(const struct kfd_request *request);
+/* The process is taken out of the list: no connection is its any more. */
+void kfd_connections_forget(const struct kfd_process *p);
+
+/* ---- kfd_process.c ---- */
+
+/* All further looks are at this process, whose memory program_memory.h reads. */
+void kfd_enter(struct kfd_process *p);
+/* Is it so for any process? It is called for each. */
+bool kfd_any_process(bool (*is)(void));
+/* An address space and empty tables for a process; NULL: it was said on stderr why not. */
+struct kfd_process *kfd_process_open(pid_t pid, uint64_t code);
+/* It has ended: queues begin nothing more, waits are over. */
+void kfd_process_leave(struct kfd_process *p);
+/* All that it has is free. Nothing of it is with the driver any more, unless `kfd.lost`. */
+void kfd_process_close(struct kfd_process *p);
+/* The program sees what time it is. */
+void kfd_publish_time(void);
+/* Processor time of this process. */
 uint64_t kfd_spent_ns(void);
+/* Says how many there were and what is left of them. */
+void kfd_processes_report(void);
+/* What was written last to doorbell number `slot`. */
+uint64_t kfd_doorbell_value(uint32_t gpu, uint32_t slot);
+void kfd_doorbell_clear(uint32_t gpu, uint32_t slot);
 
 /* ---- kfd_memory.c ---- */
 
@@ -147,28 +170,20 @@ int kfd_memory_allocate(struct kfd_request *request);
 int kfd_memory_free(struct kfd_request *request);
 int kfd_memory_map(struct kfd_request *request);
 int kfd_memory_unmap(struct kfd_request *request);
-/* A call of mmap(), as a request's argument. */
-struct kfd_mapping {
-    bool render;
-    void *address; /* and the result */
-    size_t length;
-    int protection, flags;
-    uint64_t offset;
-};
-int kfd_memory_show(struct kfd_request *request);
-
-/* ---- kfd_doorbell.c ---- */
-
-/* Maps the doorbells of a GPU for the program, and watches them. */
-int kfd_doorbell_map(uint32_t gpu, struct kfd_mapping *mapping);
-/* What was written last to doorbell number `slot`. */
-uint64_t kfd_doorbell_value(uint32_t gpu, uint32_t slot);
-void kfd_doorbell_clear(uint32_t gpu, uint32_t slot);
+/* The handle of what is shown at an offset of a render node, all of `length` bytes. */
+int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle);
+/* The first allocation that touches [start, end) and that the program has at the same address. */
+const struct kfd_allocation *kfd_memory_given(uint64_t start, uint64_t end);
+/* Where bytes [first, end) of an allocation are, as far as there is room. */
+int kfd_memory_show(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
+                    size_t room, size_t *count);
 
 /* ---- kfd_queue.c ---- */
 
 void kfd_queues_open(void);
-void kfd_queues_close(void); /* those of the driver are not touched */
+void kfd_queues_close(void);
+/* The process has ended: nothing more begins. */
+void kfd_queues_leave(void);
 int kfd_queue_create(struct kfd_request *request);
 int kfd_queue_destroy(struct kfd_request *request);
 int kfd_queue_update(struct kfd_request *request);
@@ -189,6 +204,8 @@ int kfd_queue_allocate_gws(struct kfd_request *request);
 bool kfd_queues_step(void);
 /* Is anything with the driver? */
 bool kfd_queues_busy(void);
+/* Have packets begun that are not over? */
+bool kfd_queues_fly(void);
 /* Before the program goes on: what kernels have written must be in memory. False: that is under
  * way. */
 bool kfd_queues_settle(void);
@@ -202,9 +219,8 @@ int kfd_event_destroy(struct kfd_request *request);
 int kfd_event_set(struct kfd_request *request);
 int kfd_event_reset(struct kfd_request *request);
 int kfd_event_wait(struct kfd_request *request);
-/* Gives up a wait, whose time is over. */
-int kfd_event_give_up(struct kfd_request *request);
-int kfd_event_map(struct kfd_mapping *mapping);
+/* Ends the wait of a request, whose time is over; it may have been answered. */
+void kfd_event_give_up(const struct kfd_request *wait);
 void kfd_event_signal(uint32_t id);
 /* An interrupt signals the event, and empties its mailbox. */
 void kfd_event_interrupt(uint32_t id);
@@ -212,6 +228,8 @@ void kfd_event_interrupt(uint32_t id);
 bool kfd_events_look(void);
 /* Does a thread that has asked for work wait for an event? */
 bool kfd_events_awaited(void);
+/* All waits are over. */
+void kfd_events_leave(void);
 /* The simulation has ended: tells the program by its memory exception and hardware events. */
 void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
 
@@ -220,10 +238,13 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
 /* Simulated time that passes while a thread looks at a signal. */
 #define KFD_POLL_PS UINT64_C(1000000)
 
+int kfd_wait_begin(struct kfd_request *request, uint64_t signal, uint32_t condition,
+                   int64_t compare, bool polls);
 /* Lets go the threads whose waits for signals are over, or all of them. */
 void kfd_waits_look(bool all);
-/* Is there any? *polls becomes true where one only looks. */
-bool kfd_waits_any(bool *polls);
+void kfd_wait_give_up(const struct kfd_request *request);
+/* Does one of them only look? */
+bool kfd_waits_poll(void);
 
 /* ---- kfd_code.c ---- */
 

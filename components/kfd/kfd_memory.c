@@ -1,12 +1,12 @@
 /* Memory that the program and GPUs both see, at the same address.
  *
  * Each allocation has pages of simulated memory at the address that the runtime has chosen. The
- * program's view of them is a second mapping of the same bytes, made when it calls mmap() of a
- * render node; memory of its own that it gives to GPUs is replaced by such a view, with what it
- * held, and is its own again when it is freed. The machine has a view of its own, so that no call
+ * program's view of them is a mapping of the same bytes, which kfd_client.c makes when it calls
+ * mmap() of a render node; memory of its own that it gives to GPUs is replaced by such a view, with
+ * what it held, and is its own again when it is freed. The machine has a view, too, so that no call
  * of the program can take its bytes away. Host memory lies in the memory of the GPU that it was
  * allocated for. */
-#define _GNU_SOURCE /* mremap */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <errno.h>
 #include <linux/kfd_ioctl.h>
 #include <stdlib.h>
@@ -190,7 +190,8 @@ static int take_run(const struct kfd_allocation *a, uint64_t at, uint64_t end)
     return 0;
 }
 
-/* The program's memory becomes a view of the allocation, which holds the same. */
+/* The allocation holds what the program's memory holds, which becomes a view of it (kfd_client.c).
+ */
 static int take_host(const struct kfd_allocation *a)
 {
     const struct kfd_allocation *other;
@@ -200,31 +201,7 @@ static int take_host(const struct kfd_allocation *a)
         if (!other)
             result = take_run(a, at, at + run);
     }
-    return result == 0 ? show(a, (void *)(uintptr_t)a->host) : result;
-}
-
-static void give_back_run(const struct kfd_allocation *a, uint64_t at, uint64_t size)
-{
-    void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (copy == MAP_FAILED)
-        return; /* it goes on as a view, whose bytes may become others' */
-    memcpy(copy, a->bytes + at, size);
-    if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)(uintptr_t)(a->host + at))
-        == MAP_FAILED)
-        munmap(copy, size);
-}
-
-/* What the view of the program's memory shows becomes its own memory again, but for pages that
- * others have, too. */
-static void give_back_host(const struct kfd_allocation *a)
-{
-    const struct kfd_allocation *other;
-    for (uint64_t at = 0, run; at < a->size; at += run) {
-        run = run_at(a, at, &other);
-        if (!other)
-            give_back_run(a, at, run);
-    }
+    return result;
 }
 
 /* ---- calls ---- */
@@ -233,7 +210,7 @@ static void release(struct kfd_allocation *a)
 {
     if (a->has_code)
         kfd_code_forget(a);
-    if (a->in_device && !kfd.lost && !kfd.finished) { /* copies that use it come to their end */
+    if (a->in_device && !kfd.lost) { /* copies that use it come to their end */
         if (a->host)
             join_host(a);
         kfd_status(kfd.api->release(kfd_name(a->address)), "freeing memory");
@@ -326,8 +303,6 @@ int kfd_memory_free(struct kfd_request *request)
     struct kfd_allocation *a = kfd_find_handle(call->handle);
     if (!a)
         return -EINVAL;
-    if (a->host)
-        give_back_host(a);
     release(a);
     return 0;
 }
@@ -379,49 +354,35 @@ void kfd_memory_close(void)
 
 /* ---- mmap() ---- */
 
-/* Maps fresh memory of the process at the place that the program asks for. */
-static int map_plain(struct kfd_mapping *m, int protection)
+int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (m->flags & (MAP_FIXED | MAP_FIXED_NOREPLACE));
-    void *at = mmap(m->address, m->length, protection, flags | MAP_NORESERVE, -1, 0);
-    m->address = at;
-    return at == MAP_FAILED ? -errno : 0;
+    const struct kfd_allocation *a = find_offset(offset);
+    if (!a || offset != a->offset || length > a->size)
+        return -EINVAL;
+    *handle = a->handle;
+    return 0;
 }
 
-static int map_memory(struct kfd_mapping *m)
+const struct kfd_allocation *kfd_memory_given(uint64_t start, uint64_t end)
 {
-    struct kfd_allocation *a = find_offset(m->offset);
-    if (!a || m->offset != a->offset || m->length > a->size)
-        return -EINVAL;
-    int result = map_plain(m, PROT_NONE);
-    if (result != 0)
-        return result;
-    result =
-        kfd_status(kfd.api->alias(kfd_name(a->address), m->length, m->address), "mapping memory");
-    if (result == 0 && mprotect(m->address, m->length, m->protection) != 0)
-        result = -errno;
-    return result;
-}
-
-int kfd_memory_show(struct kfd_request *request)
-{
-    struct kfd_mapping *m = request->argument;
-    int gpu = kfd_find_gpu((uint32_t)(m->offset >> KFD_MAP_GPU_SHIFT) & 0xffff);
-    if (!m->length || m->length % KFD_PAGE)
-        m->length = (m->length + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
-    if (!m->length || m->offset % KFD_PAGE)
-        return -EINVAL;
-    if (m->render)
-        return map_memory(m);
-    switch ((enum kfd_map_type)(m->offset >> KFD_MAP_TYPE_SHIFT)) {
-    case KFD_MAP_DOORBELL:
-        return gpu < 0 ? -EINVAL : kfd_doorbell_map((uint32_t)gpu, m);
-    case KFD_MAP_EVENTS:
-        return kfd_event_map(m);
-    case KFD_MAP_MMIO: /* registers that flush what the host has written: it is there already */
-        return gpu < 0 || m->length != KFD_PAGE ? -EINVAL : map_plain(m, m->protection);
-    case KFD_MAP_RESERVED:
-        break;
+    for (size_t i = 0; i < own.count && own.list[i]->address < end; i++) {
+        const struct kfd_allocation *a = own.list[i];
+        if (a->host == a->address && a->address + a->size > start)
+            return a;
     }
-    return -EINVAL;
+    return NULL;
+}
+
+int kfd_memory_show(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
+                    size_t room, size_t *count)
+{
+    const struct kfd_allocation *a = kfd_find_handle(handle);
+    if (!a || !a->in_device || end > a->size || first >= end || first % KFD_PAGE)
+        return -EINVAL;
+    int result = 0;
+    for (*count = 0; *count < room && first < end && result == 0; first += part[(*count)++].bytes)
+        result = kfd_status(kfd.api->extent(kfd_name(a->address) + first, end - first,
+                                            &part[*count].offset, &part[*count].bytes),
+                            "mapping memory");
+    return result;
 }

@@ -66,13 +66,14 @@ static void tell(uint32_t gpu, enum kfd_smi_event event, const char *what)
 
 void kfd_notice_fault(uint32_t gpu)
 {
-    char what[64], name[32] = "";
-    FILE *file = fopen("/proc/self/comm", "r");
+    char what[64], name[32] = "", path[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)kfd_now->pid);
+    FILE *file = fopen(path, "re");
     if (file && fgets(name, sizeof name, file))
         name[strcspn(name, "\n")] = '\0';
     if (file)
         fclose(file);
-    snprintf(what, sizeof what, "%x:%s", (unsigned)getpid(), name);
+    snprintf(what, sizeof what, "%x:%s", (unsigned)kfd_now->pid, name);
     tell(gpu, KFD_SMI_EVENT_VMFAULT, what);
 }
 

@@ -75,11 +75,17 @@ bool kfd_queues_step(void)
     return progress;
 }
 
+bool kfd_queues_fly(void)
+{
+    bool fly = false;
+    for (uint32_t i = 0; i < own.end; i++)
+        fly |= own.queue[i] && own.queue[i]->count;
+    return fly;
+}
+
 bool kfd_queues_busy(void)
 {
-    bool busy = own.settling != 0;
-    for (uint32_t i = 0; i < own.end; i++)
-        busy |= own.queue[i] && own.queue[i]->count;
+    bool busy = own.settling != 0 || kfd_queues_fly();
     uint64_t end_ps;
     if (own.settling && kfd.api->time_of(own.settling, &end_ps) == DRIVER_OK)
         own.settling = 0;
@@ -267,9 +273,7 @@ int kfd_queue_destroy(struct kfd_request *request)
     if (!q)
         return -EINVAL;
     own.queue[call->queue_id] = NULL;
-    int result = kfd.lost || kfd.finished
-                     ? 0
-                     : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
+    int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
     while (q->count && end_flights(q))
         ;
     free(q);
@@ -301,10 +305,21 @@ void kfd_queues_open(void)
     kfd_now->queues = kfd_new(sizeof own);
 }
 
+void kfd_queues_leave(void)
+{
+    for (uint32_t i = 0; i < own.end; i++) {
+        if (own.queue[i])
+            own.queue[i]->stopped = true;
+    }
+}
+
 void kfd_queues_close(void)
 {
-    for (uint32_t i = 0; i < own.end; i++)
+    for (uint32_t i = 0; i < own.end; i++) {
+        if (own.queue[i] && !kfd.lost)
+            kfd_status(kfd.api->queue_destroy(own.queue[i]->driver), "destroying a queue");
         free(own.queue[i]);
+    }
     free(kfd_now->queues);
     kfd_now->queues = NULL;
 }

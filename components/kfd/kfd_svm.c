@@ -6,11 +6,9 @@
  * buffer at its own address (kfd_memory.c), and stays given until the program unmaps it or no GPU
  * may access it any more. Invariant: ranges are ordered, do not overlap, and those with access are
  * covered by such buffers. */
-#define _GNU_SOURCE /* mincore */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "kfd_calls.h"
 #include "kfd_machine.h"
@@ -278,13 +276,8 @@ static void apply(struct traits *traits, const struct kfd_ioctl_svm_attribute *a
 /* Is all of it memory of the program, and none of it what the runtime has allocated? */
 static int check_memory(uint64_t start, uint64_t end)
 {
-    enum { PAGES = 4096 };
-    static unsigned char present[PAGES]; /* of the machine's thread */
-    for (uint64_t at = start, size; at < end; at += size) {
-        size = end - at < PAGES * KFD_PAGE ? end - at : PAGES * KFD_PAGE;
-        if (mincore((void *)(uintptr_t)at, size, present) != 0)
-            return -EFAULT;
-    }
+    if (!program_has(start, end))
+        return -EFAULT;
     for (uint64_t at = start; at < end; at += KFD_PAGE) {
         if (kfd_find_allocation(at) && !find_given(at))
             return -EADDRINUSE;

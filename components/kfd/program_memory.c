@@ -3,14 +3,22 @@
 #include "program_memory.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+static pid_t process; /* 0: this one */
+
+void program_memory_use(pid_t used)
+{
+    process = used;
+}
+
 /* Where a process may not look at itself so, it is copied. */
 static bool was_moved(ssize_t done, void *to, const void *from, size_t size)
 {
-    if (done < 0 && (errno == ENOSYS || errno == EPERM)) {
+    if (!process && done < 0 && (errno == ENOSYS || errno == EPERM)) {
         memcpy(to, from, size);
         return true;
     }
@@ -23,13 +31,30 @@ static bool was_moved(ssize_t done, void *to, const void *from, size_t size)
 bool program_read(void *to, uint64_t address, size_t size)
 {
     const struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
-    return was_moved(process_vm_readv(getpid(), &here, 1, &there, 1, 0), to, there.iov_base, size);
+    return was_moved(process_vm_readv(process ? process : getpid(), &here, 1, &there, 1, 0), to,
+                     there.iov_base, size);
 }
 
 bool program_write(uint64_t address, const void *from, size_t size)
 {
     const struct iovec here = {(void *)(uintptr_t)from, size},
                        there = {(void *)(uintptr_t)address, size};
-    return was_moved(process_vm_writev(getpid(), &here, 1, &there, 1, 0), there.iov_base, from,
-                     size);
+    return was_moved(process_vm_writev(process ? process : getpid(), &here, 1, &there, 1, 0),
+                     there.iov_base, from, size);
+}
+
+bool program_has(uint64_t start, uint64_t end)
+{
+    char path[64], line[512];
+    unsigned long first, last;
+    if (process)
+        snprintf(path, sizeof path, "/proc/%d/maps", (int)process);
+    FILE *file = fopen(process ? path : "/proc/self/maps", "re");
+    while (file && start < end && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%lx-%lx ", &first, &last) == 2 && first <= start && last > start)
+            start = last; /* they are in the order of addresses */
+    }
+    if (file)
+        fclose(file);
+    return start >= end;
 }

@@ -6,8 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+/* From now on, the memory of that process; 0: of this one. */
+void program_memory_use(pid_t process);
 bool program_read(void *to, uint64_t address, size_t size);
+/* Is something mapped at all of [start, end)? */
+bool program_has(uint64_t start, uint64_t end);
 bool program_write(uint64_t address, const void *from, size_t size);
 
 #endif

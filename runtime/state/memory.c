@@ -22,20 +22,25 @@ void memory_outside(uint64_t physical, uint64_t bytes)
         (unsigned long long)(memory.first + memory.size));
 }
 
-bool memory_make_file(void)
+int memory_make_file(void)
 {
-    int fd = memfd_create("heddle memory", MFD_CLOEXEC);
+    int fd = memfd_create("heddle memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
-        return false;
+        return -1;
     if (ftruncate(fd, (off_t)memory.size) != 0
+        || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0
         || mmap(memory.bytes, memory.size, PROT_READ | PROT_WRITE,
                 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0)
                == MAP_FAILED) {
         close(fd);
-        return false;
+        return -1;
     }
-    shared = fd;
-    return true;
+    return shared = fd;
+}
+
+uint64_t memory_file_offset(uint64_t physical)
+{
+    return physical - memory.first;
 }
 
 bool memory_alias(uint64_t physical, uint64_t bytes, void *host)

@@ -42,9 +42,12 @@ static inline void *memory_span(uint64_t physical, uint64_t bytes)
     return memory.bytes + (physical - memory.first);
 }
 
-/* The bytes become those of a file without a name, so that parts of them can be seen elsewhere in
- * the process, too. Before anything was written; false: errno says why. */
-bool memory_make_file(void);
+/* The bytes become those of a file without a name, so that parts of them can be seen elsewhere, by
+ * other processes, too. Its size stays as it is. Before anything was written; returns the file's
+ * descriptor, which stays the memory's, or -1: errno says why. */
+int memory_make_file(void);
+/* Where in the file the byte is. */
+uint64_t memory_file_offset(uint64_t physical);
 /* `host`, whole pages, shows the same bytes from now on. Behind memory_make_file(). */
 bool memory_alias(uint64_t physical, uint64_t bytes, void *host);
 /* Whole pages become zeros. */

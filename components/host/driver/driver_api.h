@@ -175,11 +175,14 @@ struct driver_api {
     enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
     enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
     /* For front ends whose programs see device memory themselves. share_memory(): before anything
-     * is allocated; the bytes of the GPUs' memory become a file. alias(): the pages of the host at
-     * `host`, all of [address, address + size), show these bytes from now on, with all rights.
-     * clear(): they become zeros. What kernels have written is there behind a launch that releases
-     * at system scope, or a fence. */
-    enum driver_status (*share_memory)(void);
+     * is allocated; the bytes of the GPUs' memory become a file, whose descriptor stays the
+     * driver's. alias(): the pages of the host at `host`, all of [address, address + size), show
+     * these bytes from now on, with all rights. extent(): where in the file the byte at `address`
+     * is, and how many of the `size` bytes follow it there. clear(): they become zeros. What
+     * kernels have written is there behind a launch that releases at system scope, or a fence. */
+    enum driver_status (*share_memory)(int *file);
+    enum driver_status (*extent)(uint64_t address, uint64_t size, uint64_t *offset,
+                                 uint64_t *bytes);
     enum driver_status (*alias)(uint64_t address, uint64_t size, void *host);
     enum driver_status (*clear)(uint64_t address, uint64_t size);
     /* Calls without a device or queue take this for an address that several processes use: the one

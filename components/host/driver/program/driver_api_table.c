@@ -130,10 +130,11 @@ API_CALL(set_window, (base, size), uint64_t base, uint64_t size)
     return DRIVER_OK;
 }
 
-static enum driver_status api_share_memory(void)
+static enum driver_status api_share_memory(int *file)
 {
     api_enter();
-    return api_leave(memory_make_file()
+    *file = memory_make_file();
+    return api_leave(*file >= 0
                          ? DRIVER_OK
                          : driver_fail(DRIVER_OUT_OF_MEMORY,
                                        "the memory of GPUs cannot become a file of the "
@@ -144,6 +145,12 @@ static enum driver_status api_share_memory(void)
 API_CALL(alias, (address, size, host), uint64_t address, uint64_t size, void *host)
 {
     return host_alias(d, address, size, host);
+}
+
+API_CALL(extent, (address, size, offset, bytes), uint64_t address, uint64_t size, uint64_t *offset,
+         uint64_t *bytes)
+{
+    return host_extent(d, address, size, offset, bytes);
 }
 
 API_CALL(clear, (address, size), uint64_t address, uint64_t size)
@@ -656,6 +663,7 @@ static const struct driver_api api_table = {
     .allocate_page_at = api_allocate_page_at,
     .page_info = api_page_info,
     .share_memory = api_share_memory,
+    .extent = api_extent,
     .alias = api_alias,
     .clear = api_clear,
     .prefetch = api_prefetch,

@@ -201,16 +201,36 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
     return status;
 }
 
+/* Where `address`, the first byte of a page, is, and how many of `size` bytes lie there side by
+ * side. */
+static uint64_t find_run(const struct driver *d, uint64_t address, uint64_t size, uint64_t *bytes)
+{
+    uint64_t rest, page = driver_page_bytes(d), physical = memory_physical(d, address, &rest);
+    for (*bytes = page; *bytes < size; *bytes += page) {
+        if (memory_physical(d, address + *bytes, &rest) != physical + *bytes)
+            break;
+    }
+    return physical;
+}
+
+static enum driver_status host_extent(struct driver *d, uint64_t address, uint64_t size,
+                                      uint64_t *offset, uint64_t *bytes)
+{
+    enum driver_status status = memory_check(d, address, size, "sharing with the host");
+    if (status == DRIVER_OK && page_table_address(address) % driver_page_bytes(d))
+        status = driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " is not the start of a page",
+                             address);
+    if (status == DRIVER_OK)
+        *offset = memory_file_offset(find_run(d, address, size, bytes));
+    return status;
+}
+
 static enum driver_status host_alias(struct driver *d, uint64_t address, uint64_t size, char *host)
 {
-    uint64_t rest, bytes, page = driver_page_bytes(d), whole = (size + page - 1) / page * page;
+    uint64_t bytes, page = driver_page_bytes(d), whole = (size + page - 1) / page * page;
     enum driver_status status = memory_check(d, address, size, "sharing with the host");
     for (uint64_t at = 0; at < whole && status == DRIVER_OK; at += bytes) {
-        uint64_t physical = memory_physical(d, address + at, &rest);
-        for (bytes = page; at + bytes < whole; bytes += page) { /* pages side by side go together */
-            if (memory_physical(d, address + at + bytes, &rest) != physical + bytes)
-                break;
-        }
+        uint64_t physical = find_run(d, address + at, whole - at, &bytes);
         if (!(host ? memory_alias(physical, bytes, host + at) : memory_clear(physical, bytes)))
             status = driver_fail(DRIVER_OUT_OF_MEMORY,
                                  "sharing %" PRIu64 " bytes at 0x%" PRIx64 " with the host: %s",

@@ -104,6 +104,8 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
 static enum driver_status host_release(struct driver *d, uint64_t address);
 
 /* The host's pages at `host` show the allocation's bytes; NULL: the bytes become zeros. */
+static enum driver_status host_extent(struct driver *d, uint64_t address, uint64_t size,
+                                      uint64_t *offset, uint64_t *bytes);
 static enum driver_status host_alias(struct driver *d, uint64_t address, uint64_t size, char *host);
 
 /* Evicts managed pages until each device of the request has its share of `pages`. False: it cannot.

@@ -1,0 +1,96 @@
+/* `heddle serve` and `heddle join`: a machine that stays, and programs that come to it. The server
+ * is that of `heddle run --stack rocm`, whose options it takes, without a program; its folder has
+ * the files that the driver shows, and the socket. */
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codegen/command/command.h"
+#include "codegen/command/command_run.h"
+#include "codegen/command/command_run_rocm.h"
+#include "codegen/command/run_layout.h"
+
+int command_serve(struct command *c)
+{
+    struct options options = *c->options;
+    struct command as = *c;
+    if (!c->toolkit.kfd_library) {
+        fprintf(stderr, "heddle serve: this installation has no libheddle_kfd.so\n");
+        return EXIT_ERRORS;
+    }
+    if (options.stack && !run_uses_rocm(&options)) {
+        fprintf(stderr, "heddle serve: programs join on AMD's own runtime; leave out '--stack'\n");
+        return EXIT_USAGE;
+    }
+    options.command = COMMAND_RUN;
+    options.stack = "rocm";
+    options.program = run_rocm_server(c);
+    as.options = &options;
+    return command_run(&as);
+}
+
+/* ---- join ---- */
+
+static bool is_server(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISSOCK(status.st_mode) && status.st_uid == geteuid();
+}
+
+/* The folder of the only server there is; NULL: said on standard error. */
+static const char *find_server(struct command *c)
+{
+    glob_t found = {0};
+    const char *server = NULL;
+    size_t count = 0;
+    glob(arena_printf(c->arena, "%s/" RUN_ROCM_SERVERS "*/socket", run_rocm_folders()), 0, NULL,
+         &found);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        if (!is_server(found.gl_pathv[i]))
+            continue;
+        server =
+            arena_printf(c->arena, "%.*s", (int)(strlen(found.gl_pathv[i]) - strlen("/socket")),
+                         found.gl_pathv[i]);
+        count++;
+        if (count > 1)
+            fprintf(stderr, "heddle join: there is also '%s'\n", server);
+    }
+    globfree(&found);
+    if (count == 1)
+        return server;
+    fprintf(stderr, "heddle join: %s\n",
+            count ? "there are several servers; name one: heddle join SERVER -- PROGRAM"
+                  : "there is no server; start one: heddle serve PLATFORM");
+    return NULL;
+}
+
+int command_join(struct command *c)
+{
+    const struct options *o = c->options;
+    const char *server = o->arguments.count ? o->arguments.items[0] : find_server(c);
+    if (!server)
+        return EXIT_ERRORS;
+    if (!is_server(arena_printf(c->arena, "%s/socket", server))) {
+        fprintf(stderr,
+                "heddle join: '%s' is not the folder of a server of yours, as `heddle "
+                "serve` says it\n",
+                server);
+        return EXIT_ERRORS;
+    }
+    if (!o->program || !o->program[0]) {
+        fprintf(stderr, "heddle join: name a program: heddle join [SERVER] -- PROGRAM ARGS...\n");
+        return EXIT_USAGE;
+    }
+    const char *program = run_find_program(c, o->program[0]);
+    if (!program)
+        return EXIT_ERRORS;
+    run_rocm_set_environment(c, run_absolute(c, server));
+    run_fix_layout(o->program);
+    fflush(NULL);
+    execv(program, o->program);
+    fprintf(stderr, "heddle join: cannot start '%s': %s\n", program, strerror(errno));
+    return EXIT_ERRORS;
+}
