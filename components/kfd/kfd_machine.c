@@ -31,6 +31,7 @@
 #define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
 #define LOOK_NS     5000000             /* between two looks at threads */
 #define SPIN_NS     UINT64_C(50000000)
+#define STUCK_MOST  20000   /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS     1000000 /* between two looks at signals that packets wait for */
 
 struct kfd_machine kfd;
@@ -42,6 +43,7 @@ static struct {
     struct kfd_request *waiting; /* taken from the list, the oldest first */
     uint64_t exchange_ps;        /* when kernels and programs see each other's writes next */
     uint64_t between_ps;
+    uint32_t stuck; /* looks so far at a kernel and a program that wait for each other */
     bool tried, ending;
 } own;
 
@@ -263,6 +265,27 @@ static bool is_over(void)
     return own.ending && !living;
 }
 
+/* A kernel waits for the program, and the program for a call that has to wait for the kernel, as
+ * when device code allocates memory: refused, one of them goes on. */
+static void refuse_oldest(void)
+{
+    struct kfd_request *request = own.waiting;
+    kfd_say("a call of the driver waits for a kernel that waits for the program, and is refused; "
+            "with --mode timing it need not wait");
+    own.waiting = request->next;
+    own.stuck = 0;
+    kfd_answer(request, -EBUSY);
+}
+
+/* Does a process wait for what cannot be done before its kernel ends? */
+static bool is_stuck(void)
+{
+    if (!own.waiting)
+        return false;
+    kfd_enter(kfd_process_of(own.waiting));
+    return kfd_ringers_sleep();
+}
+
 /* Kernels that are executed without timing wait. What they have written is in memory. */
 static void attend(const struct driver_attention *now)
 {
@@ -270,7 +293,11 @@ static void attend(const struct driver_attention *now)
     struct kfd_process *before = kfd_now;
     (void)now;
     bool any = take_requests(true);
-    if (!kfd_any_process(kfd_events_look) && !any)
+    bool goes_on = kfd_any_process(kfd_events_look) || any;
+    own.stuck = goes_on || !is_stuck() ? 0 : own.stuck + 1;
+    if (own.stuck > STUCK_MOST)
+        refuse_oldest();
+    else if (!goes_on)
         nanosleep(&moment, NULL);
     kfd_enter(before);
     if (is_over()) {
