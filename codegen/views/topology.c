@@ -101,6 +101,10 @@ static void write_node(struct writer *w, const struct topology_node *n)
         put_siblings(w, n->caches.items[i].units);
         put(w, path_of(w, n, "caches", i));
     }
+    for (uint32_t i = 0; i < n->peers.count; i++) {
+        put_properties(w, LINK, &(struct subject){.n = n, .link = &n->peers.items[i]});
+        put(w, path_of(w, n, "p2p_links", i));
+    }
     for (uint32_t i = 0; i < n->links.count; i++) {
         put_properties(w, LINK, &(struct subject){.n = n, .link = &n->links.items[i]});
         put(w, path_of(w, n, "io_links", i));

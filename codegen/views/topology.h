@@ -51,6 +51,7 @@ struct topology_node {
     struct topology_bank bank;
     VECTOR(struct topology_cache) caches;
     VECTOR(struct topology_link) links;
+    VECTOR(struct topology_link) peers; /* other GPUs, by way of the processor's links */
 };
 
 struct topology {

@@ -1,5 +1,6 @@
 /* Links of the nodes: of each GPU to the processor, which is the driver's connection to it, and
- * between GPUs that reach each other's memory by another link than the driver's. See topology.h. */
+ * between GPUs that reach each other's memory: by another link than the driver's, or as peers by
+ * links like that one. See topology.h. */
 #include <string.h>
 
 #include "codegen/views/topology.h"
@@ -73,13 +74,15 @@ static void find_places(struct graph *g)
     }
 }
 
-static void find_edges(struct graph *g)
+/* With those that are like the driver's, or without. */
+static void find_edges(struct graph *g, bool hosts)
 {
     const struct model *model = g->t->model;
+    g->edges.count = 0;
     for (uint32_t i = 0; i < model->connection_count; i++) {
         const struct model_connection *c = model->connections[i];
         uint32_t from = g->place[c->from->owner->id], to = g->place[c->to->owner->id];
-        if (from == to || !is_memory(c) || is_hosts(g->t, c))
+        if (from == to || !is_memory(c) || (!hosts && is_hosts(g->t, c)))
             continue;
         const struct edge edge = {from, to, c->link};
         vector_push(g->t->arena, &g->edges, edge);
@@ -137,6 +140,32 @@ static void add_ways(struct graph *g, uint32_t from)
     }
 }
 
+static bool is_linked(const struct topology_node *node, uint32_t to)
+{
+    for (uint32_t i = 0; i < node->links.count; i++) {
+        if (node->links.items[i].to == to)
+            return true;
+    }
+    return false;
+}
+
+/* As kfd_dev_create_p2p_links() of the kernel: to the processor, and on from there. */
+static void add_peers(struct graph *g, uint32_t from)
+{
+    struct topology_node *node = &g->t->nodes[from];
+    for (uint32_t to = 1; to < g->t->count; to++) {
+        struct way way = g->ways[to];
+        if (to == from || way.hops == UINT32_MAX || is_linked(node, to))
+            continue;
+        const struct topology_link link = {.to = to,
+                                           .pcie = true,
+                                           .weight = 2 * WEIGHT_PCIE,
+                                           .latency_ps = way.latency_ps,
+                                           .bytes_per_s = way.bytes_per_s};
+        vector_push(g->t->arena, &node->peers, link);
+    }
+}
+
 void topology_collect_links(struct topology *t, bool shares_memory)
 {
     struct graph g = {.t = t};
@@ -145,10 +174,15 @@ void topology_collect_links(struct topology *t, bool shares_memory)
     if (t->count < 3)
         return;
     find_places(&g);
-    find_edges(&g);
+    find_edges(&g, false);
     g.ways = arena_alloc(t->arena, g.places * sizeof *g.ways);
     for (uint32_t gpu = 1; gpu < t->count; gpu++) {
         find_ways(&g, gpu);
         add_ways(&g, gpu);
+    }
+    find_edges(&g, true);
+    for (uint32_t gpu = 1; gpu < t->count; gpu++) {
+        find_ways(&g, gpu);
+        add_peers(&g, gpu);
     }
 }

@@ -145,6 +145,12 @@ def test_what_only_amds_library_has_works(run, platform, case):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("program", ["peers", "peer_copies 3000", "wires 1024 256", "halo"])
+def test_gpus_reach_each_other_by_pcie(run, program):
+    run(f"platforms/r9nano_x4.heddle --stack rocm --mode functional -- {program}", "^PASS")
+
+
+@pytest.mark.full
 def test_streams_wait_for_words_of_memory(run):
     run(f"{NANO} -- {PROGRAMS / 'amd_calls'} stream_words", "^PASS amd_calls")
 

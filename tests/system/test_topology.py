@@ -74,6 +74,10 @@ def test_links_have_the_weights_of_their_ways():
     assert [full.links(1)[to]["weight"] for to in (2, 3, 4)] == [15, 15, 15]
     apart = Topology("r9nano_x4")
     assert [*apart.links(1)] == [0] and apart.node(1)["hive_id"] == 0
+    peers = apart.all_of(2, "p2p_links")
+    assert [(link["type"], link["node_to"], link["weight"]) for link in peers] \
+        == [(2, 1, 40), (2, 3, 40), (2, 4, 40)]
+    assert ring.all_of(1, "p2p_links") == []
     bridge = Topology("mi210_x2").links(2)[1]
     assert (bridge["type"], bridge["weight"], bridge["max_bandwidth"]) == (11, 15, 150000)
     shared = Topology("mi300a")

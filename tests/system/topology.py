@@ -58,6 +58,7 @@ class Topology:
 
     def all_of(self, number, kind):
         count = self.node(number)[{"caches": "caches_count", "io_links": "io_links_count",
+                                   "p2p_links": "p2p_links_count",
                                    "mem_banks": "mem_banks_count"}[kind]]
         return [self.node(number, kind, str(i)) for i in range(count)]
 
