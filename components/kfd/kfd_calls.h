@@ -40,6 +40,14 @@ void kfd_notice_close(void);
 /* A kernel has used an address that is no memory. */
 void kfd_notice_fault(uint32_t gpu);
 
+/* ---- kfd_memory.c ---- */
+
+/* The same memory at another address, too. */
+int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
+                      uint64_t *offset);
+/* The allocation with the handle, or one that was imported from it while it was there. */
+struct kfd_allocation *kfd_find_origin(uint64_t handle);
+
 /* ---- kfd_share.c ---- */
 
 int kfd_share_export_dmabuf(struct kfd_request *request);

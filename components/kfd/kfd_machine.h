@@ -157,6 +157,7 @@ struct kfd_allocation {
     bool has_code;   /* it is registered as code */
     char *bytes;     /* where the machine sees it */
     uint64_t mapped; /* a bit for each GPU */
+    uint64_t origin; /* all with the same one, above 0, are one memory at several addresses */
 };
 
 /* `size` bytes at a device address, where the machine sees them; NULL: not inside of an allocation

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "kfd_calls.h"
 #include "kfd_machine.h"
 #include "program_memory.h"
 
@@ -172,6 +173,18 @@ static int join_host(const struct kfd_allocation *a)
     return result;
 }
 
+/* Memory that was imported is one memory at all its addresses. */
+static int join_origin(const struct kfd_allocation *a)
+{
+    for (size_t i = 0; i < own.count; i++) {
+        const struct kfd_allocation *o = own.list[i];
+        if (o != a && o->origin == a->origin)
+            return kfd_status(kfd.api->join(kfd_name(a->address), a->size, kfd_name(o->address)),
+                              "importing memory");
+    }
+    return 0;
+}
+
 /* Copies pages of the program. The allocation is all zeros: pages that are, too, need not be made.
  */
 static int take_run(const struct kfd_allocation *a, uint64_t at, uint64_t end)
@@ -213,6 +226,8 @@ static void release(struct kfd_allocation *a)
     if (a->in_device && !kfd.lost) { /* copies that use it come to their end */
         if (a->host)
             join_host(a);
+        if (a->origin)
+            join_origin(a);
         kfd_status(kfd.api->release(kfd_name(a->address)), "freeing memory");
     }
     if (a->bytes)
@@ -232,6 +247,8 @@ static int take_pages(struct kfd_allocation *a)
     result = kfd_status(kfd.api->clear(kfd_name(a->address), a->size), "allocating memory");
     if (result == 0 && a->host)
         result = join_host(a);
+    if (result == 0 && a->origin)
+        result = join_origin(a);
     if (result == 0)
         result = open_view(a);
     if (result == 0 && a->host)
@@ -259,9 +276,8 @@ static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
     return is_free(call->va_addr, call->size) ? 0 : -EADDRINUSE;
 }
 
-int kfd_memory_allocate(struct kfd_request *request)
+static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t origin)
 {
-    struct kfd_ioctl_alloc_memory_of_gpu_args *call = request->argument;
     int result = check_request(call);
     bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
     if (result != 0)
@@ -275,6 +291,7 @@ int kfd_memory_allocate(struct kfd_request *request)
                                  .size = call->size >> twice,
                                  .span = call->size,
                                  .host = user ? call->mmap_offset : 0,
+                                 .origin = origin,
                                  .gpu = gpu,
                                  .flags = call->flags};
     /* Behind all that was there, so that none of its pages is another's. */
@@ -295,6 +312,36 @@ int kfd_memory_allocate(struct kfd_request *request)
     else if (!user)
         call->mmap_offset = a->offset;
     return 0;
+}
+
+int kfd_memory_allocate(struct kfd_request *request)
+{
+    return allocate(request->argument, 0);
+}
+
+int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
+                      uint64_t *offset)
+{
+    struct kfd_ioctl_alloc_memory_of_gpu_args call = {
+        .va_addr = address, .size = of->size, .gpu_id = kfd_gpu_id(of->gpu), .flags = of->flags};
+    if (!of->origin)
+        of->origin = of->handle;
+    int result = allocate(&call, of->origin);
+    if (result != 0)
+        return result;
+    *handle = call.handle;
+    *offset = call.mmap_offset;
+    return 0;
+}
+
+struct kfd_allocation *kfd_find_origin(uint64_t handle)
+{
+    struct kfd_allocation *a = kfd_find_handle(handle);
+    for (size_t i = 0; i < own.count && !a; i++) {
+        if (own.list[i]->origin == handle)
+            a = own.list[i];
+    }
+    return a;
 }
 
 int kfd_memory_free(struct kfd_request *request)

@@ -1,8 +1,6 @@
 /* Memory that a program hands on: as a file (dma-buf), or by a number of 128 bits (the interface of
- * ROCm's branch for other processes). Either names an allocation until that is freed.
- *
- * Memory has one address on a GPU here, so importing it at another one is refused: what a caller
- * would get back could not be the same memory. */
+ * ROCm's branch for other processes). Either names memory until its last address is freed; with
+ * Linux a file keeps it beyond that. */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +30,7 @@ static void drop_freed(void)
 {
     for (struct kfd_shared **link = &kfd_now->shared; *link;) {
         struct kfd_shared *s = *link;
-        if (kfd_find_handle(s->handle)) {
+        if (kfd_find_origin(s->handle)) {
             link = &s->next;
             continue;
         }
@@ -54,7 +52,8 @@ void kfd_share_close(void)
 
 static bool can_be_shared(const struct kfd_allocation *a)
 {
-    return a && a->flags & (KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_GTT);
+    return a && a->flags & (KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_GTT)
+           && !(a->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM);
 }
 
 /* The allocation that a descriptor of the program stands for, or NULL. */
@@ -66,7 +65,7 @@ static struct kfd_allocation *find_file(int fd)
         return NULL;
     for (const struct kfd_shared *s = kfd_now->shared; s; s = s->next) {
         if (s->device == status.st_dev && s->inode == status.st_ino)
-            return kfd_find_handle(s->handle);
+            return kfd_find_origin(s->handle);
     }
     return NULL;
 }
@@ -102,7 +101,7 @@ int kfd_share_export_dmabuf(struct kfd_request *request)
     if (!can_be_shared(a))
         return -EINVAL;
     drop_freed();
-    int result = make_file(a->handle, (int)call->flags, &fd);
+    int result = make_file(a->origin ? a->origin : a->handle, (int)call->flags, &fd);
     call->dmabuf_fd = (uint32_t)fd;
     return result;
 }
@@ -120,22 +119,18 @@ int kfd_share_dmabuf_info(struct kfd_request *request)
     return 0;
 }
 
-static int refuse_import(const struct kfd_allocation *a, uint64_t address)
-{
-    if (!a)
-        return -EINVAL;
-    kfd_say("memory at 0x%llx is imported at 0x%llx; it cannot have a second address here",
-            (unsigned long long)a->address, (unsigned long long)address);
-    return -EOPNOTSUPP;
-}
-
 int kfd_share_import_dmabuf(struct kfd_request *request)
 {
-    const struct kfd_ioctl_import_dmabuf_args *call = request->argument;
-    const struct kfd_allocation *a = find_file((int)call->dmabuf_fd);
+    struct kfd_ioctl_import_dmabuf_args *call = request->argument;
+    struct kfd_allocation *a = find_file((int)call->dmabuf_fd);
+    uint64_t handle = call->handle, offset;
     if (!a && fcntl((int)call->dmabuf_fd, F_GETFD) < 0)
         return -EBADF;
-    return kfd_find_gpu(call->gpu_id) < 0 ? -EINVAL : refuse_import(a, call->va_addr);
+    if (!a || kfd_find_gpu(call->gpu_id) < 0)
+        return -EINVAL;
+    int result = kfd_memory_import(a, call->va_addr, &handle, &offset);
+    call->handle = handle;
+    return result;
 }
 
 /* ---- numbers for other processes ---- */
@@ -149,16 +144,25 @@ int kfd_share_export_handle(struct kfd_request *request)
     if (kfd_find_gpu(call->gpu_id) < 0 || !can_be_shared(a))
         return -EINVAL;
     memcpy(call->share_handle, mark, sizeof mark);
-    memcpy(call->share_handle + 2, &a->handle, sizeof a->handle);
+    uint64_t name = a->origin ? a->origin : a->handle;
+    memcpy(call->share_handle + 2, &name, sizeof name);
     return 0;
 }
 
 int kfd_share_import_handle(struct kfd_request *request)
 {
-    const struct kfd_ioctl_ipc_import_handle_args *call = request->argument;
-    uint64_t handle;
-    memcpy(&handle, call->share_handle + 2, sizeof handle);
-    if (kfd_find_gpu(call->gpu_id) < 0 || memcmp(call->share_handle, mark, sizeof mark) != 0)
+    struct kfd_ioctl_ipc_import_handle_args *call = request->argument;
+    uint64_t name, handle, offset;
+    memcpy(&name, call->share_handle + 2, sizeof name);
+    struct kfd_allocation *a = kfd_find_origin(name);
+    if (kfd_find_gpu(call->gpu_id) < 0 || memcmp(call->share_handle, mark, sizeof mark) != 0
+        || !can_be_shared(a))
         return -EINVAL;
-    return refuse_import(kfd_find_handle(handle), call->va_addr);
+    int result = kfd_memory_import(a, call->va_addr, &handle, &offset);
+    if (result != 0)
+        return result;
+    call->handle = handle;
+    call->mmap_offset = offset;
+    call->flags = a->flags;
+    return 0;
 }

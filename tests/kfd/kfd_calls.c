@@ -201,8 +201,17 @@ static void share_memory(void)
     EXPECT(call(AMDKFD_IOC_IPC_EXPORT_HANDLE, &number) == 0);
     EXPECT(call(AMDKFD_IOC_IPC_IMPORT_HANDLE, &back) == EINVAL);
     memcpy(back.share_handle, number.share_handle, sizeof back.share_handle);
-    back.va_addr = (uintptr_t)fresh(2 * PAGE);
-    EXPECT(call(AMDKFD_IOC_IPC_IMPORT_HANDLE, &back) == EOPNOTSUPP);
+    char *second = fresh(2 * PAGE), *first = at;
+    back.va_addr = (uintptr_t)second;
+    EXPECT(call(AMDKFD_IOC_IPC_IMPORT_HANDLE, &back) == 0 && back.handle != handle);
+    EXPECT(mmap(second, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, node,
+                (off_t)back.mmap_offset)
+           == second);
+    first[PAGE] = 77; /* one memory at two addresses */
+    EXPECT(second[PAGE] == 77);
+    second[5] = 78;
+    EXPECT(first[5] == 78);
+    EXPECT(call(AMDKFD_IOC_IPC_IMPORT_HANDLE, &back) == EADDRINUSE);
     if (minor < 12)
         return;
     EXPECT(fcntl((int)file.dmabuf_fd, F_GETFD) == FD_CLOEXEC);
@@ -213,9 +222,14 @@ static void share_memory(void)
     EXPECT(info.size == 2 * PAGE && info.gpu_id == GPU && info.metadata_size == 0);
     EXPECT(info.flags & KFD_IOC_ALLOC_MEM_FLAGS_VRAM);
     struct kfd_ioctl_import_dmabuf_args import = {
-        .va_addr = back.va_addr, .gpu_id = GPU, .dmabuf_fd = (uint32_t)copy};
-    EXPECT(call(AMDKFD_IOC_IMPORT_DMABUF, &import) == EOPNOTSUPP);
+        .va_addr = (uintptr_t)fresh(2 * PAGE), .gpu_id = GPU, .dmabuf_fd = (uint32_t)copy};
+    EXPECT(call(AMDKFD_IOC_IMPORT_DMABUF, &import) == 0);
     struct kfd_ioctl_free_memory_of_gpu_args gone = {handle};
+    EXPECT(call(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &gone) == 0);
+    EXPECT(second[PAGE] == 77 && call(AMDKFD_IOC_GET_DMABUF_INFO, &info) == 0);
+    gone.handle = import.handle;
+    EXPECT(call(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &gone) == 0 && second[5] == 78);
+    gone.handle = back.handle;
     EXPECT(call(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &gone) == 0);
     EXPECT(call(AMDKFD_IOC_GET_DMABUF_INFO, &info) == EINVAL);
     file.handle = handle;

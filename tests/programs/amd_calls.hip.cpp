@@ -261,7 +261,7 @@ static void stream_words()
     EXPECT(*word == 3);
 }
 
-// Handles for other processes. The process that has made one may not open it.
+// Handles for other processes. This one opens its own, and has the memory at two addresses.
 static void ipc_handles()
 {
     int *data = device_ints(0), *again = nullptr;
@@ -272,13 +272,17 @@ static void ipc_handles()
     std::memset(&memory, 0, sizeof memory);
     HIP_MUST(hipIpcGetMemHandle(&memory, data));
     EXPECT(std::memcmp(&memory, &zero, sizeof zero) != 0);
-    EXPECT(hipIpcOpenMemHandle(reinterpret_cast<void **>(&again), memory, 0) != hipSuccess);
+    HIP_MUST(hipIpcOpenMemHandle(reinterpret_cast<void **>(&again), memory, 0));
+    change<<<blocks_for(n, 64), 64>>>(again, n, 3, 1);
+    HIP_MUST(hipDeviceSynchronize());
+    expect_ints(data, 0, 3, 1);
+    HIP_MUST(hipIpcCloseMemHandle(again));
     EXPECT(hipIpcGetMemHandle(&memory, nullptr) == hipErrorInvalidValue);
     HIP_MUST(hipEventCreateWithFlags(&event, hipEventDisableTiming | hipEventInterprocess));
     HIP_MUST(hipIpcGetEventHandle(&handle, event));
     HIP_MUST(hipEventRecord(event, nullptr));
     HIP_MUST(hipEventSynchronize(event));
-    expect_ints(data, 0, 1, 0);
+    expect_ints(data, 0, 3, 1);
 }
 
 // Where managed memory lies and may be used.
