@@ -42,7 +42,7 @@ void kfd_notice_fault(uint32_t gpu);
 
 /* ---- kfd_memory.c ---- */
 
-/* The same memory at another address, too. */
+/* Gives the memory of an allocation another address, too. */
 int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
                       uint64_t *offset);
 /* The allocation with the handle, or one that was imported from it while it was there. */
