@@ -3,9 +3,9 @@
 
 piglit_opencl.py OUTPUT [--only TEXT] [-- PREFIX...] runs each test's command behind PREFIX
 ("heddle run PLATFORM --"), or as it is, and writes a line `RESULT<tab>NAME` for each; tests that
-OUTPUT has already are left out. RESULT is piglit's, `crash`, `timeout`, or `none`: nothing was said.
+OUTPUT has already are left out. RESULT is piglit's, `crash`, `timeout`, or `none`.
 
-piglit_opencl.py --table FIRST SECOND prints how many tests of each group have which result in both."""
+piglit_opencl.py --table FIRST SECOND prints how many tests of each group have which result."""
 import collections
 import json
 import shlex
@@ -41,7 +41,8 @@ def read_results(path):
 
 
 def list_tests():
-    listed = subprocess.run(["piglit", "print-cmd", "cl"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(["piglit", "print-cmd", "cl"], capture_output=True, text=True,
+                            check=True)
     for line in listed.stdout.splitlines():
         name, _, command = line.partition(" ::: ")
         if "interop" not in command:  # needs a window system
