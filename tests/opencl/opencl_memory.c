@@ -36,13 +36,30 @@ static void sub_buffers_are_ranges(void)
     OK(clReleaseMemObject(whole)); /* the part keeps it */
     OK(clEnqueueFillBuffer(queue, part, "\x77", 1, 0, 512, 0, NULL, NULL));
     EXPECT(CL_MEM_COPY_OVERLAP, clEnqueueCopyBuffer(queue, part, part, 0, 8, 64, 0, NULL, NULL));
-    EXPECT(CL_INVALID_MEM_OBJECT,
-           clEnqueueCopyBuffer(queue, whole, part, 0, 256, 64, 0, NULL, NULL));
-    OK(clEnqueueWriteBuffer(queue, part, CL_FALSE, 256, 64, bytes, 0, NULL, NULL));
+    EXPECT(CL_INVALID_MEM_OBJECT, clReleaseMemObject(whole));
+    OK(clEnqueueCopyBuffer(queue, parent, part, 0, 256, 64, 0, NULL, NULL));
     OK(clEnqueueReadBuffer(queue, part, CL_TRUE, 0, 512, got, 0, NULL, NULL));
     CHECK(got[0] == 0x77 && got[255] == 0x77 && memcmp(got + 256, bytes, 64) == 0
           && got[320] == 0x77);
     OK(clReleaseMemObject(part));
+    EXPECT(CL_INVALID_MEM_OBJECT,
+           clEnqueueCopyBuffer(queue, parent, part, 0, 256, 64, 0, NULL, NULL));
+}
+
+/* The queue keeps the context that the program has released, and gives it back. */
+static void contexts_are_kept(void)
+{
+    cl_int error;
+    cl_context own = clCreateContext(NULL, 1, &device, NULL, NULL, &error), kept = NULL;
+    cl_command_queue in_own = clCreateCommandQueue(own, device, 0, &error);
+    OK(error);
+    OK(clReleaseContext(own));
+    OK(clGetCommandQueueInfo(in_own, CL_QUEUE_CONTEXT, sizeof kept, &kept, NULL));
+    CHECK(kept == own);
+    OK(clRetainContext(kept));
+    OK(clReleaseCommandQueue(in_own));
+    OK(clReleaseContext(kept));
+    EXPECT(CL_INVALID_CONTEXT, clReleaseContext(kept));
 }
 
 static void mappings_overlap(void)
@@ -246,6 +263,7 @@ int main(void)
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = (unsigned char)(i * 7 + i / 256);
     sub_buffers_are_ranges();
+    contexts_are_kept();
     mappings_overlap();
     host_pointers_are_mapped();
     rectangles_are_copied();

@@ -294,9 +294,10 @@ static void prepare(void)
 {
     cl_int error;
     living[PLATFORM][0] = platform;
-    cl_program program = make_program("__kernel void f(__global int *x, int n, __local int *l)\n"
-                                      "{ if (x && get_global_id(0) < 16) x[get_global_id(0)] = n; }\n",
-                                      NULL);
+    cl_program program =
+        make_program("__kernel void f(__global int *x, int n, __local int *l)\n"
+                     "{ if (x && get_global_id(0) < 16) x[get_global_id(0)] = n; }\n",
+                     NULL);
     for (int i = 0; i < LIVING; i++) {
         living[CONTEXT][i] = context;
         living[QUEUE][i] = make_queue(i % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 2);

@@ -64,3 +64,13 @@ def test_tests_of_clblast_pass(run, program, name):
     done = run(f"{R9NANO} --mode functional -- {path} -precision 32", seconds=3600)
     assert re.search(r"[1-9]\d* test\(s\) passed", done.output)
     assert not re.search(r"[1-9]\d* test\(s\) (failed|skipped)", done.output)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("length", ["-x 64 -b 16", "-x 30 -y 8 --outPlace", "-x 128 --double"])
+def test_client_of_clfft_passes(run, program, length):
+    program("vector_add")
+    path = shutil.which("clFFT-client")
+    if not path:
+        pytest.skip("clfft-client is missing: no transform was run")
+    run(f"{R9NANO} --mode functional -- {path} {length}", "Internal Client Test [*]+PASS")

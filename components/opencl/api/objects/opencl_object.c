@@ -10,7 +10,7 @@
 
 struct slot {
     const void *dispatch;
-    struct opencl_object *object; /* NULL: released */
+    struct opencl_object *object; /* NULL: it has ended */
 };
 
 enum { SLOTS = 1 << 26 }; /* addresses only; memory is taken as slots are used */
@@ -57,8 +57,11 @@ void *opencl_find(enum opencl_kind kind, const void *handle)
 
 static void end_unused(struct opencl_object *object)
 {
-    if (object->references == 0 && object->holds == 0 && object->destroy)
-        object->destroy(object);
+    if (object->references > 0 || object->holds > 0 || !object->destroy)
+        return;
+    if (object->handle)
+        ((struct slot *)object->handle)->object = NULL;
+    object->destroy(object);
 }
 
 void opencl_hold(struct opencl_object *object)
@@ -88,8 +91,9 @@ bool opencl_release(enum opencl_kind kind, const void *handle)
     struct opencl_object *object = opencl_find(kind, handle);
     if (!object || !object->destroy)
         return object != NULL;
-    if (--object->references == 0)
-        ((struct slot *)object->handle)->object = NULL;
+    if (object->references == 0)
+        return false;
+    object->references--;
     end_unused(object);
     return true;
 }

@@ -2,8 +2,10 @@
  *
  * A handle is the address of a slot, which begins with the table that the loader calls through.
  * Slots lie in a range of their own, in the order in which objects were made, and are never used
- * again. So a handle that was released, or that is another object's, is refused and never followed,
- * and handles do not depend on the heap. All functions are called with the lock held. */
+ * again. So a handle of an object that has ended, or of another kind, is refused and never
+ * followed, and handles do not depend on the heap. A program may have released an object that
+ * another one keeps, ask that one for it (CL_QUEUE_CONTEXT), and use it again. All functions are
+ * called with the lock held. */
 #ifndef HEDDLE_OPENCL_OBJECT_H
 #define HEDDLE_OPENCL_OBJECT_H
 
@@ -26,7 +28,7 @@ enum opencl_kind {
  * library holds it. */
 struct opencl_object {
     enum opencl_kind kind;
-    uint32_t references; /* of the program; none: the handle is refused */
+    uint32_t references; /* of the program */
     uint32_t holds;      /* by other objects and calls that wait */
     void *handle;
     void (*destroy)(struct opencl_object *object);
@@ -35,7 +37,7 @@ struct opencl_object {
 /* Gives the object a handle, and the program one reference. Without `destroy` it stays for ever. */
 void opencl_object_begin(struct opencl_object *object, enum opencl_kind kind,
                          void (*destroy)(struct opencl_object *object));
-/* What the handle stands for; NULL: nothing, or another kind. */
+/* What the handle stands for; NULL: nothing any more, or another kind. */
 void *opencl_find(enum opencl_kind kind, const void *handle);
 void opencl_hold(struct opencl_object *object);
 void opencl_drop(struct opencl_object *object);

@@ -169,21 +169,24 @@ static cl_int issue(struct opencl_event *event)
     return error;
 }
 
+/* The first command that waits and can be issued, taken out of the list; NULL: there is none. */
+static struct opencl_event *take_ready(void)
+{
+    for (struct opencl_event **link = &waiting; *link; link = &(*link)->next) {
+        struct opencl_event *event = *link;
+        if (can_issue(event)) {
+            *link = event->next;
+            return event;
+        }
+    }
+    return NULL;
+}
+
 void opencl_events_issue(void)
 {
-    for (bool again = true; again;) {
-        again = false;
-        for (struct opencl_event **link = &waiting; *link;) {
-            struct opencl_event *event = *link;
-            if (!can_issue(event)) {
-                link = &event->next;
-                continue;
-            }
-            *link = event->next;
-            issue(event);
-            opencl_drop(&event->object);
-            again = true;
-        }
+    for (struct opencl_event *event; (event = take_ready());) {
+        issue(event);
+        opencl_drop(&event->object);
     }
     opencl_note_done();
 }
@@ -194,6 +197,7 @@ static void keep(struct opencl_event *event)
     while (*end)
         end = &(*end)->next;
     *end = event;
+    event->next = NULL;
     opencl_hold(&event->object);
 }
 
@@ -235,6 +239,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
         discard(command);
         return error;
     }
+    opencl_queue_make_room(queue);
     struct opencl_event *event = make(how, queue, command);
     opencl_queue_add(queue, event);
     if (how->holds_back && (queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))

@@ -10,29 +10,38 @@ static struct opencl_queue *queues;
 
 /* ---- open commands ---- */
 
-/* Lets go of commands that are over. */
+/* Lets go of commands that are over. Other threads may go on when one of them ends, since memory
+ * may be freed with it. */
 static void tidy(struct opencl_queue *queue)
 {
-    size_t kept = 0, count = queue->open_count;
+    size_t kept = 0, over = 0, count = queue->open_count;
+    struct opencl_event **list = opencl_allocate(count * sizeof(struct opencl_event *));
     for (size_t i = 0; i < count; i++) {
-        struct opencl_event *event = queue->open[i];
-        if (opencl_event_is_over(event))
-            opencl_drop(&event->object);
+        if (opencl_event_is_over(queue->open[i]))
+            list[over++] = queue->open[i];
         else
-            queue->open[kept++] = event;
+            queue->open[kept++] = queue->open[i];
     }
     queue->open_count = kept;
+    for (size_t i = 0; i < over; i++)
+        opencl_drop(&list[i]->object);
+    free(list);
+}
+
+void opencl_queue_make_room(struct opencl_queue *queue)
+{
+    enum { FIRST_ROOM = 16 };
+    if (queue->open_count < queue->open_room)
+        return;
+    tidy(queue);
+    if (queue->open_count >= queue->open_room / 2) {
+        queue->open_room = queue->open_room ? 2 * queue->open_room : FIRST_ROOM;
+        queue->open = opencl_grow(queue->open, queue->open_room * sizeof(struct opencl_event *));
+    }
 }
 
 void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event)
 {
-    enum { TIDY_AT = 16 };
-    if (queue->open_count == queue->open_room)
-        tidy(queue);
-    if (queue->open_count == queue->open_room) {
-        queue->open_room = queue->open_room ? 2 * queue->open_room : TIDY_AT;
-        queue->open = opencl_grow(queue->open, queue->open_room * sizeof(struct opencl_event *));
-    }
     opencl_hold(&event->object);
     queue->open[queue->open_count++] = event;
 }
@@ -117,8 +126,9 @@ void opencl_queues_tidy(void)
             struct opencl_event *barrier = each->barrier;
             each->barrier = NULL;
             opencl_drop(barrier ? &barrier->object : NULL);
-            tidy(each);
         }
+        if (each->open_count > 0)
+            tidy(each);
         next = each->next;
         opencl_drop(&each->object);
     }

@@ -27,6 +27,8 @@ struct opencl_queue {
     struct opencl_event *barrier; /* that later commands wait for, held; NULL: none */
 };
 
+/* Makes room for one more command, before anything is decided by those that there are. */
+void opencl_queue_make_room(struct opencl_queue *queue);
 /* Notes a command; the queue holds it. */
 void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event);
 /* Lets go of commands that are over, and of queues that the program has released. */
