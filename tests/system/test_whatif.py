@@ -18,7 +18,7 @@ from heddle.sensitivity import with_proposed  # noqa: E402
 from heddle.whatif import Diagnosis, Found, lines, tornado  # noqa: E402
 
 # Planted in the program, and no parameter of the machine is for it.
-IN_THE_PROGRAM = [("r9nano", "lds_banks"), ("mi210", "lds_banks")]
+IN_THE_PROGRAM = [("r9nano", "lds_banks"), ("mi210", "lds_banks"), ("r9nano", "lds_bandwidth")]
 PLATFORM, NANO = "platforms/tiny.heddle", "platforms/r9nano.heddle"
 
 
