@@ -111,7 +111,7 @@ char **run_rocm_server(struct command *c)
     return server;
 }
 
-/* It is supervised in the program's place. */
+/* The server is supervised in the program's place. */
 static bool start_server(struct command *c, int listener)
 {
     server[1] = arena_printf(c->arena, "%d", listener);

@@ -9,9 +9,10 @@ bool run_uses_rocm(const struct options *o);
 /* Writes the files that the driver shows to a folder of this run. false: said on standard error.
  * Nothing is done without --stack rocm. */
 bool run_rocm_begin(struct command *c);
-/* Starts the simulator, which waits for processes of the program, behind the environment that names
- * the platform, which then leads programs to it. `supervise` learns of it. false: said on standard error. */
 struct supervise;
+/* Starts the simulator, which waits for processes of the program, behind the environment that names
+ * the platform, which then leads programs to it. `supervise` learns of it. false: said on standard
+ * error. */
 bool run_rocm_start(struct command *c, struct supervise *supervise);
 /* The words that start a simulator in a program's place, for `heddle serve`. */
 char **run_rocm_server(struct command *c);

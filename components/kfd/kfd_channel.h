@@ -65,7 +65,7 @@ struct kfd_reply {
     _Alignas(8) uint8_t bytes[KFD_CHANNEL_BYTES];
 };
 
-/* Of the file of the GPUs' memory. */
+/* A part of the file of the GPUs' memory. */
 struct kfd_extent {
     uint64_t offset, bytes;
 };

@@ -131,7 +131,7 @@ void kfd_enter(struct kfd_process *p);
 bool kfd_any_process(bool (*is)(void));
 /* An address space and empty tables for a process; NULL: it was said on stderr why not. */
 struct kfd_process *kfd_process_open(pid_t pid, uint64_t code);
-/* It has ended: queues begin nothing more, waits are over. */
+/* A process has ended: its queues begin nothing more, its waits are over. */
 void kfd_process_leave(struct kfd_process *p);
 /* All that it has is free. Nothing of it is with the driver any more, unless `kfd.lost`. */
 void kfd_process_close(struct kfd_process *p);

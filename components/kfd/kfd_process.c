@@ -42,7 +42,7 @@ static size_t shared_bytes(void)
     return kfd_doorbells_at(kfd.gpu_count);
 }
 
-/* Its size is sealed: a program that cuts it off would end the server. */
+/* The size of the file is sealed: a program that cuts it off would end the server. */
 static bool open_shared(struct kfd_process *p)
 {
     p->file = memfd_create("heddle process", MFD_CLOEXEC | MFD_ALLOW_SEALING);

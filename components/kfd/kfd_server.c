@@ -146,7 +146,7 @@ static struct kfd_process *find_process(pid_t pid)
     return NULL;
 }
 
-/* Its other connections end, too, also when a child has copies of them. */
+/* Other connections of the process end, too, also when a child has copies of them. */
 static void leave(struct kfd_process *p)
 {
     kfd_process_leave(p);

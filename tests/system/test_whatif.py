@@ -131,8 +131,8 @@ def test_what_lies_within_the_noise_floor_is_grey_and_no_effect():
     assert any(line.endswith("no effect") for line in lines(quiet, 20))
     assert not any(line.endswith("no effect") for line in lines(loud, 20))
     assert "  confirmed: a=2 (there is more) changes the time by -3.0 %" in lines(loud, 20)
-    assert ("  not confirmed: a=2 (there is more) changes the time by -1.5 %, which is within the noise floor"
-            in lines(quiet, 20))
+    assert ("  not confirmed: a=2 (there is more) changes the time by -1.5 %, which is within the "
+            "noise floor" in lines(quiet, 20))
     assert "  not confirmed: a=2 (there is more) changes the time by +5.0 %" in lines(told(0.05), 20)
 
 

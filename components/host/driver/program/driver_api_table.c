@@ -134,12 +134,11 @@ static enum driver_status api_share_memory(int *file)
 {
     api_enter();
     *file = memory_make_file();
-    return api_leave(*file >= 0
-                         ? DRIVER_OK
-                         : driver_fail(DRIVER_OUT_OF_MEMORY,
-                                       "the memory of GPUs cannot become a file of the "
-                                       "system: %s",
-                                       strerror(errno)));
+    return api_leave(*file >= 0 ? DRIVER_OK
+                                : driver_fail(DRIVER_OUT_OF_MEMORY,
+                                              "the memory of GPUs cannot become a file of the "
+                                              "system: %s",
+                                              strerror(errno)));
 }
 
 API_CALL(alias, (address, size, host), uint64_t address, uint64_t size, void *host)
