@@ -139,7 +139,7 @@ static void use_queues(void)
 }
 
 static char *read_only;
-static int faults;
+static volatile sig_atomic_t faults;
 
 static void open_page(int number)
 {
