@@ -36,5 +36,10 @@ void progress_done(uint64_t work_groups)
 
 void progress_tell(struct run_counts *to)
 {
-    *to = (struct run_counts){get(&kernels), get(&begun), get(&groups), get(&done)};
+    *to = (struct run_counts){.launches = get(&kernels),
+                              .begun = get(&begun),
+                              .parts = get(&groups),
+                              .done = get(&done),
+                              .launch_word = "kernel",
+                              .parts_word = "work-groups"};
 }

@@ -50,8 +50,7 @@ struct board {
     uint32_t waits_told; /* the wish that `waits` answers */
     uint64_t time_ps, cycles, instructions, messages;
     uint64_t kernels_begun, kernels_ended;
-    uint64_t kernels, groups,
-        groups_done; /* asked for by now, with their work-groups; ended ones */
+    uint64_t launches_asked, parts, parts_done;  /* struct run_counts */
     struct board_kernel launches[BOARD_KERNELS]; /* by number, modulo BOARD_KERNELS */
     char program[BOARD_NAME], platform[BOARD_NAME], model[BOARD_HASH];
     char waits[BOARD_WAITS];

@@ -68,7 +68,7 @@ void extensions_write_stats(struct json *out)
 void extensions_progress(struct run_counts *counts)
 {
     *counts = (struct run_counts){0};
-    for (unsigned i = 0; i < extension_count && !counts->kernels; i++)
+    for (unsigned i = 0; i < extension_count && !counts->launches; i++)
         if (extensions[i]->progress)
             extensions[i]->progress(counts);
 }

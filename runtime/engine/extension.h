@@ -21,10 +21,11 @@ enum extension_end {
     EXTENSION_FAILED  /* something could not be written */
 };
 
-/* Launches that the program has asked for so far, those of them that have begun, all of their
- * work-groups, and those that have ended. */
+/* Launches that the program has asked for so far, those of them that have begun, the parts that all
+ * of them have, and those that have ended. What users call a launch, and parts. */
 struct run_counts {
-    uint64_t kernels, begun, groups, done;
+    uint64_t launches, begun, parts, done;
+    const char *launch_word, *parts_word;
 };
 
 struct extension {

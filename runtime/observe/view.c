@@ -82,9 +82,9 @@ static void write_board(uint64_t time_ps)
     b->messages = engine_messages();
     struct run_counts counts;
     extensions_progress(&counts);
-    b->kernels = counts.kernels;
-    b->groups = counts.groups;
-    b->groups_done = counts.done;
+    b->launches_asked = counts.launches;
+    b->parts = counts.parts;
+    b->parts_done = counts.done;
     series_columns_settle(view.table);
     for (uint32_t i = 0; i < view.column_count; i++)
         values[i] = *view.columns[i].value;

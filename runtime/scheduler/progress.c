@@ -38,23 +38,24 @@ static double seconds(clockid_t clock)
     return (double)host_time_read(clock) * 1e-9;
 }
 
-/* "kernel 3 of 10, 45 % of the work-groups, about 12 s left, ", or "". The estimate takes all
- * work-groups that are known for equal. */
+/* "launch 3 of 10, 45 % of its parts, about 12 s left, " in the words of users, or "". The estimate
+ * takes all parts that are known for equal. */
 static void describe(char *text, size_t size, double since)
 {
     struct run_counts of;
     int used = 0;
     extensions_progress(&of);
     text[0] = '\0';
-    if (!of.begun || !of.kernels)
+    if (!of.begun || !of.launches)
         return;
-    used = snprintf(text, size, "kernel %" PRIu64 " of %" PRIu64 ", ", of.begun, of.kernels);
-    if (of.done && of.done <= of.groups && (size_t)used < size)
-        used += snprintf(text + used, size - (size_t)used, "%.0f %% of the work-groups, ",
-                         100 * (double)of.done / (double)of.groups);
-    if (of.done && of.done < of.groups && (size_t)used < size)
+    used = snprintf(text, size, "%s %" PRIu64 " of %" PRIu64 ", ", of.launch_word, of.begun,
+                    of.launches);
+    if (of.done && of.done <= of.parts && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, "%.0f %% of the %s, ",
+                         100 * (double)of.done / (double)of.parts, of.parts_word);
+    if (of.done && of.done < of.parts && (size_t)used < size)
         snprintf(text + used, size - (size_t)used, "about %.0f s left, ",
-                 since * (double)(of.groups - of.done) / (double)of.done);
+                 since * (double)(of.parts - of.done) / (double)of.done);
 }
 
 /* A line that is drawn anew, for terminals, or one after the other, for logs. */
