@@ -32,14 +32,14 @@ struct kfd_connection {
     bool rung;
     int thread;
     struct kfd_process *process; /* NULL: none yet, or not any more */
-    struct kfd_request request, gone, give_up;
+    struct kfd_request request, gone;
     struct kfd_call call;
     struct kfd_reply reply;
-    int passed;     /* a descriptor beside a call or its answer; -1: none */
-    bool passes;    /* those of KFD_PASS_FILES with the answer */
-    bool returns;   /* the argument of the call */
-    bool giving_up; /* atomic */
-    bool is_gone;   /* of the thread that takes messages */
+    int passed;        /* a descriptor beside a call or its answer; -1: none */
+    bool passes;       /* those of KFD_PASS_FILES with the answer */
+    bool returns;      /* the argument of the call */
+    uint32_t calls;    /* atomic: number of the call */
+    uint32_t given_up; /* of the thread that takes messages: the call whose time is over */
 };
 
 static struct {
@@ -123,7 +123,6 @@ void kfd_answer(struct kfd_request *request, int result)
         pass(&message, room, &passed, 1);
     c->passes = false;
     c->passed = -1;
-    __atomic_store_n(&c->giving_up, false, __ATOMIC_RELAXED);
     __atomic_store_n(&c->pending, false, __ATOMIC_RELEASE);
     if (sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         shutdown(fd, SHUT_RDWR);
@@ -302,11 +301,21 @@ static int run_call(struct kfd_request *request)
     return says[c->call.kind].run(c);
 }
 
+/* The time of a call is over. The call may have been answered, and the next one be on its way,
+ * before the machine hears of it. */
+struct give_up {
+    struct kfd_request request;
+    uint32_t call;
+};
+
 static int run_give_up(struct kfd_request *request)
 {
+    struct give_up *g = (struct give_up *)(void *)request;
     struct kfd_connection *c = request->connection;
-    if (c->process && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+    if (c->process && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE)
+        && __atomic_load_n(&c->calls, __ATOMIC_RELAXED) == g->call)
         kfd_event_give_up(&c->request);
+    free(g);
     return KFD_LATER;
 }
 
@@ -384,17 +393,21 @@ static void accept_connection(void)
     c->watch = (int)syscall(SYS_pidfd_open, who.pid, 0);
     c->request = (struct kfd_request){.connection = c, .run = run_call};
     c->gone = (struct kfd_request){.connection = c, .run = run_gone, .aside = true};
-    c->give_up = (struct kfd_request){.connection = c, .run = run_give_up, .aside = true};
     watch(c->fd, c);
     if (c->watch >= 0)
         watch(c->watch, c);
 }
 
+/* Behind the call itself, and once for each. */
 static void take_give_up(struct kfd_connection *c)
 {
-    if (__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE)
-        && !__atomic_exchange_n(&c->giving_up, true, __ATOMIC_ACQ_REL))
-        kfd_hand_over(&c->give_up);
+    if (!__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) || c->given_up == c->calls)
+        return;
+    struct give_up *g = kfd_new(sizeof *g);
+    *g = (struct give_up){{.connection = c, .run = run_give_up, .aside = c->request.aside},
+                          c->calls};
+    c->given_up = c->calls;
+    kfd_hand_over(&g->request);
 }
 
 /* A message, and the descriptor beside it; what else is passed is closed. */
@@ -438,6 +451,7 @@ static void begin_call(struct kfd_connection *c, const struct kfd_call *call, in
     c->request.argument = c->call.bytes;
     c->request.aside =
         call->kind == KFD_SAY_IOCTL ? kfd_ioctl_is_aside(call->word[0]) : says[call->kind].aside;
+    __atomic_store_n(&c->calls, c->calls + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&c->pending, true, __ATOMIC_RELEASE);
     kfd_hand_over(&c->request);
 }
