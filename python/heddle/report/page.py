@@ -337,8 +337,8 @@ SCRIPTS = ("page.js",)
 TIMELINE_SCRIPTS = (*SCRIPTS, "timeline_draw.js", "interval.js", "timeline.js")
 
 
-def whole(title: str, heads: str, sections: list[str], data_scripts: list[str],
-          scripts: Iterable[str] = SCRIPTS) -> str:
+def whole(title: str, heads: str, sections: list[str],
+          data_scripts: Iterable[str] = (), scripts: Iterable[str] = SCRIPTS) -> str:
     """A page from its parts, with style and scripts."""
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
