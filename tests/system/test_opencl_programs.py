@@ -37,6 +37,12 @@ def test_host_functions_do_what_the_specification_says(run, program, name, says,
     run(f"{R9NANO} --mode {mode} -- {program(name)}", rf"{says}(?s:.*)PASSED: \d+ checks, 0 fail")
 
 
+@pytest.mark.parametrize("platform,mode", [("r9nano_x4", "functional"), ("mi210_x2", "timing")])
+def test_devices_of_a_context_share_buffers(run, program, platform, mode):
+    run(f"platforms/{platform}.heddle --generic --mode {mode} -- {program('devices')}",
+        r"PASSED: \d+ checks, 0 failures")
+
+
 @pytest.mark.parametrize("platform,device,units", [(R9NANO, "r9nano gpu", 64),
                                                    (MI210, "mi210 gpu", 104)])
 def test_clinfo_lists_the_devices_of_the_description(run, program, platform, device, units):

@@ -59,6 +59,18 @@ cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *
     return error;
 }
 
+/* Commands on several devices that use parts of one buffer need no events of the program. What is
+ * copied between devices waits for the last of them that writes. A queue that is gone has nothing
+ * left to do. */
+static cl_int wait_for_writer(const struct opencl_memory *whole, uint32_t lane)
+{
+    uint64_t ticket = 0;
+    if (!whole->writer || whole->writer - 1 == lane
+        || opencl.api->mark(whole->writer - 1, &ticket) != DRIVER_OK)
+        return CL_SUCCESS;
+    return opencl_status(opencl.api->wait_for(lane, ticket));
+}
+
 cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool written)
 {
     struct opencl_memory *whole = opencl_memory_whole(memory);
@@ -67,13 +79,16 @@ cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane,
     for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++) {
         if (whole->valid[place] || !whole->valid[i] || whole->is_shared)
             continue;
-        error = opencl_status(
-            opencl.api->copy(lane, address, whole->addresses[i], whole->size, &ticket));
+        error = wait_for_writer(whole, lane);
+        if (error == CL_SUCCESS)
+            error = opencl_status(
+                opencl.api->copy(lane, address, whole->addresses[i], whole->size, &ticket));
         whole->valid[place] = true;
     }
     for (uint32_t i = 0; i < whole->context->device_count && written; i++)
         whole->valid[i] = whole->is_shared;
     whole->valid[place] |= written;
+    whole->writer = written ? lane + 1 : whole->writer;
     return error;
 }
 
