@@ -7,12 +7,16 @@ enum { DEVICES = 8, PART = 256, ROUNDS = 3 };
 static const char source[] = "__kernel void put(__global uint *a, uint value)\n"
                              "{ a[get_global_id(0)] = value; }\n"
                              "__kernel void add(__global const uint *a, __global uint *b)\n"
-                             "{ b[get_global_id(0)] += a[get_global_id(0)]; }\n";
+                             "{ b[get_global_id(0)] += a[get_global_id(0)]; }\n"
+                             "__kernel void work(__global uint *a, uint steps)\n"
+                             "{ uint x = 1;\n"
+                             "  for (uint i = 0; i < steps; i++) x = x * 3 + (x >> 5) ^ i;\n"
+                             "  a[get_global_id(0)] = x; }\n";
 
 static cl_device_id devices[DEVICES];
 static cl_uint count;
 static cl_command_queue queues[DEVICES];
-static cl_kernel put, add;
+static cl_kernel put, add, work;
 
 static void begin_all(void)
 {
@@ -32,6 +36,7 @@ static void begin_all(void)
     OK(clBuildProgram(program, 0, NULL, "", NULL, NULL));
     put = make_kernel(program, "put");
     add = make_kernel(program, "add");
+    work = make_kernel(program, "work");
     OK(clReleaseProgram(program));
 }
 
@@ -91,6 +96,41 @@ static void pass_on(cl_mem from, cl_mem to)
     OK(clReleaseEvent(before));
 }
 
+/* A queue has something else to do first. */
+static void keep_busy(cl_uint on, cl_mem with)
+{
+    const size_t items = PART;
+    const cl_uint steps = 3000;
+    OK(clSetKernelArg(work, 0, sizeof with, &with));
+    OK(clSetKernelArg(work, 1, sizeof steps, &steps));
+    OK(clEnqueueNDRangeKernel(queues[on], work, 1, NULL, &items, NULL, 0, NULL, NULL));
+}
+
+/* One device writes; all others read behind its event, and know nothing of each other. */
+static void read_everywhere(cl_mem from, cl_mem other)
+{
+    static cl_uint sum[PART], zeros[PART];
+    const size_t items = PART;
+    cl_mem to[DEVICES];
+    cl_event written, read[DEVICES];
+    keep_busy(0, other);
+    put_part(from, count - 1, 77, &written);
+    OK(clSetKernelArg(add, 0, sizeof from, &from));
+    for (cl_uint i = 0; i < count; i++) {
+        to[i] = make_buffer(sizeof zeros, zeros);
+        OK(clSetKernelArg(add, 1, sizeof to[i], &to[i]));
+        OK(clEnqueueNDRangeKernel(queues[i], add, 1, NULL, &items, NULL, 1, &written, &read[i]));
+    }
+    OK(clReleaseEvent(written));
+    for (cl_uint i = 0; i < count; i++) {
+        OK(clEnqueueReadBuffer(queues[i], to[i], CL_TRUE, 0, sizeof sum, sum, 1, &read[i], NULL));
+        for (cl_uint k = 0; k < PART; k++)
+            CHECK(sum[k] == 77);
+        OK(clReleaseEvent(read[i]));
+        OK(clReleaseMemObject(to[i]));
+    }
+}
+
 int main(void)
 {
     begin_all();
@@ -98,10 +138,12 @@ int main(void)
     cl_mem other = make_buffer(PART * sizeof(cl_uint), NULL);
     write_parts(whole);
     pass_on(whole, other);
+    read_everywhere(whole, other);
     OK(clReleaseMemObject(whole));
     OK(clReleaseMemObject(other));
     OK(clReleaseKernel(put));
     OK(clReleaseKernel(add));
+    OK(clReleaseKernel(work));
     for (cl_uint i = 0; i < count; i++)
         OK(clReleaseCommandQueue(queues[i]));
     return end();

@@ -59,36 +59,45 @@ cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *
     return error;
 }
 
-/* Commands on several devices that use parts of one buffer need no events of the program. What is
- * copied between devices waits for the last of them that writes. A queue that is gone has nothing
- * left to do. */
-static cl_int wait_for_writer(const struct opencl_memory *whole, uint32_t lane)
+/* What is copied from a device waits for the command there that made it, a write or a copy: two
+ * readers need no event between them, nor do commands that use other parts of the buffer. A queue
+ * that is gone has nothing left to do. */
+static cl_int wait_for_maker(const struct opencl_memory *whole, uint32_t from, uint32_t lane)
 {
+    uint32_t maker = whole->made_by[from];
     uint64_t ticket = 0;
-    if (!whole->writer || whole->writer - 1 == lane
-        || opencl.api->mark(whole->writer - 1, &ticket) != DRIVER_OK)
+    if (!maker || maker - 1 == lane || opencl.api->mark(maker - 1, &ticket) != DRIVER_OK)
         return CL_SUCCESS;
     return opencl_status(opencl.api->wait_for(lane, ticket));
+}
+
+static cl_int bring(struct opencl_memory *whole, int place, uint32_t from, uint32_t lane)
+{
+    uint64_t ticket = 0;
+    cl_int error = wait_for_maker(whole, from, lane);
+    if (error == CL_SUCCESS)
+        error = opencl_status(opencl.api->copy(lane, whole->addresses[place],
+                                               whole->addresses[from], whole->size, &ticket));
+    whole->valid[place] = true;
+    whole->made_by[place] = lane + 1;
+    return error;
 }
 
 cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool written)
 {
     struct opencl_memory *whole = opencl_memory_whole(memory);
-    uint64_t address = 0, ticket = 0;
+    uint64_t address = 0;
     cl_int error = opencl_memory_address(whole, place, &address);
+    if (whole->is_shared)
+        return error;
     for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++) {
-        if (whole->valid[place] || !whole->valid[i] || whole->is_shared)
-            continue;
-        error = wait_for_writer(whole, lane);
-        if (error == CL_SUCCESS)
-            error = opencl_status(
-                opencl.api->copy(lane, address, whole->addresses[i], whole->size, &ticket));
-        whole->valid[place] = true;
+        if (!whole->valid[place] && whole->valid[i])
+            error = bring(whole, place, i, lane);
     }
     for (uint32_t i = 0; i < whole->context->device_count && written; i++)
-        whole->valid[i] = whole->is_shared;
-    whole->valid[place] |= written;
-    whole->writer = written ? lane + 1 : whole->writer;
+        whole->valid[i] = (int)i == place;
+    if (written)
+        whole->made_by[place] = lane + 1;
     return error;
 }
 
@@ -107,6 +116,7 @@ static void destroy(struct opencl_object *object)
     opencl_drop(&memory->context->object);
     free(memory->addresses);
     free(memory->valid);
+    free(memory->made_by);
     free(memory->mappings);
     free(memory->properties);
     free(memory);
@@ -220,6 +230,7 @@ static cl_mem create(cl_context handle, const cl_mem_properties *properties, cl_
     struct opencl_memory *memory = make(context, flags, size);
     memory->addresses = opencl_allocate(context->device_count * sizeof *memory->addresses);
     memory->valid = opencl_allocate(context->device_count * sizeof *memory->valid);
+    memory->made_by = opencl_allocate(context->device_count * sizeof *memory->made_by);
     if (properties) {
         memory->property_count = 1;
         memory->properties = opencl_allocate(sizeof *properties);

@@ -28,9 +28,9 @@ struct opencl_memory {
     /* The rest is the parent's in a sub-buffer. */
     uint64_t *addresses; /* one a device of the context; 0: none yet */
     bool *valid;
-    uint32_t writer; /* lane of the last command that writes it, plus 1; 0: there was none */
-    bool is_shared;  /* memory of clSVMAlloc: one address for all devices */
-    uint8_t *shadow; /* what clEnqueueMapBuffer shows; NULL: not made yet */
+    uint32_t *made_by; /* one a device: lane of the command that makes it valid, plus 1; 0: none */
+    bool is_shared;    /* memory of clSVMAlloc: one address for all devices */
+    uint8_t *shadow;   /* what clEnqueueMapBuffer shows; NULL: not made yet */
     struct opencl_mapping *mappings;
     size_t map_count, map_room;
 };
