@@ -4,13 +4,13 @@
     tests/bench/limits.py BUILD [--platform NAME] [PROGRAM...]    # said, and proven
     tests/bench/limits.py BUILD --cost [--runs N] [PROGRAM...]    # CPU seconds, in pairs
 
-The former runs each program, then once more for each setting that the first sentence proposes, with
-twice its value, half of it (latencies and costs), or `true`, and prints how much longer the kernel
-took; when none saves a tenth, also with the first settings of all sentences together. The latter
+The former runs each program, then once more for each setting that the first sentence proposes, and
+prints how much longer the kernel took; when none saves a tenth, also with the first settings of all sentences together. The latter
 runs each program with and without the report in turns."""
 import argparse
+import csv
+import io
 import json
-import re
 import resource
 import statistics
 import subprocess
@@ -49,49 +49,36 @@ class Bench:
         root = json.loads(self.stats.read_text())
         for kernel in root["kernels"]:
             found[kernel["name"]] = found.get(kernel["name"], 0) + kernel["cycles"]
-        return found, root["stamp"]["settings"]
+        return found
 
-
-def other(setting, value, said):
-    """A value of the setting that is to relieve what it is proposed for; where the grid is too
-    small, a machine that is smaller and should be as fast."""
-    if value in ("true", "false"):
-        return "true"
-    number, unit = re.fullmatch(r"([0-9.]+)(.*)", value).groups()
-    dear = re.search("latency|overhead|cost|setup|interval", setting) or "by the grid" in said
-    return f"{max(int(float(number) * (0.5 if dear else 2)), 1)}{unit}"
+    def limits(self):
+        """Of each kernel what is said, and the settings that are proposed, each some words."""
+        told = subprocess.run([self.build / "codegen/heddle", "stats", self.stats, "--report",
+                               "limits", "--csv"], check=True, text=True, capture_output=True)
+        for row in csv.DictReader(io.StringIO(told.stdout)):
+            yield row["kernel"], row["words"], [
+                one.split(" with ") for one in row["settings"].split("; ") if one][:MOST]
 
 
 def proven(bench, program):
     """A row for the kernel with most cycles: the sentence, and each setting with its change."""
-    _, told = bench.run(program, "--generic", "--report", "limits")
-    kernels, settings = bench.kernels()
+    bench.run(program, "--generic", "--report", "limits")
+    kernels = bench.kernels()
     name = max(kernels, key=kernels.get)
-    plain = {setting.replace("[*]", "").removeprefix("link "): value
-             for setting, value in settings.items()}
-    sentences = []
-    for line in told.split(f"{name}\n")[1].splitlines():
-        if not line.startswith("  "):
-            break
-        said, _, proposed = line.strip().partition("; settings to try: ")
-        sentences.append((said, [f"{one}={other(one, plain[one], said)}"
-                                 for one in proposed.split(", ") if one in plain][:MOST]))
+    sentences = [told[1:] for told in bench.limits() if told[0] == name]
     changes = []
 
-    def try_out(*sets):
-        try:
-            bench.run(program, "--generic", *(word for one in sets for word in ("--set", one)))
-        except subprocess.CalledProcessError:
-            return 0.0  # it is not in the range of the parameter
-        change = bench.kernels()[0][name] / kernels[name] - 1
+    def try_out(sets):
+        bench.run(program, "--generic", *(word for one in sets for word in ("--set", one)))
+        change = bench.kernels()[name] / kernels[name] - 1
         changes.append(f"`{' '.join(sets)}` {100 * change:+.0f} %")
         return change
 
     said = sentences[0][0]
-    least = min([try_out(one) for one in sentences[0][1]], default=0.0)
-    others = [sets[0] for _, sets in sentences if sets]
+    least = min([try_out(sets) for sets in sentences[0][1]], default=0.0)
+    others = [settings[0] for _, settings in sentences if settings]
     if least > -0.1 and len(others) > 1 and "by the grid" not in said:  # several limits at once
-        try_out(*others)
+        try_out([one for sets in others for one in sets])
     said = said.replace("[*]", r"[\*]")
     print(f"| {program} | {kernels[name]} | {said} | {', '.join(changes) or '-'} |", flush=True)
 
