@@ -97,12 +97,12 @@ def _own_uses(model: Model, index: int) -> Iterator[tuple[str, _Use]]:
     for name, part, whole in place.measures:
         if name not in ("utilisation", "bandwidth") or len(whole) != 1 or whole[0][1] is not None:
             continue
-        could, asked = whole[0][0], name == "bandwidth" and 0 < place.asked_bytes < whole[0][0]
-        if asked:
-            could = place.asked_bytes
+        could, carried = whole[0][0], name == "bandwidth" and 0 < place.carried_bytes < whole[0][0]
+        if carried:  # a queue is where more comes than is served, not where little is asked for
+            could = place.carried_bytes
         for factor, stat in part if could > 0 else ():
             if stat is not None:
-                if asked:  # what comes is no longer than its payload; an atomic has two operands
+                if carried:  # what comes is no longer than its payload; an atomic has two operands
                     factor = min(factor, place.payload_bytes) * (1 + (stat == "atomics"))
                 yield f"{place.path}.{stat}", _Use((speaker, f"{place.path} {name}"),
                                                    factor / could * 1e12 / model.hz[place.clock])

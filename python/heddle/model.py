@@ -21,6 +21,7 @@ class Place:
     kind: str  # the word of diagrams; of a part "part"
     clock: str
     measures: list[tuple[str, Terms, Terms]]  # name, part, whole
+    carried_bytes: float = 0  # a cycle, at most, that connections bring
     asked_bytes: float = 0  # a cycle, at most, that requests of others can move
     payload_bytes: float = 0  # the most of one of them
     interface: str = ""
@@ -79,7 +80,9 @@ class Model:
                     joins: set[str]) -> Connection:
         target = self.places[self.index[one["to"].rpartition(".")[0]]]
         rate = 1.0 if one["from"].rpartition(".")[0] in joins else float(one["width"])
-        target.asked_bytes += self._most_asked(one["from"], rate * one["payload_bytes"])
+        carried = rate * one["payload_bytes"]
+        target.carried_bytes += carried
+        target.asked_bytes += self._most_asked(one["from"], carried)
         target.payload_bytes = max(target.payload_bytes, one["payload_bytes"])
         link, wire = one.get("link", ""), one.get("wire", "")
         if not link:
