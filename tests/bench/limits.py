@@ -5,8 +5,8 @@
     tests/bench/limits.py BUILD --cost [--runs N] [PROGRAM...]    # CPU seconds, in pairs
 
 The former runs each program, then once more for each setting that the first sentence proposes, and
-prints how much longer the kernel took; when none saves a tenth, also with the first settings of all sentences together. The latter
-runs each program with and without the report in turns."""
+prints how much longer the kernel took; when none saves a tenth, also with the first settings of all
+sentences together. The latter runs each program with and without the report in turns."""
 import argparse
 import csv
 import io
