@@ -131,6 +131,49 @@ static void read_everywhere(cl_mem from, cl_mem other)
     }
 }
 
+/* Two queues of one device read what another device has written. The first one is busy, and it is
+ * the one that has the buffer copied. */
+static void read_by_two_queues(cl_mem from, cl_mem other)
+{
+    static cl_uint sum[PART], zeros[PART];
+    const size_t items = PART;
+    cl_int error;
+    cl_mem to = make_buffer(sizeof zeros, zeros);
+    cl_event written, read[2];
+    cl_command_queue second = clCreateCommandQueueWithProperties(context, devices[1], NULL, &error);
+    OK(error);
+    put_part(from, 0, 99, &written);
+    keep_busy(1, other);
+    OK(clSetKernelArg(add, 0, sizeof from, &from));
+    OK(clSetKernelArg(add, 1, sizeof other, &other));
+    OK(clEnqueueNDRangeKernel(queues[1], add, 1, NULL, &items, NULL, 1, &written, &read[0]));
+    OK(clSetKernelArg(add, 1, sizeof to, &to));
+    OK(clEnqueueNDRangeKernel(second, add, 1, NULL, &items, NULL, 1, &written, &read[1]));
+    OK(clEnqueueReadBuffer(second, to, CL_TRUE, 0, sizeof sum, sum, 1, &read[1], NULL));
+    for (cl_uint k = 0; k < PART; k++)
+        CHECK(sum[k] == 99);
+    OK(clWaitForEvents(1, &read[0]));
+    OK(clReleaseEvent(written));
+    OK(clReleaseEvent(read[0]));
+    OK(clReleaseEvent(read[1]));
+    OK(clReleaseMemObject(to));
+    OK(clReleaseCommandQueue(second));
+}
+
+/* More than all the memory, released while commands that use it are queued. */
+static void release_early(void)
+{
+    static const cl_uint zero = 0;
+    cl_ulong memory = 0;
+    OK(clGetDeviceInfo(devices[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL));
+    for (int i = 0; i < 12; i++) {
+        cl_mem large = make_buffer(memory / 8, NULL);
+        OK(clEnqueueFillBuffer(queues[0], large, &zero, sizeof zero, 0, 4096, 0, NULL, NULL));
+        OK(clReleaseMemObject(large));
+    }
+    OK(clFinish(queues[0]));
+}
+
 int main(void)
 {
     begin_all();
@@ -139,6 +182,8 @@ int main(void)
     write_parts(whole);
     pass_on(whole, other);
     read_everywhere(whole, other);
+    read_by_two_queues(whole, other);
+    release_early();
     OK(clReleaseMemObject(whole));
     OK(clReleaseMemObject(other));
     OK(clReleaseKernel(put));

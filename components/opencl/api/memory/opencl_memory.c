@@ -59,14 +59,15 @@ cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *
     return error;
 }
 
-/* What is copied from a device waits for the command there that made it, a write or a copy: two
- * readers need no event between them, nor do commands that use other parts of the buffer. A queue
- * that is gone has nothing left to do. */
-static cl_int wait_for_maker(const struct opencl_memory *whole, uint32_t from, uint32_t lane)
+/* What is copied from a device waits for the command there that made it, a write or a copy:
+ * commands that use other parts of the buffer need no event between them. A queue that is gone has
+ * nothing left to do. */
+static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)
 {
-    uint32_t maker = whole->made_by[from];
-    uint64_t ticket = 0;
-    if (!maker || maker - 1 == lane || opencl.api->mark(maker - 1, &ticket) != DRIVER_OK)
+    uint64_t ticket = maker->ticket;
+    if (!maker->lane || maker->lane - 1 == lane
+        || (!ticket && opencl.api->mark(maker->lane - 1, &ticket) != DRIVER_OK)
+        || opencl.face->ticket_done(ticket))
         return CL_SUCCESS;
     return opencl_status(opencl.api->wait_for(lane, ticket));
 }
@@ -74,15 +75,16 @@ static cl_int wait_for_maker(const struct opencl_memory *whole, uint32_t from, u
 static cl_int bring(struct opencl_memory *whole, int place, uint32_t from, uint32_t lane)
 {
     uint64_t ticket = 0;
-    cl_int error = wait_for_maker(whole, from, lane);
+    cl_int error = wait_for_maker(&whole->makers[from], lane);
     if (error == CL_SUCCESS)
         error = opencl_status(opencl.api->copy(lane, whole->addresses[place],
                                                whole->addresses[from], whole->size, &ticket));
     whole->valid[place] = true;
-    whole->made_by[place] = lane + 1;
+    whole->makers[place] = (struct opencl_maker){lane + 1, ticket};
     return error;
 }
 
+/* The program orders its commands, but knows nothing of copies between devices. */
 cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool written)
 {
     struct opencl_memory *whole = opencl_memory_whole(memory);
@@ -90,6 +92,8 @@ cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane,
     cl_int error = opencl_memory_address(whole, place, &address);
     if (whole->is_shared)
         return error;
+    if (whole->valid[place] && whole->makers[place].ticket && error == CL_SUCCESS)
+        error = wait_for_maker(&whole->makers[place], lane);
     for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++) {
         if (!whole->valid[place] && whole->valid[i])
             error = bring(whole, place, i, lane);
@@ -97,7 +101,7 @@ cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane,
     for (uint32_t i = 0; i < whole->context->device_count && written; i++)
         whole->valid[i] = (int)i == place;
     if (written)
-        whole->made_by[place] = lane + 1;
+        whole->makers[place] = (struct opencl_maker){.lane = lane + 1};
     return error;
 }
 
@@ -116,7 +120,7 @@ static void destroy(struct opencl_object *object)
     opencl_drop(&memory->context->object);
     free(memory->addresses);
     free(memory->valid);
-    free(memory->made_by);
+    free(memory->makers);
     free(memory->mappings);
     free(memory->properties);
     free(memory);
@@ -230,7 +234,7 @@ static cl_mem create(cl_context handle, const cl_mem_properties *properties, cl_
     struct opencl_memory *memory = make(context, flags, size);
     memory->addresses = opencl_allocate(context->device_count * sizeof *memory->addresses);
     memory->valid = opencl_allocate(context->device_count * sizeof *memory->valid);
-    memory->made_by = opencl_allocate(context->device_count * sizeof *memory->made_by);
+    memory->makers = opencl_allocate(context->device_count * sizeof *memory->makers);
     if (properties) {
         memory->property_count = 1;
         memory->properties = opencl_allocate(sizeof *properties);

@@ -15,6 +15,12 @@ struct opencl_mapping {
     cl_map_flags flags;
 };
 
+/* What makes a device's memory hold the contents of a buffer. */
+struct opencl_maker {
+    uint32_t lane;   /* of the command, plus 1; 0: none */
+    uint64_t ticket; /* of a copy from another device; 0: the command writes */
+};
+
 struct opencl_memory {
     struct opencl_object object;
     struct opencl_context *context;
@@ -28,9 +34,9 @@ struct opencl_memory {
     /* The rest is the parent's in a sub-buffer. */
     uint64_t *addresses; /* one a device of the context; 0: none yet */
     bool *valid;
-    uint32_t *made_by; /* one a device: lane of the command that makes it valid, plus 1; 0: none */
-    bool is_shared;    /* memory of clSVMAlloc: one address for all devices */
-    uint8_t *shadow;   /* what clEnqueueMapBuffer shows; NULL: not made yet */
+    struct opencl_maker *makers; /* one a device */
+    bool is_shared;              /* memory of clSVMAlloc: one address for all devices */
+    uint8_t *shadow;             /* what clEnqueueMapBuffer shows; NULL: not made yet */
     struct opencl_mapping *mappings;
     size_t map_count, map_room;
 };

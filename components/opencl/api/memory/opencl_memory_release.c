@@ -20,9 +20,12 @@ void opencl_memory_end(uint64_t address)
     opencl_memory_tidy(false);
 }
 
-/* Releasing lets other threads go on, which may change the list. */
+/* Releasing lets other threads go on, which may change the list. Commands that are queued hold what
+ * the program has released. */
 void opencl_memory_tidy(bool waits)
 {
+    if (waits)
+        opencl_queues_finish();
     while (released.count > 0 && (waits || opencl_queues_are_idle()))
         opencl.face->release_device(released.list[--released.count]);
 }
