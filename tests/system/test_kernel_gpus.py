@@ -90,3 +90,17 @@ def test_sweeps_count_each_gpu(heddle, tmp_path):
     with sqlite3.connect(tmp_path / "sweep" / "sweep.sqlite") as sql:
         rows = sql.execute("SELECT point, name, gpu, launches FROM kernels").fetchall()
     assert sorted(rows) == [(point, NAME, gpu, 1) for point in (1, 2) for gpu in range(4)]
+
+
+@pytest.mark.parametrize("visible,gpu", [("2", 2), ("3,1", 3)])
+def test_program_has_the_gpus_that_are_visible(measure, visible, gpu):
+    done = measure(f"{LAUNCHED} --mode functional -- vectoradd",
+                   env={"HIP_VISIBLE_DEVICES": visible})
+    assert [kernel["gpu"] for kernel in done.stats["kernels"]] == [gpu]
+
+
+@pytest.mark.parametrize("visible", ["", "4", "gpu", "1,1", "1,"])
+def test_list_of_visible_gpus_names_each_once(run, visible):
+    run(f"{LAUNCHED} --mode functional -- vectoradd",
+        f"HIP_VISIBLE_DEVICES={visible}: GPUs of the platform are 0 to 3", status=7,
+        env={"HIP_VISIBLE_DEVICES": visible})

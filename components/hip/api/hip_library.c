@@ -88,6 +88,33 @@ void hip_set_features(struct hip_device *device)
     device->has_xnack = traits && traits->xnack;
 }
 
+/* Opens the devices that HIP_VISIBLE_DEVICES names, in its order, or all: "2,0". */
+static bool open_devices(uint32_t count)
+{
+    const char *list = getenv("HIP_VISIBLE_DEVICES"), *at = list ? list : "";
+    bool seen[HIP_DEVICES_MAX] = {false};
+    for (uint32_t i = 0; i < count && !list; i++)
+        if (hip_open_device((int)i, i) != hipSuccess)
+            return false;
+    for (int slot = 0; list && (slot == 0 || *at == ','); slot++) {
+        char *end = NULL;
+        at += slot > 0;
+        unsigned long number = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : ULONG_MAX;
+        if (number >= count || seen[number] || (*end && *end != ',')) {
+            hip_say(
+                "HIP_VISIBLE_DEVICES=%s: GPUs of the platform are 0 to %u, each named once, with "
+                "commas between them",
+                list, count - 1);
+            return false;
+        }
+        if (hip_open_device(slot, (uint32_t)number) != hipSuccess)
+            return false;
+        seen[number] = true;
+        at = end;
+    }
+    return true;
+}
+
 /* The window has four times the room of all memory, so that addresses are not reused soon after a
  * free. */
 static bool start_devices(void)
@@ -116,9 +143,8 @@ static bool start_devices(void)
         return false;
     if (unified && !hip_unify_all(unified))
         return false;
-    for (uint32_t i = 0; i < count && !unified; i++)
-        if (hip_open_device((int)i, i) != hipSuccess)
-            return false;
+    if (!unified && !open_devices(count))
+        return false;
     hip.platform_devices = hip.device_count;
     hip_install_fault_handler();
     return true;
@@ -139,6 +165,8 @@ static enum hip_state open_library(void)
         run_ledger_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
+    if (getenv("HIP_VISIBLE_DEVICES"))
+        HIP_RECORD_STEP(refuse("HIP_VISIBLE_DEVICES chooses its GPUs"));
     return HIP_OPEN;
 }
 
