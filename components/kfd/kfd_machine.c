@@ -366,6 +366,12 @@ static bool open_memory(void)
             if (i != k && kfd.gpu[i].info.has_fabric && kfd.gpu[k].info.has_fabric)
                 kfd_status(kfd.api->set_peer(i, k, true), "opening the platform");
         }
+        if (i > 0 && (!kfd.gpu[i].info.has_fabric || !kfd.gpu[0].info.has_fabric))
+            kfd_say(
+                "GPU %u has no link to GPU 0, in whose memory AMD's runtime keeps memory of the "
+                "host: kernels fail on it; give both GPUs links (links = 1), or run the program "
+                "with --stack hip",
+                i);
     }
     return true;
 }
