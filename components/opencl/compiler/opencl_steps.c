@@ -145,9 +145,9 @@ static void add_target(struct clang_command *command, const char *target)
 static void add_language(struct clang_command *command, const struct opencl_options *options,
                          bool whole)
 {
+    /* Headers of the host are not for devices. */
     static const char *const words[] = {
-        "-x",      "cl",    "-D__OPENCL_VERSION__=300", "-fno-color-diagnostics",
-
+        "-x",      "cl",    "-D__OPENCL_VERSION__=300", "-nostdlibinc", "-fno-color-diagnostics",
         "-Xclang", features};
     static const char *const newer[] = {"-D__opencl_c_work_group_collective_functions=1",
                                         "-D__opencl_c_atomic_scope_device=1",
@@ -174,8 +174,11 @@ static char *join_sources(const struct opencl_job *job, size_t *size)
     char *text = clang_allocate(room + 1);
     *size = strlen(strcat(strcpy(text, opencl_prelude), line));
     for (size_t i = 0; i < job->source_count; i++) {
-        memcpy(text + *size, job->sources[i].bytes, job->sources[i].size);
-        *size += job->sources[i].size;
+        static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which editors put in front */
+        const char *bytes = job->sources[i].bytes;
+        bool marked = job->sources[i].size >= 3 && memcmp(bytes, mark, 3) == 0;
+        memcpy(text + *size, bytes + 3 * marked, job->sources[i].size - 3 * marked);
+        *size += job->sources[i].size - 3 * marked;
     }
     text[(*size)++] = '\n';
     return text;

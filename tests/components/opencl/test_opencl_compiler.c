@@ -136,6 +136,19 @@ Test(opencl_compiler, says_what_is_wrong_with_a_source)
               "'made_up' unknown");
 }
 
+Test(opencl_compiler, leaves_out_the_mark_that_editors_put_in_front)
+{
+    struct opencl_built built;
+    must_build("\xef\xbb\xbf__kernel void k(__global int *a) { *a = 1; }", "", "gfx803", &built);
+    cr_assert_str_empty(built.log);
+    opencl_built_release(&built);
+}
+
+Test(opencl_compiler, has_no_headers_of_the_host)
+{
+    must_fail("#include <stdio.h>\n__kernel void k() {}", "", "'stdio.h' file not found");
+}
+
 Test(opencl_compiler, takes_all_local_memory_there_is)
 {
     struct opencl_built built;
