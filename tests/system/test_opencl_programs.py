@@ -37,6 +37,13 @@ def test_host_functions_do_what_the_specification_says(run, program, name, says,
     run(f"{R9NANO} --mode {mode} -- {program(name)}", rf"{says}(?s:.*)PASSED: \d+ checks, 0 fail")
 
 
+def test_what_does_not_fit_into_the_buffer_of_printf_is_told(run, program):
+    done = run(f"{R9NANO} --mode functional -- {program('prints')}",
+               "has filled the 1024 KiB that a launch has for printf")
+    lines = re.findall(r"^(\d+)(?:,\1){15}$", done.output, re.M)
+    assert len(lines) == len(set(lines)) == 15420
+
+
 @pytest.mark.parametrize("platform,mode", [("r9nano_x4", "functional"), ("mi210_x2", "timing")])
 def test_devices_of_a_context_share_buffers(run, program, platform, mode):
     run(f"platforms/{platform}.heddle --generic --mode {mode} -- {program('devices')}",

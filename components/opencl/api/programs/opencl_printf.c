@@ -224,6 +224,29 @@ static const struct opencl_format *find_format(const struct opencl_facts *facts,
     return NULL;
 }
 
+/* Bytes of the arguments of a record. */
+static uint64_t record_bytes(const struct opencl_format *format)
+{
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < format->argument_count; i++)
+        size += whole_words(format->argument_bytes[i]);
+    return size;
+}
+
+/* The device leaves out what does not fit, and counts none of it. */
+static void tell_full(const struct output *output, uint64_t used)
+{
+    uint64_t largest = 0, left = sizeof output->bytes - HEAD_BYTES - used;
+    for (size_t i = 0; i < output->formats->format_count; i++) {
+        uint64_t size = sizeof(uint32_t) + record_bytes(&output->formats->formats[i]);
+        largest = size > largest ? size : largest;
+    }
+    if (left < largest)
+        opencl_complain("a kernel has filled the %d KiB that a launch has for printf; what it "
+                        "prints beyond them is lost",
+                        OPENCL_PRINTF_BYTES / 1024);
+}
+
 static void print_all(const struct output *output)
 {
     uint32_t used = 0, number = 0;
@@ -234,9 +257,7 @@ static void print_all(const struct output *output)
         memcpy(&number, at, sizeof number);
         at += sizeof number;
         const struct opencl_format *format = find_format(output->formats, number);
-        uint64_t size = 0;
-        for (uint32_t i = 0; format && i < format->argument_count; i++)
-            size += whole_words(format->argument_bytes[i]);
+        uint64_t size = format ? record_bytes(format) : 0;
         if (!format || size > (uint64_t)(end - at)) {
             opencl_complain("the buffer of printf has been overwritten");
             return;
@@ -245,6 +266,7 @@ static void print_all(const struct output *output)
         at += size;
     }
     fflush(stdout);
+    tell_full(output, (uint64_t)(end - output->bytes) - HEAD_BYTES);
 }
 
 void opencl_printf_flush(void)
