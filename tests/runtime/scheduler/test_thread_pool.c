@@ -119,6 +119,14 @@ static unsigned threads_of_process(void)
     return count;
 }
 
+/* A thread that has ended and was joined may stand in the folder for a moment. */
+static bool becomes_alone(unsigned alone)
+{
+    for (int i = 0; i < 1000000 && threads_of_process() > alone; i++)
+        sched_yield();
+    return threads_of_process() == alone;
+}
+
 /* None is left when the code that they run is unloaded; another platform has its own. */
 Test(thread_pool, workers_end_with_their_platform)
 {
@@ -131,7 +139,7 @@ Test(thread_pool, workers_end_with_their_platform)
             thread_pool_run(work, (1u << SHARDS) - 1);
         }
         thread_pool_close();
-        cr_expect_eq(threads_of_process(), alone);
+        cr_expect(becomes_alone(alone));
     }
     cr_expect_eq(wrong, 0);
     for (uint32_t shard = 0; shard < SHARDS; shard++)
