@@ -95,14 +95,8 @@ def _translation(j: Judged, share: float, array: Array | None) -> Limit | None:
 
 def _of_atomics(j: Judged, share: float, array: Array | None) -> Limit | None:
     path, part = _atomics(j)
-    if part < 50:
+    if part < 50 or not (array or j.queued >= WORTH_SAYING):
         return None
-    if not array and j.queued < WORTH_SAYING:
-        return Limit("spinning", share, (
-            f"limited by atomics, one behind the other: they are {part:.0f} % of what {path} is "
-            f"asked for, and nothing queues; a wavefront waits {j.measured:.0f} cycles for each, "
-            f"as in a loop that asks whether others are done; {sure(share)}"),
-            j.less("each comes back sooner", "l2.latency", "l1v.latency"))
     where = ""
     if array and array.elements >= FEWEST and array.mean < BALANCED * array.top:
         hot, often = _hot(array)

@@ -164,7 +164,7 @@ def test_programs_without_a_planted_cause(program):
     assert "atomics" not in first and "barriers" not in first and "fetch" not in first
     if program.endswith("256"):
         assert re.match(r"limited by collisions .* gpu\.l2\[\*\].*; settings to try: "
-                        r"gpu\.hashed=true, gpu\.banks=32$", first)
+                        r"gpu\.hashed=true, gpu\.banks=32, gpu\.interleave=256B$", first)
 
 
 def test_report_that_is_none_is_refused():
