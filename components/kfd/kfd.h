@@ -50,4 +50,7 @@ struct sigaction;
 bool kfd_sigaction(int number, const struct sigaction *action, struct sigaction *before,
                    int *result);
 
+/* A message on stderr, "heddle: " in front. Any thread. */
+__attribute__((format(printf, 1, 2))) void kfd_say(const char *format, ...);
+
 #endif

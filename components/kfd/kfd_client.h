@@ -45,11 +45,6 @@ void kfd_views_take_back(uint64_t *start, uint64_t *end);
 int kfd_spans_change(struct kfd_call *call, struct kfd_reply *reply);
 void kfd_spans_forget(void);
 
-/* ---- messages ---- */
-
-/* A message on stderr, "heddle: " in front. Any thread. */
-__attribute__((format(printf, 1, 2))) void kfd_say(const char *format, ...);
-
 /* ---- kfd_doorbell.c ---- */
 
 /* Maps the doorbells of a GPU at the place that the program asks for, and watches them. */

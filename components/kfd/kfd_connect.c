@@ -8,7 +8,6 @@
 #include <link.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +35,6 @@ static struct {
 /* 1 + the connection of this thread; 0: it has none. */
 static _Thread_local int mine __attribute__((tls_model("initial-exec")));
 static _Thread_local bool rang __attribute__((tls_model("initial-exec")));
-
-void kfd_say(const char *format, ...)
-{
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "heddle: %s\n", text);
-}
 
 bool kfd_is_open(void)
 {

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +45,6 @@ static struct {
     uint32_t stuck; /* looks so far at a kernel and a program that wait for each other */
     bool tried, ending;
 } own;
-
-void kfd_say(const char *format, ...)
-{
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "heddle: %s\n", text);
-}
 
 void *kfd_grow(void *old, size_t bytes)
 {

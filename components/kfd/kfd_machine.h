@@ -93,8 +93,6 @@ void kfd_machine_end(void);
 void kfd_drop(const struct kfd_request *request);
 /* Opens the platform, once. False: it was said on stderr why not. */
 bool kfd_machine_open(void);
-/* A message on stderr, "heddle: " in front. Any thread. */
-__attribute__((format(printf, 1, 2))) void kfd_say(const char *format, ...);
 /* Any thread: memory of the server, zeroed; the server ends when there is none. */
 void *kfd_new(size_t bytes);
 void *kfd_grow(void *old, size_t bytes);
