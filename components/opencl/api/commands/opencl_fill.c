@@ -83,15 +83,10 @@ struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *poin
 static cl_int fill_buffer(const struct opencl_enqueue *how, cl_mem handle, const void *pattern,
                           size_t bytes, size_t offset, size_t size)
 {
-    struct opencl_queue *queue = NULL;
     struct opencl_memory *memory = opencl_memory_find(handle);
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_memory_check_enqueue(how, memory);
     if (error != CL_SUCCESS)
         return error;
-    if (!memory)
-        return CL_INVALID_MEM_OBJECT;
-    if (memory->context != queue->context)
-        return CL_INVALID_CONTEXT;
     if (!opencl_fill_is_sound(pattern, bytes, offset, size)
         || !opencl_memory_has(memory, offset, size) || size == 0)
         return CL_INVALID_VALUE;

@@ -13,14 +13,9 @@
 static cl_int check_map(const struct opencl_enqueue *how, const struct opencl_memory *memory,
                         cl_map_flags flags, size_t offset, size_t size)
 {
-    struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_memory_check_enqueue(how, memory);
     if (error != CL_SUCCESS)
         return error;
-    if (!memory)
-        return CL_INVALID_MEM_OBJECT;
-    if (memory->context != queue->context)
-        return CL_INVALID_CONTEXT;
     if ((flags & ~(cl_map_flags)MAP_FLAGS) != 0 || size == 0
         || ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE)))
         || !opencl_memory_has(memory, offset, size))
@@ -101,15 +96,10 @@ static struct opencl_mapping *find_mapping(struct opencl_memory *memory, const v
 
 static cl_int unmap(const struct opencl_enqueue *how, cl_mem handle, void *pointer)
 {
-    struct opencl_queue *queue = NULL;
     struct opencl_memory *memory = opencl_memory_find(handle);
-    cl_int error = opencl_check_enqueue(how, &queue);
+    cl_int error = opencl_memory_check_enqueue(how, memory);
     if (error != CL_SUCCESS)
         return error;
-    if (!memory)
-        return CL_INVALID_MEM_OBJECT;
-    if (memory->context != queue->context)
-        return CL_INVALID_CONTEXT;
     struct opencl_mapping *found = find_mapping(memory, pointer);
     if (!found)
         return CL_INVALID_VALUE;

@@ -9,6 +9,18 @@ struct opencl_memory *opencl_memory_find(cl_mem handle)
     return opencl_find(OPENCL_MEMORY, handle);
 }
 
+cl_int opencl_memory_check_enqueue(const struct opencl_enqueue *how,
+                                   const struct opencl_memory *memory)
+{
+    struct opencl_queue *queue = NULL;
+    cl_int error = opencl_check_enqueue(how, &queue);
+    if (error != CL_SUCCESS)
+        return error;
+    return !memory                             ? CL_INVALID_MEM_OBJECT
+           : memory->context != queue->context ? CL_INVALID_CONTEXT
+                                               : CL_SUCCESS;
+}
+
 struct opencl_memory *opencl_memory_whole(struct opencl_memory *memory)
 {
     return memory->parent ? memory->parent : memory;

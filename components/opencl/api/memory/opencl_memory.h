@@ -43,6 +43,10 @@ struct opencl_memory {
 
 /* The buffer of the handle, or NULL. */
 struct opencl_memory *opencl_memory_find(cl_mem handle);
+/* The queue and the wait list are sound, and the object, which may be NULL, is of the queue's
+ * context. */
+cl_int opencl_memory_check_enqueue(const struct opencl_enqueue *how,
+                                   const struct opencl_memory *memory);
 /* The object that has the bytes, and where a sub-buffer begins in it. */
 struct opencl_memory *opencl_memory_whole(struct opencl_memory *memory);
 /* The object's memory on the device at `place` of the context, made if need be. */
