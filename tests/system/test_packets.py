@@ -18,6 +18,7 @@ DIRECT = "platforms/packet_direct.heddle"
 SMALL = "--set arrays=1 --set banks=2"  # a GPU that is quickly built
 MODULE = "--module packet_kernels.hsaco"
 VECADD = f"{API_TRACES}/vecadd"
+EACH_CALL = "tests/system/packets/each_call.py"
 ON_READ = "--set device.return_on_read=true --set cpu.read_device=true"
 
 
@@ -176,6 +177,15 @@ def test_every_call_of_a_program_is_a_packet(measure, program):
     assert (0 < counted["driver"]["packets"] == counted["cpu"]["packets"]
             == counted["device"]["calls_done"])
     assert counted["device"]["malformed"] == 0
+
+
+def test_calls_that_ask_the_gpu_for_nothing_are_packets_too(measure):
+    """Queries, creations, errors: as many more packets as calls."""
+    def packets(rounds):
+        done = measure(f"{DIRECT} {SMALL} -- {sys.executable} {EACH_CALL} {rounds}",
+                       "23 calls a round")
+        return done.components["device"]["calls_done"]
+    assert packets(3) - packets(1) == 2 * 23
 
 
 @pytest.mark.parametrize("program", only_full("streams"))

@@ -94,6 +94,7 @@ static const struct {
 
 const char *hipGetErrorName(hipError_t error)
 {
+    hip_called(__func__);
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (errors[i].number == (int)error)
             return errors[i].name;
@@ -102,6 +103,7 @@ const char *hipGetErrorName(hipError_t error)
 
 const char *hipGetErrorString(hipError_t error)
 {
+    hip_called(__func__);
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (errors[i].number == (int)error)
             return errors[i].text;

@@ -69,6 +69,7 @@ struct hip_library {
     bool fill_waits;     /* the program waits for fills */
     bool copy_returns;   /* and not for copies inside of a device */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
+    bool tells_calls;    /* the driver wants to know of each call */
     bool recording;      /* hip_recorder.h */
     bool unheard;        /* a kernel has no code for its device, and the program has not asked */
     hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
@@ -84,6 +85,8 @@ bool hip_has_lock(void); /* this thread, also while it waits inside of the libra
 /* Locks; opens the platform when that was not done. `function` of HIP is what messages name from
  * now on. Must be followed by hip_leave() in any case. */
 hipError_t hip_enter(const char *function);
+/* Tells the driver of a call that asks it for nothing, where it wants to know. */
+void hip_called(const char *function);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
 /* Body of a function of HIP that needs the device, and of one that works even after it is lost. */

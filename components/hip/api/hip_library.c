@@ -75,6 +75,7 @@ static bool load_platform(const char *path)
     hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
     hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
     hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
+    hip.tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
     hip_process_guard(platform);
     return true;
 }
@@ -171,6 +172,7 @@ static enum hip_state open_library(void)
 }
 
 static _Thread_local bool has_lock;
+static _Thread_local const char *entered; /* the function of the interface that holds it, if any */
 
 bool hip_has_lock(void)
 {
@@ -196,7 +198,8 @@ void hip_unlock(void)
 {
     has_lock = false;
     if (hip.state == HIP_OPEN)
-        hip.api->leave_call();
+        hip.api->leave_call(entered);
+    entered = NULL;
     hide_state();
     pthread_mutex_unlock(&hip.lock);
     hip_turns_inside(-1);
@@ -207,6 +210,7 @@ hipError_t hip_enter(const char *function)
     hip_doing(function);
     hip_turns_check_caller();
     hip_lock();
+    entered = function;
     if (hip.state == HIP_CLOSED)
         hip.state = open_library();
     if (hip.state == HIP_FINISHED)
@@ -214,6 +218,15 @@ hipError_t hip_enter(const char *function)
     if (hip.state == HIP_FORKED)
         return hip_process_refuse();
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
+}
+
+void hip_called(const char *function)
+{
+    if (!hip.tells_calls || hip_has_lock() || hip.state != HIP_OPEN)
+        return;
+    hip_lock();
+    entered = function;
+    hip_unlock();
 }
 
 void hip_set_last_error(hipError_t error)
@@ -430,13 +443,16 @@ void hip_refuse(const char *name, const char *result)
 
 hipError_t hipGetLastError(void)
 {
-    hipError_t error = hipPeekAtLastError();
+    hip_called(__func__);
+    hipError_t error = last_error;
+    hip.unheard = false;
     last_error = hipSuccess;
     return error;
 }
 
 hipError_t hipPeekAtLastError(void)
 {
+    hip_called(__func__);
     hip.unheard = false;
     return last_error;
 }

@@ -24,12 +24,21 @@ struct call_path_ops {
     /* In the program's calls. What has been done already goes the path, too: it takes its time. */
     enum driver_status (*allocated)(struct driver *d, uint64_t size);
     enum driver_status (*released)(struct driver *d, uint64_t address);
+    enum driver_status (*registered)(struct driver *d, uint64_t module, uint64_t size);
+    enum driver_status (*unregistered)(struct driver *d, uint64_t module);
+    enum driver_status (*named)(struct driver *d, const char *kernel, uint64_t entry);
+    /* The calling thread begins a call of the front end's interface; ends that of `function`. A
+     * call that came to nothing else goes the path by its name. */
+    void (*begin)(void);
+    enum driver_status (*end)(struct driver *d, const char *function);
     /* Before a command is enqueued: waits until there is room for its calls. */
     enum driver_status (*wait_room)(struct driver *d);
     /* Command `number` has been enqueued: it is gated until its call has come. */
     void (*command)(struct driver *d, uint32_t number);
     /* In front of a launch: its geometry, and its arguments as they lie in memory. */
     void (*launch)(struct driver *d, uint32_t queue, const struct driver_launch *l);
+    /* The end of the program: runs the simulation until all calls have gone the path. */
+    enum driver_status (*drain)(struct driver *d);
     /* The program waits for a ticket that is not done. */
     enum driver_status (*wait)(struct driver *d, uint64_t ticket);
 

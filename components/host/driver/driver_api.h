@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 14
+#define DRIVER_API_VERSION 15
 
 enum driver_status {
     DRIVER_OK,
@@ -116,10 +116,11 @@ enum driver_stream_call {
 
 /* What the driver's stream rules leave to the front end. */
 enum driver_stream_flags {
-    DRIVER_STREAMS_FRONT_END = 1,   /* all order between queues, by wait_for(); call_begin() and
-                                       call_end() need not be called */
-    DRIVER_STREAMS_FILL_WAITS = 2,  /* the program waits for fills that are not asynchronous */
-    DRIVER_STREAMS_COPY_RETURNS = 4 /* not for copies inside of a device: they are queued */
+    DRIVER_STREAMS_FRONT_END = 1,    /* all order between queues, by wait_for(); call_begin() and
+                                        call_end() need not be called */
+    DRIVER_STREAMS_FILL_WAITS = 2,   /* the program waits for fills that are not asynchronous */
+    DRIVER_STREAMS_COPY_RETURNS = 4, /* not for copies inside of a device: they are queued */
+    DRIVER_STREAMS_TELL_CALLS = 8    /* see enter_call() */
 };
 
 /* What a program says about managed pages, to GPUs that wait for pages which lie elsewhere. */
@@ -320,9 +321,11 @@ struct driver_api {
     enum driver_status (*advise)(uint64_t address, uint64_t size, enum driver_advice advice,
                                  bool on);
     /* Around a call of the front end's own interface, by its thread, under a lock of the front end:
-     * what it takes is `host.call_cpu_seconds` of the statistics. */
+     * what it takes is `host.call_cpu_seconds` of the statistics. `function`: its name. With
+     * DRIVER_STREAMS_TELL_CALLS, the driver is told of every call; otherwise not of those that ask
+     * it for nothing. */
     void (*enter_call)(void);
-    void (*leave_call)(void);
+    void (*leave_call)(const char *function);
     /* The address of the access by which a kernel has ended the simulation, DRIVER_FAULT. False:
      * it has not, or not by an access. */
     bool (*fault_address)(uint64_t *address);

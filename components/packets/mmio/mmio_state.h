@@ -324,7 +324,8 @@ static inline uint32_t call_count(const struct mmio *c)
     X(EVENT_RECORD, event_record)                                                                  \
     X(EVENT_SYNCHRONIZE, event_synchronize)                                                        \
     X(EVENT_QUERY, event_query)                                                                    \
-    X(EVENT_ELAPSED_TIME, event_elapsed_time)
+    X(EVENT_ELAPSED_TIME, event_elapsed_time)                                                      \
+    X(OTHER, not_here)
 
 #define MMIO_CALL_FUNCTION(CALL, function)                                                         \
     static bool function(struct mmio *c, struct mmio_call *k);

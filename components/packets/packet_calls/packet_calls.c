@@ -52,6 +52,9 @@ struct packet_calls {
     uint64_t awaited;           /* stop the engine when fewer than this are not done, + 1; 0: no */
 };
 
+/* Has this thread's call of the interface made a trip? */
+static _Thread_local bool has_trip;
+
 static struct packet_calls *packets_of(const struct driver *d)
 {
     return (struct packet_calls *)(void *)driver_call_path(d);
@@ -81,6 +84,7 @@ static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_reque
     struct packet_calls *p = packets_of(d);
     struct packet_fault fault;
     struct blob *blob = blob_new(API_REQUEST_MOST_BYTES);
+    has_trip = true;
     r->sequence = (uint32_t)p->last;
     if (!api_request_encode(r, blob->bytes, blob->size, &fault))
         bug("driver: call %u cannot be a packet", r->call);
@@ -117,6 +121,12 @@ static enum driver_status packet_wait_room(struct driver *d)
                                                     : packet_wait_trip(d, p->last - TRIPS / 2);
 }
 
+static enum driver_status packet_drain(struct driver *d)
+{
+    const struct packet_calls *p = packets_of(d);
+    return p->first < p->last ? packet_wait_trip(d, p->last - 1) : DRIVER_OK;
+}
+
 static enum driver_status packet_wait(struct driver *d, uint64_t ticket)
 {
     struct api_request r = packet_of(API_CALL_EVENT_SYNCHRONIZE);
@@ -126,24 +136,90 @@ static enum driver_status packet_wait(struct driver *d, uint64_t ticket)
                                : status;
 }
 
-static enum driver_status packet_allocated(struct driver *d, uint64_t size)
+/* As packet_note(), when there is room. */
+static enum driver_status packet_note_later(struct driver *d, struct api_request r)
 {
-    struct api_request r = packet_of(API_CALL_MALLOC);
-    r.malloc.size = size;
     enum driver_status status = packet_wait_room(d);
     if (status == DRIVER_OK)
         packet_note(d, r);
     return status;
 }
 
+static enum driver_status packet_allocated(struct driver *d, uint64_t size)
+{
+    struct api_request r = packet_of(API_CALL_MALLOC);
+    r.malloc.size = size;
+    return packet_note_later(d, r);
+}
+
 static enum driver_status packet_released(struct driver *d, uint64_t address)
 {
     struct api_request r = packet_of(API_CALL_FREE);
     r.free.address = address;
-    enum driver_status status = packet_wait_room(d);
-    if (status == DRIVER_OK)
-        packet_note(d, r);
-    return status;
+    return packet_note_later(d, r);
+}
+
+static enum driver_status packet_registered(struct driver *d, uint64_t module, uint64_t size)
+{
+    struct api_request r = packet_of(API_CALL_REGISTER_MODULE);
+    r.register_module.address = module;
+    r.register_module.size = size;
+    return packet_note_later(d, r);
+}
+
+static enum driver_status packet_unregistered(struct driver *d, uint64_t module)
+{
+    struct api_request r = packet_of(API_CALL_UNREGISTER_MODULE);
+    r.unregister_module.module = module;
+    return packet_note_later(d, r);
+}
+
+static enum driver_status packet_named(struct driver *d, const char *kernel, uint64_t entry)
+{
+    struct api_request r = packet_of(API_CALL_REGISTER_FUNCTION);
+    r.register_function.function = entry;
+    snprintf(r.register_function.name, sizeof r.register_function.name, "%s", kernel);
+    return packet_note_later(d, r);
+}
+
+/* Calls whose packets have nothing but their kind, without HIP's or CUDA's prefix. */
+static enum api_call plain_call(const char *function)
+{
+    static const struct {
+        const char *name;
+        enum api_call call;
+    } known[] = {
+        {"MemGetInfo", API_CALL_MEMORY_INFO},
+        {"DeviceSynchronize", API_CALL_DEVICE_SYNCHRONIZE},
+        {"DeviceReset", API_CALL_DEVICE_RESET},
+        {"GetLastError", API_CALL_GET_LAST_ERROR},
+        {"PeekAtLastError", API_CALL_PEEK_AT_LAST_ERROR},
+        {"GetDeviceCount", API_CALL_GET_DEVICE_COUNT},
+        {"GetDevice", API_CALL_GET_DEVICE},
+        {"StreamCreate", API_CALL_STREAM_CREATE},
+        {"EventCreate", API_CALL_EVENT_CREATE},
+    };
+    while (*function >= 'a' && *function <= 'z')
+        function++;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(function, known[i].name) == 0)
+            return known[i].call;
+    return API_CALL_OTHER;
+}
+
+static void packet_begin(void)
+{
+    has_trip = false;
+}
+
+static enum driver_status packet_end(struct driver *d, const char *function)
+{
+    if (has_trip || host_usable() != DRIVER_OK)
+        return DRIVER_OK;
+    struct api_request r = packet_of(plain_call(function));
+    if (r.call == API_CALL_OTHER)
+        snprintf(r.other.name, sizeof r.other.name, "%s", function);
+    return packet_note_later(d, r);
 }
 
 /* A stream of the API is a queue of the driver: one more, since 0 is the default stream. */
@@ -434,9 +510,15 @@ static const struct call_path_ops packet_calls_ops = {
     .copy_bytes = HOST_CALL_DATA,
     .allocated = packet_allocated,
     .released = packet_released,
+    .registered = packet_registered,
+    .unregistered = packet_unregistered,
+    .named = packet_named,
+    .begin = packet_begin,
+    .end = packet_end,
     .wait_room = packet_wait_room,
     .command = packet_command,
     .launch = packet_launch,
+    .drain = packet_drain,
     .wait = packet_wait,
     .tick = packets_tick,
     .execute = packets_execute,

@@ -60,6 +60,7 @@ enum api_call {
     API_CALL_STREAM_QUERY,
     API_CALL_STREAM_WAIT_EVENT,
     API_CALL_EVENT_QUERY,
+    API_CALL_OTHER, /* one that has no packet of its own */
     API_CALL_COUNT
 };
 

@@ -477,8 +477,13 @@ static enum driver_status advise(uint64_t address, uint64_t size, enum driver_ad
     return DRIVER_OK;
 }
 
-static void enter_or_leave_call(void)
+static void enter_call(void)
 {
+}
+
+static void leave_call(const char *function)
+{
+    (void)function;
 }
 
 static const struct driver_api api = {
@@ -530,8 +535,8 @@ static const struct driver_api api = {
     .hide = hide,
     .is_hidden = is_hidden,
     .meets = meets,
-    .enter_call = enter_or_leave_call,
-    .leave_call = enter_or_leave_call,
+    .enter_call = enter_call,
+    .leave_call = leave_call,
 };
 
 static bool start(const char *options)

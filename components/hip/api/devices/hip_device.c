@@ -388,11 +388,13 @@ static hipError_t get_version(int *version)
 
 hipError_t hipDriverGetVersion(int *version)
 {
+    hip_called(__func__);
     return get_version(version);
 }
 
 hipError_t hipRuntimeGetVersion(int *version)
 {
+    hip_called(__func__);
     return get_version(version);
 }
 

@@ -421,6 +421,7 @@ HIP_CALL(hipStreamCreateWithPriority, (hipStream_t * stream, unsigned flags, int
 
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
+    hip_called(__func__);
     if (least)
         *least = PRIORITY_LOW;
     if (greatest)
@@ -444,5 +445,6 @@ static int stream_device(hipStream_t stream)
 
 int hipGetStreamDeviceId(hipStream_t stream)
 {
+    hip_called(__func__);
     return stream_device(stream);
 }

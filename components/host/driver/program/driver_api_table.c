@@ -401,11 +401,15 @@ API_CALL(last, (queue, ticket), uint32_t queue, uint64_t *ticket)
 
 /* ---- stream rules of the driver ---- */
 
+static bool tells_calls; /* what DRIVER_STREAMS_TELL_CALLS was; no state of the simulation */
+
 static uint32_t api_stream_flags(void)
 {
     struct driver *d = the_driver();
     api_enter();
-    uint32_t flags = driver_stream_rules_ops(d)->flags(driver_stream_rules(d));
+    uint32_t flags = driver_stream_rules_ops(d)->flags(driver_stream_rules(d))
+                     | (call_path(d) ? DRIVER_STREAMS_TELL_CALLS : 0);
+    tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
     api_leave(DRIVER_OK);
     return flags;
 }
@@ -570,7 +574,9 @@ API_CALL(time_of, (ticket, time_ps), uint64_t ticket, uint64_t *time_ps)
 API_CALL(register_code, (device, name, address, bytes, size), uint32_t device, const char *name,
          uint64_t address, const void *bytes, uint64_t size)
 {
-    return code_register(d, device, name, address, bytes, size);
+    enum driver_status status = code_register(d, device, name, address, bytes, size);
+    return status == DRIVER_OK && call_path(d) ? call_path(d)->registered(d, address, size)
+                                               : status;
 }
 
 API_CALL(copy_code, (device, address), uint32_t device, uint64_t address)
@@ -580,12 +586,34 @@ API_CALL(copy_code, (device, address), uint32_t device, uint64_t address)
 
 API_CALL(unregister_code, (address), uint64_t address)
 {
-    return code_unregister(d, address);
+    enum driver_status status = code_unregister(d, address);
+    return status == DRIVER_OK && call_path(d) ? call_path(d)->unregistered(d, address) : status;
 }
 
 API_CALL(register_kernel, (device, name, entry), uint32_t device, const char *name, uint64_t entry)
 {
-    return code_register_kernel(d, device, name, entry);
+    enum driver_status status = code_register_kernel(d, device, name, entry);
+    return status == DRIVER_OK && call_path(d) ? call_path(d)->named(d, name, entry) : status;
+}
+
+static void api_enter_call(void)
+{
+    host_time_enter_call();
+    if (!tells_calls)
+        return;
+    api_enter();
+    call_path(the_driver())->begin();
+    api_leave(DRIVER_OK);
+}
+
+static void api_leave_call(const char *function)
+{
+    struct driver *d = the_driver();
+    if (tells_calls && function) {
+        api_enter();
+        api_leave(call_path(d)->end(d, function));
+    }
+    host_time_leave_call();
 }
 
 static bool api_meets(uint64_t entry)
@@ -640,6 +668,8 @@ static int api_finish(void)
         engine_abandon();
     if (p->lost == DRIVER_OK && (inside || engine_is_interrupted()))
         host_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
+    if (!inside && p->lost == DRIVER_OK && !engine_is_interrupted() && call_path(the_driver()))
+        call_path(the_driver())->drain(the_driver());
     bool recorded = record_finish();
     int status = heddle_platform_open(PLATFORM_ABI)->finish();
     if (!inside)
@@ -715,8 +745,8 @@ static const struct driver_api api_table = {
     .hide = api_hide,
     .is_hidden = api_is_hidden,
     .meets = api_meets,
-    .enter_call = host_time_enter_call,
-    .leave_call = host_time_leave_call,
+    .enter_call = api_enter_call,
+    .leave_call = api_leave_call,
     .fault_address = engine_failure_address,
 };
 

@@ -1,0 +1,48 @@
+"""A program that makes each of its calls of HIP as often as its argument says."""
+import ctypes
+import sys
+
+hip = ctypes.CDLL("libamdhip64.so.5")
+hip.hipGetErrorString.restype = ctypes.c_char_p
+number, words = ctypes.c_int(), (ctypes.c_size_t * 2)()
+handle, memory = ctypes.c_void_p(), ctypes.c_void_p()
+out, room = ctypes.byref(number), ctypes.create_string_buffer(4096)
+stream, event = ctypes.c_void_p(), ctypes.c_void_p()
+
+
+def must(error):
+    assert error == 0, hip.hipGetErrorString(error)
+
+
+must(hip.hipStreamCreate(ctypes.byref(stream)))
+must(hip.hipEventCreate(ctypes.byref(event)))
+
+ONE = [  # a call each
+    lambda: hip.hipGetDeviceCount(out),
+    lambda: hip.hipGetDevice(out),
+    lambda: hip.hipSetDevice(0),
+    lambda: hip.hipGetDeviceProperties(room, 0),
+    lambda: hip.hipDeviceGetAttribute(out, 1, 0),
+    lambda: hip.hipRuntimeGetVersion(out),
+    lambda: hip.hipMemGetInfo(words, ctypes.byref(words, 8)),
+    lambda: hip.hipGetLastError(),
+    lambda: hip.hipPeekAtLastError(),
+    lambda: hip.hipGetErrorString(0) and 0,
+    lambda: hip.hipStreamQuery(stream),
+    lambda: hip.hipStreamSynchronize(stream),
+    lambda: hip.hipEventQuery(event),
+    lambda: hip.hipDeviceSynchronize(),
+    lambda: hip.hipDeviceCanAccessPeer(out, 0, 0),
+]
+PAIRS = [  # two calls each
+    lambda: hip.hipMalloc(ctypes.byref(memory), 4096) or hip.hipFree(memory),
+    lambda: hip.hipHostMalloc(ctypes.byref(memory), 4096, 0) or hip.hipHostFree(memory),
+    lambda: hip.hipStreamCreate(ctypes.byref(handle)) or hip.hipStreamDestroy(handle),
+    lambda: hip.hipEventCreate(ctypes.byref(handle)) or hip.hipEventDestroy(handle),
+]
+
+if __name__ == "__main__":
+    for _ in range(int(sys.argv[1])):
+        for call in ONE + PAIRS:
+            must(call())
+    print(len(ONE) + 2 * len(PAIRS), "calls a round")
