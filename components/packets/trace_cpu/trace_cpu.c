@@ -19,15 +19,16 @@ static void say(void *context, uint32_t line, const char *text)
         fprintf(stderr, "%s: error: %s\n", path, text);
 }
 
-/* Packets have what CUDA's runtime has; recordings of whole programs have more. */
+/* Packets have what CUDA's runtime has; recordings of whole programs have more: memory that host
+ * and kernels share, devices that the program makes. */
 static bool knows_calls(struct trace_cpu *c)
 {
     for (uint32_t i = 0; i < c->trace.call_count; i++) {
         if (play_knows(&c->trace.calls[i]))
             continue;
         engine_fail(&c->io.base,
-                    "%s%s%s:%" PRIu32 ": no packet says this call, of version 2 of the traces; "
-                    "play the trace on a platform without a trace_cpu; nothing was played",
+                    "%s%s%s:%" PRIu32 ": no packet says this call; play the trace on a platform "
+                    "without a trace_cpu; nothing was played",
                     c->trace.folder, *c->trace.folder ? "/" : "", API_TRACE_FILE,
                     c->trace.calls[i].line);
         return false;
@@ -131,7 +132,7 @@ static void play(struct trace_cpu *c)
         return;
     }
     if (c->stream_made) {
-        name_set(&c->streams, call->stream, c->answer.stream_create.stream);
+        name_set(&c->streams, stream_name(c, call->stream), c->answer.stream_create.stream);
         c->stream_made = false;
         if (call_failed(c, "making a stream"))
             return;

@@ -51,11 +51,13 @@ static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
 
 /* ---- what comes back ---- */
 
-static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address)
+/* `size` bytes at `address` are to be those of the call's file from byte `from` on. */
+static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address,
+                      uint64_t size, uint64_t from)
 {
     struct cpu_check *check = list_add(&c->checks, &c->check_count, sizeof *check);
-    *check = (struct cpu_check){address, call->size, call->file, call->line, call->stream};
-    c->io.stats.total += call->size;
+    *check = (struct cpu_check){address, size, call->file, from, call->line, call->stream};
+    c->io.stats.total += size;
 }
 
 static struct cpu_check *check_at(const struct trace_cpu *c, uint32_t i)
@@ -65,7 +67,7 @@ static struct cpu_check *check_at(const struct trace_cpu *c, uint32_t i)
 
 static void compare(struct trace_cpu *c, const struct cpu_check *check, const uint8_t *found)
 {
-    const uint8_t *expected = blob_at(c->bytes)->bytes;
+    const uint8_t *expected = blob_at(c->bytes)->bytes + check->from;
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = check->size; i-- > 0;) {
         if (found[i] == expected[i])
@@ -78,8 +80,8 @@ static void compare(struct trace_cpu *c, const struct cpu_check *check, const ui
         snprintf(c->first_wrong, sizeof c->first_wrong,
                  "line %" PRIu32 ": '%.200s': byte %" PRIu64 " is 0x%02x, expected 0x%02x; %" PRIu64
                  " of %" PRIu64 " bytes are wrong",
-                 check->line, check->file, first, found[first], expected[first], wrong,
-                 check->size);
+                 check->line, check->file, check->from + first, found[first], expected[first],
+                 wrong, check->size);
 }
 
 /* Reads and compares, one copy after the other, what has been copied; called again when a move is
@@ -88,7 +90,7 @@ static bool checks_done(struct trace_cpu *c)
 {
     if (c->found != BLOB_NONE) {
         const struct cpu_check *check = check_at(c, c->compared);
-        if (file_read(c, check->file, check->size))
+        if (file_read(c, check->file, check->from + check->size))
             compare(c, check, blob_at(c->found)->bytes);
         blob_free(c->found);
         c->found = BLOB_NONE;
@@ -115,7 +117,7 @@ static bool checks_done(struct trace_cpu *c)
  * again. */
 static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
 {
-    uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size;
+    uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size - c->pinned_bytes;
     if (size > all - CPU_PACKET_ROOM) {
         cpu_fail(c, cpu_line_of_call(c),
                  "%" PRIu64 " bytes do not fit into the host's memory of %" PRIu64 "; enlarge it",

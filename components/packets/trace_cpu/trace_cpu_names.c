@@ -39,15 +39,28 @@ static uint64_t name_value(const struct cpu_names *names, uint32_t number)
     return name ? name->value : 0;
 }
 
+static struct cpu_text *variable_of(const struct trace_cpu *c,
+                                    const struct api_trace_pointer *pointer);
+
 static uint64_t address_of(const struct trace_cpu *c, const struct api_trace_pointer *pointer)
 {
+    if (pointer->space == API_TRACE_SYMBOL)
+        return variable_of(c, pointer)->address + pointer->offset;
+    if (pointer->space == API_TRACE_HOST)
+        return name_value(&c->host, pointer->allocation) + pointer->offset;
     return name_value(&c->memory, pointer->allocation) + pointer->offset;
+}
+
+/* A host thread's own stream has a number for each thread. */
+static uint32_t stream_name(const struct trace_cpu *c, uint32_t stream)
+{
+    return stream == API_TRACE_STREAM_OF_THREAD ? stream - c->trace.calls[c->call].thread : stream;
 }
 
 /* Streams of the original grammar exist from their first use: the packet that makes one. */
 static bool stream_is_new(struct trace_cpu *c, uint32_t stream)
 {
-    if (!stream || name_value(&c->streams, stream))
+    if (!stream || name_value(&c->streams, stream_name(c, stream)))
         return false;
     packet_new(c, API_CALL_STREAM_CREATE);
     packet_write(c);
@@ -56,7 +69,7 @@ static bool stream_is_new(struct trace_cpu *c, uint32_t stream)
 
 static uint64_t stream_of(const struct trace_cpu *c, const struct api_trace_call *call)
 {
-    return call->stream ? name_value(&c->streams, call->stream) : 0;
+    return call->stream ? name_value(&c->streams, stream_name(c, call->stream)) : 0;
 }
 
 /* ---- code objects ---- */
@@ -90,53 +103,108 @@ static bool register_file(struct trace_cpu *c, const char *path)
     }
 }
 
-static uint64_t module_at(const struct trace_cpu *c, uint32_t i)
-{
-    return ((const uint64_t *)(const void *)blob_at(c->modules)->bytes)[i];
-}
-
 /* Number of the name in a list of names; CPU_NONE: not there. */
-static uint32_t text_find(uint32_t blob, uint32_t count, const char *name)
+static uint32_t text_find(uint32_t blob, uint32_t count, const char *name, uint32_t module)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(((const char *const *)(const void *)blob_at(blob)->bytes)[i], name) == 0)
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cpu_text *text =
+            (const struct cpu_text *)(const void *)blob_at(blob)->bytes + i;
+        if (text->module == module && strcmp(text->name, name) == 0)
             return i;
+    }
     return CPU_NONE;
 }
 
+/* The module to be asked for a name as number `item`: of those that lines and --module have
+ * registered, or the one that the line names. 0: there are no more. */
+static uint64_t module_to_ask(const struct trace_cpu *c, uint32_t module, uint32_t item)
+{
+    if (module)
+        return item == 0 ? name_value(&c->code, module) : 0;
+    return item < c->module_count
+               ? ((const uint64_t *)(const void *)blob_at(c->modules)->bytes)[item]
+               : 0;
+}
+
 /* Asks one module after the other for the kernel or variable; `item` is the one that was asked last
- * + 1. true: it is known, and `*number` is its. */
-static bool find_name(struct trace_cpu *c, const char *name, bool kernel, uint32_t *number)
+ * + 1. true: it is known, and `*number` is its. `module`: of the trace; 0: any. */
+static bool find_name(struct trace_cpu *c, const char *name, uint32_t module, bool kernel,
+                      uint32_t *number)
 {
     uint32_t *blob = kernel ? &c->kernels : &c->symbols;
     uint32_t *count = kernel ? &c->kernel_count : &c->symbol_count;
-    *number = text_find(*blob, *count, name);
+    *number = text_find(*blob, *count, name, module);
     if (*number != CPU_NONE)
         return true;
     if (c->item > 0 && c->answer.error == 0) {
         *number = *count;
-        *(const char **)list_add(blob, count, sizeof(const char *)) = name;
+        struct cpu_text *text = list_add(blob, count, sizeof *text);
+        *text = (struct cpu_text){name, module, 0};
         c->item = 0;
         return true;
     }
-    if (c->item == c->module_count) {
+    uint64_t handle = module_to_ask(c, module, c->item);
+    if (!handle) {
         cpu_fail(c, cpu_line_of_call(c),
                  "no code object has a %s '%.200s'; name one: --module FILE",
                  kernel ? "kernel" : "variable", name);
         return false;
     }
-    uint64_t module = module_at(c, c->item++);
+    c->item++;
     if (kernel) {
         struct api_request *r = packet_new(c, API_CALL_REGISTER_FUNCTION);
-        r->register_function.module = module;
+        r->register_function.module = handle;
         r->register_function.function = CPU_STUB + (uint64_t)*count * CPU_STUB_STEP;
         snprintf(r->register_function.name, sizeof r->register_function.name, "%s", name);
     } else {
         struct api_request *r = packet_new(c, API_CALL_REGISTER_VARIABLE);
-        r->register_variable.module = module;
+        r->register_variable.module = handle;
         r->register_variable.symbol = CPU_SHADOW + (uint64_t)*count * CPU_STUB_STEP;
         snprintf(r->register_variable.name, sizeof r->register_variable.name, "%s", name);
     }
     packet_write(c);
     return false;
+}
+
+static struct cpu_text *variable_of(const struct trace_cpu *c,
+                                    const struct api_trace_pointer *pointer)
+{
+    uint32_t i = text_find(c->symbols, c->symbol_count, pointer->symbol, pointer->allocation);
+    return i == CPU_NONE ? NULL : (struct cpu_text *)(void *)blob_at(c->symbols)->bytes + i;
+}
+
+/* The address of the variable of a loaded module. true: known, or the pointer is to none. */
+static bool find_variable(struct trace_cpu *c, const struct api_trace_pointer *pointer)
+{
+    uint32_t number;
+    if (pointer->space != API_TRACE_SYMBOL)
+        return true;
+    struct cpu_text *text = variable_of(c, pointer);
+    if (!text) {
+        find_name(c, pointer->symbol, pointer->allocation, false, &number);
+        return false;
+    }
+    if (!text->address && c->request.call == API_CALL_GET_SYMBOL) {
+        if (call_failed(c, "hipGetSymbolAddress"))
+            return false;
+        text->address = c->answer.get_symbol.address;
+    }
+    if (text->address)
+        return true;
+    packet_new(c, API_CALL_GET_SYMBOL)->get_symbol.symbol =
+        CPU_SHADOW
+        + (uint64_t)(text - (struct cpu_text *)(void *)blob_at(c->symbols)->bytes) * CPU_STUB_STEP;
+    packet_write(c);
+    return false;
+}
+
+/* Those of the variables that the line points to. Called before the line until it returns true. */
+static bool find_variables(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (!find_variable(c, &call->to) || !find_variable(c, &call->from))
+        return false;
+    for (uint32_t i = 0; i < call->argument_count; i++)
+        if (call->arguments[i].is_pointer && !find_variable(c, &call->arguments[i].pointer))
+            return false;
+    return true;
 }

@@ -115,6 +115,8 @@ static struct api_request *packet_new(struct trace_cpu *c, enum api_call call)
 {
     memset(&c->request, 0, sizeof c->request);
     c->request.call = (uint16_t)call;
+    if (c->call < c->trace.call_count)
+        c->request.thread = c->trace.calls[c->call].thread;
     return &c->request;
 }
 

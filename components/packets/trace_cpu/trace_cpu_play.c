@@ -2,6 +2,8 @@
  * under way, and begins the next thing (`stage` counts them) or says that the line is over. */
 #include "trace_cpu_state.h"
 
+enum { QUERY_NOT_READY = 600 /* hipErrorNotReady */ };
+
 /* One packet, and what its answer is for. */
 static bool play_malloc(struct trace_cpu *c, const struct api_trace_call *call)
 {
@@ -70,33 +72,41 @@ static void symbol_packet(struct trace_cpu *c, const struct api_trace_call *call
 
 static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    enum { NAME, FILL, COPY, END };
+    enum { NAME, FILL, COPY, ROWS, END };
     uint64_t address;
     uint32_t number = 0;
     bool symbol = call->kind == API_TRACE_SYMBOL_TO_DEVICE;
     switch (c->stage) {
     case NAME:
-        if (symbol && !find_name(c, call->name, false, &number))
+        if (symbol && !find_name(c, call->name, 0, false, &number))
             return false;
         c->stage = FILL;
         return false;
     case FILL:
-        if (!room_for(c, call->size, &address) || !file_read(c, call->file, call->size))
+        if (!room_for(c, api_trace_bytes(call), &address)
+            || !file_read(c, call->file, api_trace_bytes(call)))
             return false;
-        move_begin(c, true, address, blob_at(c->bytes)->bytes, call->size);
+        move_begin(c, true, address, blob_at(c->bytes)->bytes, api_trace_bytes(call));
         c->phase = CPU_MOVE;
         c->stage = COPY;
         return false;
     case COPY:
         bytes_free(c);
-        c->stage = END;
         if (symbol) {
-            number = text_find(c->symbols, c->symbol_count, call->name);
+            number = text_find(c->symbols, c->symbol_count, call->name, 0);
             symbol_packet(c, call, number, c->mover.address, true);
-        } else {
-            copy_packet(c, call, address_of(c, &call->to), c->mover.address,
-                        API_DIRECTION_HOST_TO_DEVICE);
+            c->stage = END;
+            return false;
         }
+        c->copied = c->mover.address;
+        c->stage = ROWS;
+        return false;
+    case ROWS:
+        if (c->item > 0 && call_failed(c, "the copy to the device"))
+            return false;
+        copy_packet(c, call, address_of(c, &call->to) + c->item * call->pitch,
+                    c->copied + c->item * call->size, API_DIRECTION_HOST_TO_DEVICE);
+        c->stage = ++c->item < call->rows ? ROWS : END;
         return false;
     default:
         return !call_failed(c, "the copy to the device");
@@ -105,27 +115,36 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
 
 static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    enum { NAME, COPY, END };
+    enum { NAME, COPY, ROWS, END };
     uint64_t address;
     uint32_t number = 0;
     bool symbol = call->kind == API_TRACE_SYMBOL_FROM_DEVICE;
     switch (c->stage) {
     case NAME:
-        if (symbol && !find_name(c, call->name, false, &number))
+        if (symbol && !find_name(c, call->name, 0, false, &number))
             return false;
         c->stage = COPY;
         return false;
     case COPY:
-        if (!room_for(c, call->size, &address))
+        if (!room_for(c, api_trace_bytes(call), &address))
             return false;
-        check_add(c, call, address);
-        c->stage = END;
+        check_add(c, call, address, api_trace_bytes(call), 0);
         if (symbol) {
-            number = text_find(c->symbols, c->symbol_count, call->name);
+            number = text_find(c->symbols, c->symbol_count, call->name, 0);
             symbol_packet(c, call, number, address, false);
-        } else {
-            copy_packet(c, call, address, address_of(c, &call->from), API_DIRECTION_DEVICE_TO_HOST);
+            c->stage = END;
+            return false;
         }
+        c->copied = address;
+        c->stage = ROWS;
+        return false;
+    case ROWS:
+        if (c->item > 0 && call_failed(c, "the copy from the device"))
+            return false;
+        copy_packet(c, call, c->copied + c->item * call->size,
+                    address_of(c, &call->from) + c->item * call->pitch,
+                    API_DIRECTION_DEVICE_TO_HOST);
+        c->stage = ++c->item < call->rows ? ROWS : END;
         return false;
     default:
         if (call_failed(c, "the copy from the device"))
@@ -136,28 +155,34 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
 
 static bool play_on_device(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->stage++ == 0) {
-        copy_packet(c, call, address_of(c, &call->to), address_of(c, &call->from),
-                    API_DIRECTION_DEVICE_TO_DEVICE);
+    if (c->item > 0 && call_failed(c, "the copy on the device"))
         return false;
-    }
-    return !call_failed(c, "the copy on the device");
+    if (c->item > 0 && c->item >= call->rows)
+        return true;
+    copy_packet(c, call, address_of(c, &call->to) + c->item * call->pitch,
+                address_of(c, &call->from) + c->item * call->from_pitch,
+                API_DIRECTION_DEVICE_TO_DEVICE);
+    c->item++;
+    return false;
 }
 
 static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->stage++ > 0)
-        return !call_failed(c, "hipMemset");
+    if (c->item > 0 && call_failed(c, "hipMemset"))
+        return false;
+    if (c->item > 0 && c->item >= call->rows)
+        return true;
+    uint64_t address = address_of(c, &call->to) + c->item++ * call->pitch;
     if (call->is_async) {
         struct api_request *r = packet_new(c, API_CALL_MEMSET_ASYNC);
-        r->memset_async.address = address_of(c, &call->to);
+        r->memset_async.address = address;
         r->memset_async.value = call->value;
         r->memset_async.width = (uint8_t)call->width;
         r->memset_async.count = call->size;
         r->memset_async.stream = stream_of(c, call);
     } else {
         struct api_request *r = packet_new(c, API_CALL_MEMSET);
-        r->memset.address = address_of(c, &call->to);
+        r->memset.address = address;
         r->memset.value = call->value;
         r->memset.width = (uint8_t)call->width;
         r->memset.count = call->size;
@@ -203,7 +228,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
     uint32_t number;
     switch (c->stage) {
     case NAME:
-        if (!find_name(c, call->name, true, &number))
+        if (!find_name(c, call->name, call->module, true, &number))
             return false;
         c->stage = CONFIGURE;
         return false;
@@ -227,7 +252,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
         c->stage = LAUNCH;
         return false;
     case LAUNCH:
-        number = text_find(c->kernels, c->kernel_count, call->name);
+        number = text_find(c->kernels, c->kernel_count, call->name, call->module);
         packet_new(c, API_CALL_LAUNCH)->launch.function =
             CPU_STUB + (uint64_t)number * CPU_STUB_STEP;
         packet_write(c);
@@ -241,6 +266,53 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
 static bool play_code_object(struct trace_cpu *c, const struct api_trace_call *call)
 {
     return register_file(c, call->file);
+}
+
+static bool play_module_load(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (!register_file(c, call->file))
+        return false;
+    name_set(&c->code, call->module, c->answer.register_module.module);
+    c->module_count--; /* asked for by its number only */
+    return true;
+}
+
+static bool play_module_unload(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        packet_new(c, API_CALL_UNREGISTER_MODULE)->unregister_module.module =
+            name_value(&c->code, call->module);
+        packet_write(c);
+        return false;
+    }
+    name_set(&c->code, call->module, 0);
+    return !call_failed(c, "hipModuleUnload");
+}
+
+/* A query that found what it asked for is asked until it finds it again. */
+static bool play_query(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ > 0) {
+        bool ready = c->answer.error == 0;
+        if (ready || !call->value)
+            return ready || c->answer.error == QUERY_NOT_READY || !call_failed(c, "the query");
+        if (c->answer.error != QUERY_NOT_READY && call_failed(c, "the query"))
+            return false;
+    }
+    if (call->kind == API_TRACE_STREAM_QUERY)
+        packet_new(c, API_CALL_STREAM_QUERY)->stream_query.stream = stream_of(c, call);
+    else
+        packet_new(c, API_CALL_EVENT_QUERY)->event_query.event =
+            name_value(&c->events, call->event);
+    packet_write(c);
+    return false;
+}
+
+/* Which host thread calls stands in each line. */
+static bool play_thread(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    (void)c, (void)call;
+    return true;
 }
 
 static bool play_set_device(struct trace_cpu *c, const struct api_trace_call *call)
@@ -351,16 +423,35 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
     [API_TRACE_EVENT_DESTROY] = play_event,
     [API_TRACE_EVENT_RECORD] = play_event,
     [API_TRACE_EVENT_SYNCHRONIZE] = play_event,
+    [API_TRACE_STREAM_QUERY] = play_query,
+    [API_TRACE_EVENT_QUERY] = play_query,
+    [API_TRACE_MODULE_LOAD] = play_module_load,
+    [API_TRACE_MODULE_UNLOAD] = play_module_unload,
+    [API_TRACE_HOST_MALLOC] = play_host_malloc,
+    [API_TRACE_HOST_FREE] = play_host_free,
+    [API_TRACE_HOST_REGISTER] = play_host_malloc,
+    [API_TRACE_HOST_UNREGISTER] = play_host_free,
+    [API_TRACE_HOST_ACCESS] = play_host_access,
+    [API_TRACE_HOST_WRITE] = play_host_write,
+    [API_TRACE_COMPARE] = play_compare,
+    [API_TRACE_PINNED_TO_DEVICE] = play_pinned_to,
+    [API_TRACE_PINNED_FROM_DEVICE] = play_pinned_from,
+    [API_TRACE_THREAD] = play_thread,
+    [API_TRACE_RETURN] = play_thread,
 };
 
 static bool play_knows(const struct api_trace_call *call)
 {
-    return (size_t)call->kind < sizeof players / sizeof players[0] && call->module == 0
-           && call->rows <= 1;
+    return (size_t)call->kind < sizeof players / sizeof players[0] && players[call->kind];
 }
 
 /* A step of the line; true: it is over. */
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call)
 {
+    if (c->stage == 0 && c->item == 0 && !c->looking)
+        c->looking = true;
+    if (c->looking && !find_variables(c, call))
+        return false;
+    c->looking = false;
     return players[call->kind](c, call);
 }

@@ -59,10 +59,18 @@ struct cpu_names {
     uint32_t count;
 };
 
+/* A kernel or variable whose stub or shadow is registered. */
+struct cpu_text {
+    const char *name;
+    uint32_t module;  /* number of the trace; 0: any */
+    uint64_t address; /* of a variable, once it was asked for */
+};
+
 /* A copy to the host that is to be compared when it is complete. */
 struct cpu_check {
     uint64_t address, size;
     const char *file;
+    uint64_t from; /* where its bytes begin in the file */
     uint32_t line, stream;
 };
 
@@ -98,15 +106,21 @@ struct trace_cpu {
     uint32_t packet_bytes;
     struct api_trace trace; /* in the memory of the process, as are the blobs */
     struct cpu_names memory, streams, events;
+    struct cpu_names host;          /* pinned memory: addresses, */
+    struct cpu_names written;       /* and the calls, from 1, that have written there */
+    struct cpu_names code;          /* modules: handles */
+    uint64_t pinned_bytes;          /* at the end of the host's memory */
     uint32_t checks, check_count;   /* blob: struct cpu_check[] */
     uint32_t compared;              /* of them */
     uint32_t modules, module_count; /* blob: uint64_t handles */
-    uint32_t kernels, kernel_count; /* blob: names (const char *) whose stubs are registered */
-    uint32_t symbols, symbol_count; /* the same for variables */
+    uint32_t kernels, kernel_count; /* blob: struct cpu_text[] */
+    uint32_t symbols, symbol_count; /* the same */
     uint32_t bytes;                 /* blob: a file */
     uint32_t found;                 /* blob: what has come back */
     uint32_t module_file;           /* of --module */
     uint32_t argument_byte;
+    uint64_t copied; /* where the bytes of the copy are in the host's memory */
+    bool looking;    /* for the variables that the call points to */
     uint32_t drain_stage;
     bool drain;       /* everything is to be waited for, before the call goes on */
     bool stream_made; /* by the packet under way */
@@ -137,7 +151,8 @@ static bool packet_over(struct trace_cpu *c);
 static void *list_add(uint32_t *blob, uint32_t *count, size_t size);
 static void bytes_free(struct trace_cpu *c);
 static bool file_read(struct trace_cpu *c, const char *name, uint64_t size);
-static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address);
+static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address,
+                      uint64_t size, uint64_t from);
 static bool checks_done(struct trace_cpu *c);
 static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address);
 
@@ -150,11 +165,25 @@ static uint64_t address_of(const struct trace_cpu *c, const struct api_trace_poi
 static bool stream_is_new(struct trace_cpu *c, uint32_t stream);
 static uint64_t stream_of(const struct trace_cpu *c, const struct api_trace_call *call);
 static bool register_file(struct trace_cpu *c, const char *path);
-static uint32_t text_find(uint32_t blob, uint32_t count, const char *name);
-static bool find_name(struct trace_cpu *c, const char *name, bool kernel, uint32_t *number);
+static uint32_t text_find(uint32_t blob, uint32_t count, const char *name, uint32_t module);
+static bool find_name(struct trace_cpu *c, const char *name, uint32_t module, bool kernel,
+                      uint32_t *number);
+static bool find_variables(struct trace_cpu *c, const struct api_trace_call *call);
+
+/* ---- trace_cpu_host.c ---- */
+
+static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *call);
+static bool play_host_free(struct trace_cpu *c, const struct api_trace_call *call);
+static bool play_host_access(struct trace_cpu *c, const struct api_trace_call *call);
+static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *call);
+static bool play_compare(struct trace_cpu *c, const struct api_trace_call *call);
+static bool play_pinned_to(struct trace_cpu *c, const struct api_trace_call *call);
+static bool play_pinned_from(struct trace_cpu *c, const struct api_trace_call *call);
 
 /* ---- trace_cpu_play.c ---- */
 
+static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
+                        uint64_t from, enum api_direction direction);
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call);
 
 #endif
