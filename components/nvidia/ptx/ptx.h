@@ -129,8 +129,10 @@ struct ptx_variable {
     uint64_t count; /* elements, those of vectors and inner dimensions counted one by one */
     uint64_t bytes;
     uint64_t offset;  /* image (.global, .const), frame (.local), block (.shared), parameter block
-                         (.param of the function), 0 for the .param of a call */
-    uint8_t *initial; /* `bytes` bytes, or NULL: zeros */
+                         (.param of the function), 0 for the .param of a call;
+                        .reg parameters: the register */
+    uint8_t *initial; /* initial_bytes bytes, or NULL; the rest are zeros */
+    uint64_t initial_bytes;
     struct ptx_relocation *relocations;
     uint32_t relocation_count;
     uint32_t line; /* of the PTX */
@@ -171,7 +173,8 @@ struct ptx_function {
     uint32_t first_instruction; /* number in the module: instruction i is first_instruction + i */
     uint32_t param_bytes;       /* of the parameter block */
     uint32_t local_bytes;       /* of the .local variables of one call */
-    uint32_t shared_bytes;      /* entry: all static shared memory that it and its callees use */
+    uint32_t shared_bytes;      /* entry: static shared memory of it and its callees; dynamic
+                                   shared memory begins there */
     uint64_t offset;            /* in the image: that of its first instruction */
     uint32_t maxntid[3];        /* 0: not given */
     uint32_t reqntid[3];

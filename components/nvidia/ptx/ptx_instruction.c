@@ -1,0 +1,94 @@
+/* Instructions: the form of a dotted name, which is looked up once for each name, and what the
+ * operands have to be. */
+#include <stdio.h>
+#include <string.h>
+
+#include "components/nvidia/ptx/ptx_build.h"
+
+static const struct ptx_form *form_of(struct ptx_parser *parser, const char *word, uint32_t line)
+{
+    struct ptx_name *name = ptx_name_of(word);
+    if (name->form)
+        return name->form;
+    struct ptx_form form;
+    char message[PTX_MESSAGE_BYTES];
+    if (!ptx_form_find(word, &form, message)) {
+        ptx_error_at(parser, line, "%s", message);
+        return NULL;
+    }
+    name->form = ptx_arena_take(parser->arena, sizeof form);
+    *name->form = form;
+    return name->form;
+}
+
+static void unknown_name(struct ptx_parser *parser, const char *word, uint32_t line)
+{
+    const char *similar = ptx_similar_name(parser, word);
+    const char *hint = word[0] == '%' ? "register" : "name";
+    ptx_error_at(parser, line, "unknown %s '%.80s'%s%s%s", hint, word,
+                 similar ? "; did you mean '" : "", similar ? similar : "", similar ? "'?" : "");
+}
+
+/* Labels may stand where a branch has one; elsewhere a word without meaning is a mistake. */
+static bool settle(struct ptx_parser *parser, struct ptx_operand *operand, bool branches,
+                   uint32_t line)
+{
+    if (operand->kind == PTX_OPERAND_LABEL) {
+        const char *word = (const char *)(uintptr_t)operand->bits;
+        operand->bits = 0;
+        if (!branches) {
+            unknown_name(parser, word, line);
+            return false;
+        }
+        ptx_label_use(parser, word, line, &operand->index);
+        return true;
+    }
+    bool nested = operand->kind == PTX_OPERAND_VECTOR || operand->kind == PTX_OPERAND_PAIR
+                  || operand->kind == PTX_OPERAND_LIST || operand->kind == PTX_OPERAND_INDEXED;
+    bool settled = true;
+    for (uint32_t i = 0; nested && i < operand->element_count; i++)
+        settled &= settle(parser, &operand->elements[i], false, line);
+    return settled;
+}
+
+static bool check_guard(struct ptx_parser *parser, struct ptx_operand *guard, uint32_t line)
+{
+    if (!settle(parser, guard, false, line))
+        return false;
+    if (guard->kind == PTX_OPERAND_REGISTER
+        && parser->function->registers[guard->index].type == PTX_PRED)
+        return true;
+    ptx_error_at(parser, line, "a guard is a predicate register (.reg .pred)");
+    return false;
+}
+
+void ptx_instruction(struct ptx_parser *parser, struct ptx_operand guard, const char *word,
+                     struct ptx_operands operands, uint32_t line)
+{
+    struct ptx_function *function = parser->function;
+    const struct ptx_form *form = form_of(parser, word, line);
+    bool guarded = guard.kind != PTX_OPERAND_NONE;
+    if (!form)
+        return;
+    if (guarded && !check_guard(parser, &guard, line))
+        return;
+    bool settled = true;
+    for (uint32_t i = 0; i < operands.count; i++)
+        settled &= settle(parser, &operands.at[i], form->opcode == PTX_OP_BRA, line);
+    if (!settled || !ptx_check_operands(parser, form, &operands, word, line))
+        return;
+    struct ptx_instruction *added =
+        PTX_APPEND(parser->arena, function->instructions, function->instruction_count);
+    added->opcode = (uint16_t)form->opcode;
+    added->type_count = form->type_count;
+    added->modifier_count = form->modifier_count;
+    added->operand_count = (uint8_t)operands.count;
+    memcpy(added->types, form->types, sizeof form->types);
+    memcpy(added->modifiers, form->modifiers, sizeof form->modifiers);
+    added->guard = guarded ? guard.index : PTX_NONE;
+    added->guard_negated = guarded && guard.negated;
+    added->file = parser->loc_line ? parser->loc_file : PTX_NONE;
+    added->line = parser->loc_line;
+    added->ptx_line = line;
+    added->operands = operands.at;
+}

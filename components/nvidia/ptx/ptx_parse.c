@@ -1,0 +1,67 @@
+/* A text to a module: the lexer, the parser and the arena of one ptx_parse(). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/nvidia/ptx/ptx_build.h"
+#include "ptx_parser.h"
+/* The lexer's header knows the parser's types by their common names. */
+#define YYSTYPE PTX_YYSTYPE
+#define YYLTYPE struct ptx_location
+#include "ptx_lexer.h"
+
+/* A module and the arena in which all of it lies, the module included. */
+struct parsed_module {
+    struct ptx_module module;
+    struct ptx_arena arena;
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+struct ptx_module *ptx_parse(const char *name, const char *text, size_t size,
+                             struct ptx_error *error)
+{
+    enum { TEXT_MAX = INT32_MAX / 2 };
+    struct ptx_arena arena = {0};
+    struct parsed_module *parsed = ptx_arena_take(&arena, sizeof *parsed);
+    parsed->arena = arena;
+    const char *end = memchr(text, 0, size);
+    if (end)
+        size = (size_t)(end - text);
+    *error = (struct ptx_error){0};
+    struct ptx_parser parser = {.arena = &parsed->arena,
+                                .module = &parsed->module,
+                                .error = error,
+                                .name = base_name(name)};
+    parsed->module.warnings = ptx_arena_text(&parsed->arena, "", 0);
+    parsed->module.name = ptx_arena_text(&parsed->arena, parser.name, strlen(parser.name));
+    parsed->module.address_bits = 32;
+    ptx_scope_open(&parser);
+    if (size > TEXT_MAX) {
+        ptx_error_at(&parser, 1, "the text has more than 1 GiB");
+    } else if (ptx_yylex_init_extra(&parser, &parser.scanner) == 0) {
+        YY_BUFFER_STATE buffer = ptx_yy_scan_bytes(text, (int)size, parser.scanner);
+        ptx_yyset_lineno(1, parser.scanner);
+        ptx_yyparse(parser.scanner, &parser);
+        ptx_yy_delete_buffer(buffer, parser.scanner);
+        ptx_yylex_destroy(parser.scanner);
+        if (!error->count)
+            ptx_module_end(&parser);
+    }
+    if (!error->count)
+        return &parsed->module;
+    arena = parsed->arena;
+    ptx_arena_release(&arena);
+    return NULL;
+}
+
+void ptx_free(struct ptx_module *module)
+{
+    if (!module)
+        return;
+    struct ptx_arena arena = ((struct parsed_module *)(void *)module)->arena;
+    ptx_arena_release(&arena);
+}
