@@ -40,7 +40,7 @@ static unsigned checks, failures;
 static inline void begin(void)
 {
     OK(clGetPlatformIDs(1, &platform, NULL));
-    OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL));
+    OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
     cl_int error;
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     OK(error);

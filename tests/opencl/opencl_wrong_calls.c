@@ -6,12 +6,25 @@
 
 #include <stdbool.h>
 
-enum kind { CONTEXT, QUEUE, BUFFER, PROGRAM, KERNEL, EVENT, DEVICE, PLATFORM, KINDS };
+enum kind {
+    CONTEXT,
+    QUEUE,
+    BUFFER,
+    IMAGE,
+    SAMPLER,
+    PROGRAM,
+    KERNEL,
+    EVENT,
+    DEVICE,
+    PLATFORM,
+    KINDS
+};
 enum { LIVING = 6, SIZE = 4096 };
 
 static const cl_int errors[KINDS] = {
-    CL_INVALID_CONTEXT, CL_INVALID_COMMAND_QUEUE, CL_INVALID_MEM_OBJECT, CL_INVALID_PROGRAM,
-    CL_INVALID_KERNEL,  CL_INVALID_EVENT,         CL_INVALID_DEVICE,     CL_INVALID_PLATFORM};
+    CL_INVALID_CONTEXT, CL_INVALID_COMMAND_QUEUE, CL_INVALID_MEM_OBJECT, CL_INVALID_MEM_OBJECT,
+    CL_INVALID_SAMPLER, CL_INVALID_PROGRAM,       CL_INVALID_KERNEL,     CL_INVALID_EVENT,
+    CL_INVALID_DEVICE,  CL_INVALID_PLATFORM};
 static void *living[KINDS][LIVING], *released[KINDS];
 static unsigned char host[SIZE];
 static unsigned long state;
@@ -125,13 +138,13 @@ static const size_t *sizes(void)
 static cl_int ask(void)
 {
     cl_uint count = 0;
-    switch (next(13)) {
+    switch (next(15)) {
     case 0:
         return INFO(clGetContextInfo, CONTEXT);
     case 1:
         return INFO(clGetCommandQueueInfo, QUEUE);
     case 2:
-        return INFO(clGetMemObjectInfo, BUFFER);
+        return clGetMemObjectInfo(other(BUFFER), number(), small(), pointer(), NULL);
     case 3:
         return INFO(clGetProgramInfo, PROGRAM);
     case 4:
@@ -153,8 +166,13 @@ static cl_int ask(void)
         return clGetEventProfilingInfo(first(EVENT), 0x1280 + next(6), small(), pointer(), NULL);
     case 11:
         return clGetDeviceIDs(living[PLATFORM][0], flags(), next(3), pointer(), &count);
+    case 12:
+        return INFO(clGetImageInfo, IMAGE);
+    case 13:
+        return INFO(clGetSamplerInfo, SAMPLER);
     default:
-        return clGetSupportedImageFormats(first(CONTEXT), flags(), 0x10f0, 0, NULL, &count);
+        return clGetSupportedImageFormats(first(CONTEXT), flags(), 0x10f0 + next(8), 0, NULL,
+                                          &count);
     }
 }
 
@@ -162,8 +180,8 @@ static cl_int set(void)
 {
     switch (next(5)) {
     case 0:
-        return clSetKernelArg(first(KERNEL), next(5), next(2) ? 8 : small(),
-                              next(3) ? &living[BUFFER][next(LIVING)] : pointer());
+        return clSetKernelArg(first(KERNEL), next(7), next(2) ? 8 : small(),
+                              next(3) ? &living[BUFFER + next(3)][next(LIVING)] : pointer());
     case 1:
         return clSetUserEventStatus(first(EVENT), (cl_int)next(5) - 2);
     case 2:
@@ -218,6 +236,65 @@ static cl_int move(void)
     }
 }
 
+static cl_int move_images(void)
+{
+    cl_uint count;
+    const cl_event *wait = waits(&count);
+    void *queue = first(QUEUE), *view;
+    size_t row, slice;
+    cl_int error = CL_SUCCESS;
+    switch (next(7)) {
+    case 0:
+        return clEnqueueReadImage(queue, other(IMAGE), next(2), sizes(), sizes(), small(), small(),
+                                  NULL, count, wait, event());
+    case 1:
+        return clEnqueueWriteImage(queue, other(IMAGE), next(2), sizes(), sizes(), next(64), 0,
+                                   host, count, wait, event());
+    case 2:
+        return clEnqueueFillImage(queue, other(IMAGE), pointer(), sizes(), sizes(), count, wait,
+                                  event());
+    case 3:
+        return clEnqueueCopyImage(queue, other(IMAGE), other(IMAGE), sizes(), sizes(), sizes(),
+                                  count, wait, event());
+    case 4:
+        return clEnqueueCopyImageToBuffer(queue, other(IMAGE), other(BUFFER), sizes(), sizes(),
+                                          size(), count, wait, event());
+    case 5:
+        return clEnqueueCopyBufferToImage(queue, other(BUFFER), other(IMAGE), size(), sizes(),
+                                          sizes(), count, wait, event());
+    default:
+        view = clEnqueueMapImage(queue, living[IMAGE][0], next(2), flags(), sizes(), sizes(),
+                                 next(4) ? &row : NULL, next(4) ? &slice : NULL, count, wait,
+                                 event(), &error);
+        if (view && error == CL_SUCCESS)
+            clEnqueueUnmapMemObject(queue, living[IMAGE][0], view, 0, NULL, NULL);
+        return error;
+    }
+}
+
+static cl_int make_images(void)
+{
+    cl_int error = CL_SUCCESS;
+    const cl_image_format format = {0x10b0 + next(20), 0x10d0 + next(18)};
+    const cl_image_desc what = {.image_type = 0x10f0 + next(8),
+                                .image_width = small(),
+                                .image_height = next(9),
+                                .image_depth = next(4),
+                                .image_array_size = next(3),
+                                .image_row_pitch = next(4) ? 0 : size(),
+                                .image_slice_pitch = next(4) ? 0 : size(),
+                                .num_samples = next(9) == 0,
+                                .buffer = next(2) ? other(BUFFER) : NULL};
+    if (next(3) == 0) {
+        cl_sampler made =
+            clCreateSampler(first(CONTEXT), next(3), 0x112f + next(7), 0x1140 + next(3), &error);
+        return made ? clReleaseSampler(made) : error;
+    }
+    cl_mem made = clCreateImage(first(CONTEXT), flags(), next(9) ? &format : NULL,
+                                next(9) ? &what : NULL, NULL, &error);
+    return made ? clReleaseMemObject(made) : error;
+}
+
 static cl_int launch(void)
 {
     cl_uint count;
@@ -240,7 +317,7 @@ static cl_int make(void)
     cl_mem buffer = NULL;
     const cl_buffer_region region = {size(), size()};
     const char *text = next(2) ? "" : NULL;
-    switch (next(6)) {
+    switch (next(5)) {
     case 0:
         buffer = clCreateBuffer(first(CONTEXT), flags(), small(), pointer(), &error);
         break;
@@ -255,13 +332,11 @@ static cl_int make(void)
         cl_kernel made = clCreateKernel(first(PROGRAM), next(2) ? "f" : "none", &error);
         return made ? clReleaseKernel(made) : error;
     }
-    case 4: {
+    default: {
         cl_command_queue made =
             clCreateCommandQueue(first(CONTEXT), other(DEVICE), flags(), &error);
         return made ? clReleaseCommandQueue(made) : error;
     }
-    default:
-        clCreateImage(first(CONTEXT), flags(), NULL, NULL, NULL, &error);
     }
     return buffer && error == CL_SUCCESS ? clReleaseMemObject(buffer) : error;
 }
@@ -293,15 +368,24 @@ static cl_int keep(void)
 static void prepare(void)
 {
     cl_int error;
+    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    const cl_image_desc what = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 30, .image_height = 20};
     living[PLATFORM][0] = platform;
     cl_program program =
-        make_program("__kernel void f(__global int *x, int n, __local int *l)\n"
+        make_program("__kernel void f(__global int *x, int n, __local int *l, "
+                     "write_only image2d_t i, sampler_t s)\n"
                      "{ if (x && get_global_id(0) < 16) x[get_global_id(0)] = n; }\n",
                      NULL);
     for (int i = 0; i < LIVING; i++) {
         living[CONTEXT][i] = context;
         living[QUEUE][i] = make_queue(i % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 2);
         living[BUFFER][i] = make_buffer(SIZE, host);
+        living[IMAGE][i] = clCreateImage(context, CL_MEM_READ_WRITE, &format, &what, NULL, &error);
+        OK(error);
+        living[SAMPLER][i] =
+            clCreateSampler(context, CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, &error);
+        OK(error);
         living[PROGRAM][i] = program;
         living[KERNEL][i] = make_kernel(program, "f");
         living[EVENT][i] = clCreateUserEvent(context, &error);
@@ -319,7 +403,8 @@ static void prepare(void)
 
 int main(int argc, char **argv)
 {
-    static cl_int (*const calls[])(void) = {ask, set, move, launch, make, keep};
+    static cl_int (*const calls[])(void) = {ask,  set,  move,        launch,
+                                            make, keep, move_images, make_images};
     unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000, refused = 0;
     state = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
     begin();

@@ -31,10 +31,19 @@ def test_vector_is_added(measure, program, platform, mode):
 
 
 @pytest.mark.parametrize("mode", ["timing", "functional"])
-@pytest.mark.parametrize("name,says", [("memory", ""), ("events", ""), (
+@pytest.mark.parametrize("name,says", [("memory", ""), ("events", ""), ("image_calls", ""), (
     "kernel_calls", r"^-3 text  2.50 1,2,3,4 z %\n")])
 def test_host_functions_do_what_the_specification_says(run, program, name, says, mode):
     run(f"{R9NANO} --mode {mode} -- {program(name)}", rf"{says}(?s:.*)PASSED: \d+ checks, 0 fail")
+
+
+@pytest.mark.parametrize("target,mode", [("gfx906", "timing")] + [
+    pytest.param(target, mode, marks=pytest.mark.full) for target, mode in [
+        ("gfx803", "timing"), ("gfx906", "functional"), ("gfx90a", "timing"),
+        ("gfx942", "functional")]])
+def test_kernels_read_and_write_images_as_the_specification_says(run, program, target, mode):
+    run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode}"
+        f" -- {program('images')}", r"PASSED: 3\d{3} checks, 0 failures")
 
 
 def test_what_does_not_fit_into_the_buffer_of_printf_is_told(run, program):

@@ -4,6 +4,7 @@
 #include "opencl_compiler.h"
 
 #include "opencl_cache.h"
+#include "opencl_images.h"
 #include "opencl_prelude.h"
 #include "opencl_steps.h"
 
@@ -17,7 +18,8 @@
 #include <unistd.h>
 
 static const char extensions[] =
-    "cl_khr_byte_addressable_store cl_khr_fp16 cl_khr_fp64 cl_khr_global_int32_base_atomics "
+    "cl_khr_3d_image_writes cl_khr_byte_addressable_store cl_khr_fp16 cl_khr_fp64 "
+    "cl_khr_global_int32_base_atomics "
     "cl_khr_global_int32_extended_atomics cl_khr_int64_base_atomics "
     "cl_khr_int64_extended_atomics cl_khr_local_int32_base_atomics "
     "cl_khr_local_int32_extended_atomics cl_khr_subgroups cl_amd_media_ops cl_amd_media_ops2";
@@ -121,6 +123,26 @@ static enum opencl_build_status begin(struct opencl_options *options, const char
     return status;
 }
 
+/* A code object, with the functions for images that it needs, which are compiled once. */
+static enum opencl_build_status link_object(const struct opencl_object *object,
+                                            struct opencl_built *built)
+{
+    const struct opencl_text source = {.bytes = opencl_images, .size = strlen(opencl_images)};
+    struct opencl_object read = {0};
+    struct opencl_built images = {0};
+    if (!opencl_uses_images(object))
+        return opencl_link_object(object, NULL, built);
+    enum opencl_build_status status =
+        opencl_compile(&source, 1, NULL, 0, "-cl-std=CL3.0", object->target, false, &images);
+    if (status == OPENCL_BUILD_OK && opencl_object_read(&read, images.bytes, images.size))
+        status = opencl_link_object(object, read.modules, built);
+    else
+        status = opencl_fail(built, OPENCL_BUILD_FAILED, images.log);
+    clang_release(read.modules);
+    opencl_built_release(&images);
+    return status;
+}
+
 /* Makes of bitcode what was asked for. */
 static enum opencl_build_status finish_compile(const struct opencl_job *job,
                                                struct opencl_built *built)
@@ -135,7 +157,7 @@ static enum opencl_build_status finish_compile(const struct opencl_job *job,
     built->bytes = NULL;
     enum opencl_build_status status = OPENCL_BUILD_OK;
     if (job->link)
-        status = opencl_link_object(&object, built);
+        status = link_object(&object, built);
     else
         built->bytes = opencl_object_write(&object, &built->size);
     clang_release(bitcode);
@@ -223,7 +245,7 @@ enum opencl_build_status opencl_link(const struct opencl_text *objects, size_t o
             opencl_built_release(built);
             *built = kept;
         } else {
-            status = opencl_link_object(&all, built);
+            status = link_object(&all, built);
             if (status == OPENCL_BUILD_OK)
                 opencl_cache_keep(hex, built, NULL);
         }

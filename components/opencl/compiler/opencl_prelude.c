@@ -6,7 +6,10 @@
  * The device library's sine of a half (rocm-device-libs 5.2.3) is NaN for all numbers: its last
  * step takes those for infinities. It is replaced by the sine that its sincos makes. Its
  * differences of ints and longs subtract them as signed numbers, and are wrong where that
- * overflows. */
+ * overflows.
+ *
+ * The initializer of samplers makes the address of a literal sampler of its bits, as
+ * opencl_images.cl expects. */
 #include "opencl_prelude.h"
 
 const char opencl_prelude[] =
@@ -34,6 +37,8 @@ const char opencl_prelude[] =
     "{ half c; return __ocml_sincos_f16(x, &c); }\n"
     "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n"
     "#endif\n"
+    "__attribute__((weak, const)) __constant void *__translate_sampler_initializer(int bits) "
+    "{ return (__constant void *)(ulong)(uint)bits; }\n"
     "#define HD(t, u, name) __attribute__((weak, const)) u name(t a, t b) "
     "{ return a > b ? (u)a - (u)b : (u)b - (u)a; }\n"
     "HD(int, uint, _Z8abs_diffii) HD(long, ulong, _Z8abs_diffll)\n#undef HD\n"

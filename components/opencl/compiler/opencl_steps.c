@@ -5,6 +5,7 @@
  * object file; lld links that. Calls of printf are lowered in the first step, where its declaration
  * has no body yet; the device library's body does nothing. A process that crashes is a build that
  * fails. */
+#define _GNU_SOURCE /* memmem */
 #include "opencl_steps.h"
 
 #include "opencl_prelude.h"
@@ -24,9 +25,9 @@
 static const char features[] =
     "-cl-ext=+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel,"
     "+__opencl_c_atomic_order_seq_cst,+__opencl_c_program_scope_global_variables,"
-    "+__opencl_c_subgroups,-__opencl_c_images,-__opencl_c_3d_image_writes,"
-    "-__opencl_c_read_write_images,-__opencl_c_pipes,-__opencl_c_device_enqueue,"
-    "-cl_khr_3d_image_writes,-cl_khr_mipmap_image,-cl_khr_mipmap_image_writes";
+    "+__opencl_c_subgroups,+__opencl_c_images,+__opencl_c_3d_image_writes,"
+    "+__opencl_c_read_write_images,-__opencl_c_pipes,-__opencl_c_device_enqueue,"
+    "-cl_khr_mipmap_image,-cl_khr_mipmap_image_writes";
 
 const char *const opencl_libraries[OPENCL_LIBRARIES] = {"opencl.bc", "ocml.bc", "ockl.bc"};
 
@@ -146,9 +147,14 @@ static void add_language(struct clang_command *command, const struct opencl_opti
                          bool whole)
 {
     /* Headers of the host are not for devices. */
-    static const char *const words[] = {
-        "-x",      "cl",    "-D__OPENCL_VERSION__=300", "-nostdlibinc", "-fno-color-diagnostics",
-        "-Xclang", features};
+    static const char *const words[] = {"-x",
+                                        "cl",
+                                        "-D__OPENCL_VERSION__=300",
+                                        "-D__IMAGE_SUPPORT__=1",
+                                        "-nostdlibinc",
+                                        "-fno-color-diagnostics",
+                                        "-Xclang",
+                                        features};
     static const char *const newer[] = {"-D__opencl_c_work_group_collective_functions=1",
                                         "-D__opencl_c_atomic_scope_device=1",
                                         "-D__opencl_c_atomic_scope_all_devices=1"};
@@ -228,11 +234,16 @@ enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
     return status;
 }
 
-static void add_library(struct clang_command *command, const char *name)
+static void begin_library(struct clang_command *command, const char *option)
 {
     clang_add(command, "-Xclang", "");
-    clang_add(command, "-mlink-builtin-bitcode", "");
+    clang_add(command, option, "");
     clang_add(command, "-Xclang", "");
+}
+
+static void add_library(struct clang_command *command, const char *name)
+{
+    begin_library(command, "-mlink-builtin-bitcode");
     clang_add(command, CLANG_LIBRARY_FOLDER "/", name);
 }
 
@@ -264,6 +275,7 @@ static void add_libraries(struct clang_command *command, const char *target, uin
 /* Bitcode to an object file. -S ends clang's work with the compiler, which is then told to write
  * an object file. */
 static enum opencl_build_status generate(const struct opencl_object *object,
+                                         const struct opencl_module *images,
                                          struct opencl_built *built)
 {
     static const char *const words[] = {"-mllvm",
@@ -288,10 +300,15 @@ static enum opencl_build_status generate(const struct opencl_object *object,
     for (uint32_t i = 1; i < object->module_count; i++) {
         files[i] = clang_file_make(object->modules[i].bytes, object->modules[i].size);
         made = made && files[i] >= 0;
-        clang_add(&command, "-Xclang", "");
-        clang_add(&command, "-mlink-bitcode-file", "");
-        clang_add(&command, "-Xclang", "");
+        begin_library(&command, "-mlink-bitcode-file");
         clang_add_file(&command, "", files[i]);
+    }
+    if (images) { /* its functions come in front of those of ockl.bc, which they replace */
+        add_library(&command, opencl_libraries[0]);
+        files[0] = clang_file_make(images->bytes, images->size);
+        made = made && files[0] >= 0;
+        begin_library(&command, "-mlink-builtin-bitcode");
+        clang_add_file(&command, "", files[0]);
     }
     add_libraries(&command, object->target, object->math);
     clang_add_words(&command, words, sizeof words / sizeof words[0]);
@@ -299,7 +316,7 @@ static enum opencl_build_status generate(const struct opencl_object *object,
         made ? run_step(&step, &command, built)
              : opencl_fail(built, OPENCL_BUILD_FAILED, strerror(errno));
     clang_release_command(&command);
-    for (uint32_t i = 1; i < object->module_count; i++)
+    for (uint32_t i = images ? 0 : 1; i < object->module_count; i++)
         clang_file_close(&files[i]);
     clang_release(files);
     close_step(&step);
@@ -326,10 +343,8 @@ static enum opencl_build_status join(struct opencl_built *built)
 /* Says in the log which kernels no program can launch. */
 static void warn_of_kernels(struct opencl_built *built)
 {
-    static const char *const words[] = {[OPENCL_ARGUMENT_IMAGE] = "an image",
-                                        [OPENCL_ARGUMENT_SAMPLER] = "a sampler",
-                                        [OPENCL_ARGUMENT_PIPE] = "a pipe",
-                                        [OPENCL_ARGUMENT_QUEUE] = "a queue"};
+    static const char *const words[] = {
+        [OPENCL_ARGUMENT_PIPE] = "a pipe", [OPENCL_ARGUMENT_QUEUE] = "a queue"};
     struct opencl_facts facts;
     char error[320], line[512];
     if (!opencl_facts_read(&facts, built->bytes, built->size, error))
@@ -337,7 +352,7 @@ static void warn_of_kernels(struct opencl_built *built)
     for (size_t i = 0; i < facts.kernel_count; i++)
         for (uint32_t a = 0; a < facts.kernels[i].argument_count; a++) {
             enum opencl_argument_kind kind = facts.kernels[i].arguments[a].kind;
-            if (kind < OPENCL_ARGUMENT_IMAGE)
+            if (kind < OPENCL_ARGUMENT_PIPE)
                 continue;
             snprintf(line, sizeof line,
                      "warning: argument %u of kernel '%.200s' is %s, which the device does not "
@@ -348,11 +363,21 @@ static void warn_of_kernels(struct opencl_built *built)
     opencl_facts_release(&facts);
 }
 
-/* Bitcode to a code object. */
+/* Names lie in bitcode as they are. */
+bool opencl_uses_images(const struct opencl_object *object)
+{
+    static const char name[] = "ocl_image";
+    for (uint32_t i = 0; i < object->module_count; i++)
+        if (memmem(object->modules[i].bytes, object->modules[i].size, name, sizeof name - 1))
+            return true;
+    return false;
+}
+
 enum opencl_build_status opencl_link_object(const struct opencl_object *object,
+                                            const struct opencl_module *images,
                                             struct opencl_built *built)
 {
-    enum opencl_build_status status = generate(object, built);
+    enum opencl_build_status status = generate(object, images, built);
     if (status == OPENCL_BUILD_OK)
         status = join(built);
     if (status == OPENCL_BUILD_OK)

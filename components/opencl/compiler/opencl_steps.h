@@ -27,8 +27,11 @@ enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_bui
 /* OpenCL C to bitcode. `*dependencies`: the makefile's rule of what was read, to be released. */
 enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
                                                struct opencl_built *built, char **dependencies);
-/* Bitcode to a code object. */
+/* Does it call functions for images? */
+bool opencl_uses_images(const struct opencl_object *object);
+/* Bitcode to a code object. `images`: the module of these functions, or NULL. */
 enum opencl_build_status opencl_link_object(const struct opencl_object *object,
+                                            const struct opencl_module *images,
                                             struct opencl_built *built);
 
 #endif

@@ -158,13 +158,29 @@ Test(opencl_compiler, takes_all_local_memory_there_is)
     opencl_built_release(&built);
 }
 
-Test(opencl_compiler, warns_of_kernels_with_images)
+Test(opencl_compiler, warns_of_kernels_with_pipes)
 {
     struct opencl_built built;
-    must_build("kernel void k(read_only image2d_t i, global int *a) { *a = 1; }", NULL, "gfx803",
-               &built);
-    cr_expect(strstr(built.log, "argument 0 of kernel 'k' is an image"), "%s", built.log);
+    must_build("kernel void k(read_only pipe int i, global int *a) { *a = 1; }", "-cl-std=CL2.0",
+               "gfx803", &built);
+    cr_expect(strstr(built.log, "argument 0 of kernel 'k' is a pipe"), "%s", built.log);
     opencl_built_release(&built);
+}
+
+Test(opencl_compiler, links_functions_for_images_to_compiled_and_to_whole_programs)
+{
+    const char *source = "kernel void k(read_only image2d_t i, sampler_t s, global float4 *a)\n"
+                         "{ *a = read_imagef(i, s, (float2)(0.5f, 1.5f)); }";
+    struct opencl_built object, linked, whole;
+    cr_assert_eq(build(source, NULL, "gfx90a", false, &object), OPENCL_BUILD_OK);
+    const struct opencl_text text = {.bytes = (const char *)object.bytes, .size = object.size};
+    cr_expect_eq(opencl_link(&text, 1, NULL, "gfx90a", &linked), OPENCL_BUILD_OK, "%s", linked.log);
+    must_build(source, NULL, "gfx90a", &whole);
+    cr_expect_eq(linked.size, whole.size);
+    cr_expect_str_eq(whole.log, "");
+    opencl_built_release(&object);
+    opencl_built_release(&linked);
+    opencl_built_release(&whole);
 }
 
 Test(opencl_compiler, names_what_is_missing)

@@ -1,35 +1,14 @@
 /* Reading, writing and copying buffers. */
 #include "opencl_transfer.h"
 
-static cl_int check_memory(const struct opencl_enqueue *how, const struct opencl_memory *memory)
-{
-    struct opencl_queue *queue = NULL;
-    cl_int error = opencl_check_enqueue(how, &queue);
-    if (error == CL_INVALID_COMMAND_QUEUE || !queue)
-        return error;
-    if (!memory)
-        return CL_INVALID_MEM_OBJECT;
-    if (memory->context != queue->context)
-        return CL_INVALID_CONTEXT;
-    return error;
-}
-
-/* May the host do that with the buffer? */
-static cl_int check_host(const struct opencl_memory *memory, bool writes)
-{
-    cl_mem_flags against =
-        CL_MEM_HOST_NO_ACCESS | (writes ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
-    return (memory->flags & against) != 0 ? CL_INVALID_OPERATION : CL_SUCCESS;
-}
-
 /* A buffer and host memory: reading and writing. */
 static cl_int exchange(const struct opencl_enqueue *how, cl_mem handle, bool writes, size_t offset,
                        size_t size, void *pointer)
 {
-    struct opencl_memory *memory = opencl_memory_find(handle);
-    cl_int error = check_memory(how, memory);
+    struct opencl_memory *memory = opencl_buffer_find(handle);
+    cl_int error = opencl_memory_check_enqueue(how, memory);
     if (error == CL_SUCCESS)
-        error = check_host(memory, writes);
+        error = opencl_memory_check_host(memory, writes);
     if (error == CL_SUCCESS && (!pointer || !opencl_memory_has(memory, offset, size) || size == 0))
         error = CL_INVALID_VALUE;
     if (error != CL_SUCCESS)
@@ -65,15 +44,15 @@ static bool overlap(size_t a, size_t b, size_t size)
 static cl_int check_copy(const struct opencl_enqueue *how, const struct opencl_memory *from,
                          const struct opencl_memory *to)
 {
-    cl_int error = check_memory(how, from);
-    return error == CL_SUCCESS ? check_memory(how, to) : error;
+    cl_int error = opencl_memory_check_enqueue(how, from);
+    return error == CL_SUCCESS ? opencl_memory_check_enqueue(how, to) : error;
 }
 
 static cl_int copy(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
                    size_t from_offset, size_t to_offset, size_t size)
 {
-    struct opencl_memory *from = opencl_memory_find(from_handle);
-    struct opencl_memory *to = opencl_memory_find(to_handle);
+    struct opencl_memory *from = opencl_buffer_find(from_handle);
+    struct opencl_memory *to = opencl_buffer_find(to_handle);
     cl_int error = check_copy(how, from, to);
     if (error != CL_SUCCESS)
         return error;
@@ -138,10 +117,10 @@ struct rectangle {
 static cl_int exchange_rectangle(const struct opencl_enqueue *how, cl_mem handle, bool writes,
                                  const struct rectangle *r, void *pointer)
 {
-    struct opencl_memory *memory = opencl_memory_find(handle);
-    cl_int error = check_memory(how, memory);
+    struct opencl_memory *memory = opencl_buffer_find(handle);
+    cl_int error = opencl_memory_check_enqueue(how, memory);
     if (error == CL_SUCCESS)
-        error = check_host(memory, writes);
+        error = opencl_memory_check_host(memory, writes);
     if (error != CL_SUCCESS)
         return error;
     struct opencl_side buffer = {.memory = memory}, host = {.pointer = pointer};
@@ -200,8 +179,8 @@ static cl_int copy_rectangle(const struct opencl_enqueue *how, cl_mem from_handl
                              const size_t *from_origin, const size_t *to_origin,
                              const size_t *region, const size_t pitches[4])
 {
-    struct opencl_side from = {.memory = opencl_memory_find(from_handle)};
-    struct opencl_side to = {.memory = opencl_memory_find(to_handle)};
+    struct opencl_side from = {.memory = opencl_buffer_find(from_handle)};
+    struct opencl_side to = {.memory = opencl_buffer_find(to_handle)};
     cl_int error = check_copy(how, from.memory, to.memory);
     if (error != CL_SUCCESS)
         return error;

@@ -11,7 +11,8 @@ struct fill {
     struct opencl_command command;
     struct opencl_memory *memory;
     uint64_t address; /* without a memory object */
-    size_t offset, size, bytes;
+    struct opencl_box box;
+    size_t bytes; /* of the pattern */
     uint8_t pattern[OPENCL_PATTERN_MAX];
 };
 
@@ -24,20 +25,42 @@ bool opencl_fill_is_sound(const void *pattern, size_t bytes, size_t offset, size
 static cl_int fill_by_copies(const struct fill *fill, uint32_t lane, uint64_t address,
                              uint64_t *ticket)
 {
-    size_t done = fill->bytes;
+    size_t done = fill->bytes, size = fill->box.region[0];
     cl_int error =
         opencl_status(opencl.api->write(lane, address, fill->pattern, fill->bytes, ticket));
-    while (done < fill->size && error == CL_SUCCESS) {
-        size_t more = fill->size - done < done ? fill->size - done : done;
+    while (done < size && error == CL_SUCCESS) {
+        size_t more = size - done < done ? size - done : done;
         error = opencl_status(opencl.api->copy(lane, address + done, address, more, ticket));
         done += more;
     }
     return error;
 }
 
+static cl_int fill_row(const struct fill *fill, uint32_t lane, uint64_t address, uint64_t *ticket)
+{
+    if (fill->bytes > 4)
+        return fill_by_copies(fill, lane, address, ticket);
+    return opencl_status(opencl.api->fill(lane, address, fill->pattern, (uint32_t)fill->bytes,
+                                          fill->box.region[0] / fill->bytes, ticket));
+}
+
+/* Rows behind the first are copies of it. */
+static cl_int fill_rows(const struct fill *fill, uint32_t lane, uint64_t address, uint64_t *ticket)
+{
+    const struct opencl_box *box = &fill->box;
+    cl_int error = fill_row(fill, lane, address, ticket);
+    for (size_t slice = 0; slice < box->region[2]; slice++)
+        for (size_t row = slice == 0; row < box->region[1] && error == CL_SUCCESS; row++)
+            error =
+                opencl_status(opencl.api->copy(lane, address + slice * box->slice + row * box->row,
+                                               address, box->region[0], ticket));
+    return error;
+}
+
 static cl_int issue(struct opencl_command *command, struct opencl_event *event)
 {
     const struct fill *fill = (const struct fill *)command;
+    const struct opencl_box *box = &fill->box;
     uint64_t address = fill->address;
     cl_int error = CL_SUCCESS;
     if (fill->memory) {
@@ -45,18 +68,16 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
         if (error == CL_SUCCESS)
             error = opencl_memory_address(fill->memory, event->queue->place, &address);
     }
-    address += fill->offset;
-    struct hip_use use = {
-        .location = opencl.face->location_of(address), .size = fill->size, .written = true};
+    address += box->offset;
+    struct hip_use use = {.location = opencl.face->location_of(address),
+                          .size = (box->region[2] - 1) * box->slice
+                                  + (box->region[1] - 1) * box->row + box->region[0],
+                          .written = true};
     if (error == CL_SUCCESS)
         error = opencl_error_of(opencl.face->prepare(event->lane, &use, 1, false));
-    if (error != CL_SUCCESS || fill->size == 0)
+    if (error != CL_SUCCESS || box->region[0] == 0)
         return error;
-    if (fill->bytes > 4)
-        return fill_by_copies(fill, event->lane, address, &event->ticket);
-    return opencl_status(opencl.api->fill(event->lane, address, fill->pattern,
-                                          (uint32_t)fill->bytes, fill->size / fill->bytes,
-                                          &event->ticket));
+    return fill_rows(fill, event->lane, address, &event->ticket);
 }
 
 static void release(struct opencl_command *command)
@@ -65,15 +86,14 @@ static void release(struct opencl_command *command)
     opencl_drop(fill->memory ? &fill->memory->object : NULL);
 }
 
-struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *pointer, size_t offset,
-                                        const void *pattern, size_t bytes, size_t size)
+struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *pointer,
+                                        struct opencl_box box, const void *pattern, size_t bytes)
 {
     struct fill *fill = opencl_allocate(sizeof *fill);
     *fill = (struct fill){.command = {issue, release},
                           .memory = memory,
                           .address = (uintptr_t)pointer,
-                          .offset = offset,
-                          .size = size,
+                          .box = box,
                           .bytes = bytes};
     memcpy(fill->pattern, pattern, bytes);
     opencl_hold(memory ? &memory->object : NULL);
@@ -83,14 +103,16 @@ struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *poin
 static cl_int fill_buffer(const struct opencl_enqueue *how, cl_mem handle, const void *pattern,
                           size_t bytes, size_t offset, size_t size)
 {
-    struct opencl_memory *memory = opencl_memory_find(handle);
+    struct opencl_memory *memory = opencl_buffer_find(handle);
     cl_int error = opencl_memory_check_enqueue(how, memory);
     if (error != CL_SUCCESS)
         return error;
     if (!opencl_fill_is_sound(pattern, bytes, offset, size)
         || !opencl_memory_has(memory, offset, size) || size == 0)
         return CL_INVALID_VALUE;
-    return opencl_enqueue(how, opencl_fill_make(memory, NULL, offset, pattern, bytes, size));
+    return opencl_enqueue(how, opencl_fill_make(memory, NULL,
+                                                (struct opencl_box){offset, {size, 1, 1}, 0, 0},
+                                                pattern, bytes));
 }
 
 OPENCL_CALL(clEnqueueFillBuffer,

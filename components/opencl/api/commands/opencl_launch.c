@@ -2,6 +2,7 @@
  * says, so later changes of the kernel do not matter; the driver gets the launch when the command
  * is issued. */
 #include "components/opencl/api/devices/opencl_device.h"
+#include "components/opencl/api/memory/opencl_image.h"
 #include "components/opencl/api/programs/opencl_kernel_object.h"
 #include "components/opencl/api/programs/opencl_printf.h"
 
@@ -119,11 +120,14 @@ static cl_int use_memory(struct launch *launch, const struct opencl_argument *ar
     uint64_t address = 0;
     if (!memory)
         return CL_INVALID_KERNEL_ARGS;
-    cl_int error = opencl_memory_address(memory, place, &address);
+    bool written = memory->image
+                       ? argument->access != OPENCL_ACCESS_READ_ONLY
+                       : !argument->is_const && argument->address_space != OPENCL_ADDRESS_CONSTANT;
+    cl_int error = memory->image ? opencl_image_description(memory, place, &address)
+                                 : opencl_memory_address(memory, place, &address);
     memcpy(bytes, &address, sizeof address);
     opencl_hold(&memory->object);
-    launch->used[launch->used_count++] = (struct used){
-        memory, !argument->is_const && argument->address_space != OPENCL_ADDRESS_CONSTANT};
+    launch->used[launch->used_count++] = (struct used){memory, written};
     return error;
 }
 
@@ -161,7 +165,7 @@ static cl_int set_arguments(struct launch *launch, const struct request *request
         memcpy(bytes, value->bytes, argument->size);
         if (argument->kind == OPENCL_ARGUMENT_LOCAL)
             use_local(launch, argument, value, bytes);
-        else if (argument->kind == OPENCL_ARGUMENT_BUFFER && value->memory)
+        else if (value->memory)
             error = use_memory(launch, argument, value, request->queue->place, bytes);
         launch->values[i] = bytes;
         at += argument->size;

@@ -21,7 +21,8 @@ static char *extensions_of(const struct opencl_device *device)
     const char *compiled = opencl_compiler_extensions(device->info.isa);
     size_t size = strlen(compiled) + 64;
     char *text = opencl_allocate(size);
-    snprintf(text, size, "cl_khr_icd%s%s", *compiled ? " " : "", compiled);
+    snprintf(text, size, "cl_khr_icd cl_khr_image2d_from_buffer%s%s", *compiled ? " " : "",
+             compiled);
     return text;
 }
 

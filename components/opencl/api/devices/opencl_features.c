@@ -3,6 +3,8 @@
  * manuals of GCN 3, Vega and CDNA). */
 #include "opencl_features.h"
 
+#include "components/opencl/api/memory/opencl_image.h"
+
 #define SINGLE_FLOAT                                                                               \
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO                   \
      | CL_FP_ROUND_TO_INF | CL_FP_FMA | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT)
@@ -47,20 +49,20 @@ static const struct {
     UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 1),
     UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, 1),
     UINT(CL_DEVICE_ADDRESS_BITS, 64),
-    UINT(CL_DEVICE_IMAGE_SUPPORT, CL_FALSE),
-    UINT(CL_DEVICE_MAX_READ_IMAGE_ARGS, 0),
-    UINT(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, 0),
-    UINT(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 0),
-    SIZE(CL_DEVICE_IMAGE2D_MAX_WIDTH, 0),
-    SIZE(CL_DEVICE_IMAGE2D_MAX_HEIGHT, 0),
-    SIZE(CL_DEVICE_IMAGE3D_MAX_WIDTH, 0),
-    SIZE(CL_DEVICE_IMAGE3D_MAX_HEIGHT, 0),
-    SIZE(CL_DEVICE_IMAGE3D_MAX_DEPTH, 0),
-    SIZE(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 0),
-    SIZE(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, 0),
-    UINT(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 0),
-    UINT(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, 0),
-    UINT(CL_DEVICE_MAX_SAMPLERS, 0),
+    UINT(CL_DEVICE_IMAGE_SUPPORT, CL_TRUE),
+    UINT(CL_DEVICE_MAX_READ_IMAGE_ARGS, OPENCL_IMAGES_MAX),
+    UINT(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, OPENCL_IMAGES_MAX),
+    UINT(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, OPENCL_IMAGES_MAX),
+    SIZE(CL_DEVICE_IMAGE2D_MAX_WIDTH, OPENCL_IMAGE_WIDTH_MAX),
+    SIZE(CL_DEVICE_IMAGE2D_MAX_HEIGHT, OPENCL_IMAGE_WIDTH_MAX),
+    SIZE(CL_DEVICE_IMAGE3D_MAX_WIDTH, OPENCL_IMAGE_DEPTH_MAX),
+    SIZE(CL_DEVICE_IMAGE3D_MAX_HEIGHT, OPENCL_IMAGE_DEPTH_MAX),
+    SIZE(CL_DEVICE_IMAGE3D_MAX_DEPTH, OPENCL_IMAGE_DEPTH_MAX),
+    SIZE(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, OPENCL_IMAGE_BUFFER_MAX),
+    SIZE(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, OPENCL_IMAGE_DEPTH_MAX),
+    UINT(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 1),
+    UINT(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, 1),
+    UINT(CL_DEVICE_MAX_SAMPLERS, 16),
     UINT(CL_DEVICE_MAX_PIPE_ARGS, 0),
     UINT(CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, 0),
     UINT(CL_DEVICE_PIPE_MAX_PACKET_SIZE, 0),
@@ -141,13 +143,16 @@ static const cl_name_version languages[] = {
 };
 
 static const cl_name_version features[] = {
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_3d_image_writes"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_acq_rel"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_seq_cst"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_fp64"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_program_scope_global_variables"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_read_write_images"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_subgroups"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
 };

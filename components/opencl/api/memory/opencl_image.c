@@ -1,129 +1,327 @@
-/* Images, samplers and pipes: no device has any (CL_DEVICE_IMAGE_SUPPORT is false). These functions
- * look at the object that they begin with and refuse, as the specification says for such devices.
- */
-#include "opencl_memory.h"
+/* See opencl_image.h. */
+#include "opencl_image.h"
 
-static cl_int refuse_in_context(cl_context context)
+#include <stdlib.h>
+#include <string.h>
+
+/* What kernels find at the address that an image argument is: struct image of
+ * compiler/opencl_images.cl. */
+struct image_words {
+    uint64_t pixels, slice;
+    uint32_t row, width, height, depth, bytes, order, type;
+    uint8_t read[4], write[4];
+    uint32_t is_opaque;
+};
+
+struct opencl_memory *opencl_image_find(cl_mem handle)
 {
-    return opencl_find(OPENCL_CONTEXT, context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
+    struct opencl_memory *memory = opencl_memory_find(handle);
+    return memory && memory->image ? memory : NULL;
 }
 
-/* No handle is one of an image, so that the one that was given cannot be right. */
-static cl_int refuse_in_queue(cl_command_queue queue)
+int opencl_image_dimensions(const struct opencl_image *image)
 {
-    return opencl_find(OPENCL_QUEUE, queue) ? CL_INVALID_MEM_OBJECT : CL_INVALID_COMMAND_QUEUE;
+    switch (image->type) {
+    case CL_MEM_OBJECT_IMAGE1D:
+    case CL_MEM_OBJECT_IMAGE1D_BUFFER:
+        return 1;
+    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+    case CL_MEM_OBJECT_IMAGE2D:
+        return 2;
+    default:
+        return 3;
+    }
 }
 
-/* The parameters but for the first do not matter. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#define REFUSE_MAKING(type, name, parameters)                                                      \
-    type CL_API_CALL name parameters                                                               \
-    {                                                                                              \
-        cl_int error = opencl_enter(#name);                                                        \
-        error = opencl_leave(error == CL_SUCCESS ? refuse_in_context(context) : error);            \
-        if (errcode_ret)                                                                           \
-            *errcode_ret = error;                                                                  \
-        return NULL;                                                                               \
-    }                                                                                              \
-    type CL_API_CALL name parameters
-
-REFUSE_MAKING(cl_mem, clCreateImage,
-              (cl_context context, cl_mem_flags flags, const cl_image_format *format,
-               const cl_image_desc *what, void *pointer, cl_int *errcode_ret));
-REFUSE_MAKING(cl_mem, clCreateImageWithProperties,
-              (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
-               const cl_image_format *format, const cl_image_desc *what, void *pointer,
-               cl_int *errcode_ret));
-REFUSE_MAKING(cl_mem, clCreateImage2D,
-              (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
-               size_t height, size_t row, void *pointer, cl_int *errcode_ret));
-REFUSE_MAKING(cl_mem, clCreateImage3D,
-              (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
-               size_t height, size_t depth, size_t row, size_t slice, void *pointer,
-               cl_int *errcode_ret));
-REFUSE_MAKING(cl_mem, clCreatePipe,
-              (cl_context context, cl_mem_flags flags, cl_uint packet, cl_uint packets,
-               const cl_pipe_properties *properties, cl_int *errcode_ret));
-REFUSE_MAKING(cl_sampler, clCreateSampler,
-              (cl_context context, cl_bool normalized, cl_addressing_mode addressing,
-               cl_filter_mode filter, cl_int *errcode_ret));
-REFUSE_MAKING(cl_sampler, clCreateSamplerWithProperties,
-              (cl_context context, const cl_sampler_properties *properties, cl_int *errcode_ret));
-
-/* A list of none. */
-static cl_int get_formats(cl_context context, cl_mem_flags flags, cl_uint entries,
-                          const cl_image_format *formats, cl_uint *count)
+bool opencl_image_box(const struct opencl_image *image, const size_t *origin, const size_t *region,
+                      struct opencl_box *box)
 {
-    (void)flags;
-    if (!opencl_find(OPENCL_CONTEXT, context))
-        return CL_INVALID_CONTEXT;
-    if (entries == 0 && formats)
-        return CL_INVALID_VALUE;
-    if (count)
-        *count = 0;
+    for (int i = 0; i < 3; i++)
+        if (!origin || !region || region[i] == 0 || region[i] > image->extent[i]
+            || origin[i] > image->extent[i] - region[i])
+            return false;
+    *box = (struct opencl_box){origin[2] * image->slice + origin[1] * image->row
+                                   + origin[0] * image->bytes,
+                               {region[0] * image->bytes, region[1], region[2]},
+                               image->row,
+                               image->slice};
+    return true;
+}
+
+/* ---- descriptions ---- */
+
+cl_int opencl_image_description(struct opencl_memory *memory, int place, uint64_t *address)
+{
+    const struct opencl_image *image = memory->image;
+    const struct opencl_device *device = memory->context->devices[place];
+    uint64_t ticket = 0, *own = &image->descriptions[place];
+    struct image_words words = {
+        .slice = image->slice,
+        .row = (uint32_t)image->row,
+        .width = (uint32_t)image->extent[0],
+        .height = (uint32_t)image->extent[1],
+        .depth = (uint32_t)image->extent[2],
+        .bytes = (uint32_t)image->bytes,
+        .order = image->order->hsa,
+        .type = image->channel->hsa,
+        .is_opaque = image->order->is_opaque,
+    };
+    *address = *own;
+    if (*own)
+        return CL_SUCCESS;
+    memcpy(words.read, image->order->read, sizeof words.read);
+    memcpy(words.write, image->order->write, sizeof words.write);
+    cl_int error = opencl_memory_address(memory, place, &words.pixels);
+    if (error == CL_SUCCESS)
+        error = opencl_error_of(opencl.face->allocate_device(device->number, sizeof words,
+                                                             OPENCL_ALIGN, HIP_DEVICE_MEMORY, own));
+    if (error == CL_SUCCESS)
+        error = opencl_status(opencl.api->write(opencl.hip_devices[device->number].queue, *own,
+                                                &words, sizeof words, &ticket));
+    if (error == CL_SUCCESS)
+        error = opencl_error_of(opencl.face->wait_here(ticket));
+    *address = *own;
+    return error;
+}
+
+void opencl_image_end(struct opencl_memory *memory)
+{
+    struct opencl_image *image = memory->image;
+    for (uint32_t i = 0; i < memory->context->device_count; i++)
+        opencl_memory_end(image->descriptions[i]);
+    opencl_drop(image->buffer ? &image->buffer->object : NULL);
+    free(image->descriptions);
+    free(image);
+}
+
+/* ---- making ---- */
+
+struct request {
+    struct opencl_context *context;
+    cl_mem_flags flags;
+    const cl_image_desc *what;
+    void *pointer;
+};
+
+static bool is_within(size_t value, size_t most)
+{
+    return value > 0 && value <= most;
+}
+
+/* The size of the image, as the type asks for it; CL_INVALID_IMAGE_SIZE: there is no such. */
+static cl_int set_extent(struct opencl_image *image, const cl_image_desc *what)
+{
+    const size_t wide = OPENCL_IMAGE_WIDTH_MAX, deep = OPENCL_IMAGE_DEPTH_MAX;
+    static const size_t limits[][4] = {
+        /* width, height, depth, images */
+        [CL_MEM_OBJECT_IMAGE2D - CL_MEM_OBJECT_IMAGE2D] = {wide, wide, 0, 0},
+        [CL_MEM_OBJECT_IMAGE3D - CL_MEM_OBJECT_IMAGE2D] = {deep, deep, deep, 0},
+        [CL_MEM_OBJECT_IMAGE2D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = {wide, wide, 0, deep},
+        [CL_MEM_OBJECT_IMAGE1D - CL_MEM_OBJECT_IMAGE2D] = {wide, 0, 0, 0},
+        [CL_MEM_OBJECT_IMAGE1D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = {wide, 0, 0, deep},
+        [CL_MEM_OBJECT_IMAGE1D_BUFFER - CL_MEM_OBJECT_IMAGE2D] = {OPENCL_IMAGE_BUFFER_MAX, 0, 0, 0},
+    };
+    const size_t given[4] = {what->image_width, what->image_height, what->image_depth,
+                             what->image_array_size};
+    if (what->image_type < CL_MEM_OBJECT_IMAGE2D || what->image_type > CL_MEM_OBJECT_IMAGE1D_BUFFER)
+        return CL_INVALID_IMAGE_DESCRIPTOR;
+    const size_t *most = limits[what->image_type - CL_MEM_OBJECT_IMAGE2D];
+    int dimension = 0;
+    image->type = what->image_type;
+    for (int i = 0; i < 3; i++)
+        image->extent[i] = 1;
+    for (int i = 0; i < 4; i++) {
+        if (most[i] == 0)
+            continue;
+        if (!is_within(given[i], most[i]))
+            return CL_INVALID_IMAGE_SIZE;
+        image->extent[dimension++] = given[i];
+    }
     return CL_SUCCESS;
 }
 
-cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags,
-                                              cl_mem_object_type type, cl_uint entries,
-                                              cl_image_format *formats, cl_uint *count)
+/* Rows are as long as the program's. For an array of 1-D images, its slices are our rows. */
+static cl_int set_pitches(struct opencl_image *image, const struct request *request)
 {
-    cl_int error = opencl_enter("clGetSupportedImageFormats");
-    return opencl_leave(error == CL_SUCCESS ? get_formats(context, flags, entries, formats, count)
-                                            : error);
+    size_t row = request->what->image_row_pitch, slice = request->what->image_slice_pitch;
+    size_t own = image->extent[0] * image->bytes;
+    bool has_slices = opencl_image_dimensions(image) == 3;
+    if ((row && (row < own || row % image->bytes != 0)) || row > UINT32_MAX
+        || ((row || slice) && !request->pointer && !image->buffer))
+        return CL_INVALID_IMAGE_DESCRIPTOR;
+    row = row ? row : own;
+    if (image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && slice) {
+        if (slice < row || slice % row != 0 || slice > UINT32_MAX)
+            return CL_INVALID_IMAGE_DESCRIPTOR;
+        row = slice;
+    }
+    image->row = row;
+    image->slice = row * image->extent[1];
+    if (has_slices && slice) {
+        if (slice < image->slice || slice % row != 0)
+            return CL_INVALID_IMAGE_DESCRIPTOR;
+        image->slice = slice;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int set_buffer(struct opencl_image *image, const struct request *request)
+{
+    cl_mem handle = request->what->mem_object;
+    bool may = image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER || image->type == CL_MEM_OBJECT_IMAGE2D;
+    if (!handle)
+        return image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? CL_INVALID_IMAGE_DESCRIPTOR
+                                                           : CL_SUCCESS;
+    image->buffer = opencl_buffer_find(handle);
+    if (!image->buffer || !may || image->buffer->context != request->context)
+        return CL_INVALID_IMAGE_DESCRIPTOR;
+    return opencl_memory_allows_part(image->buffer, request->flags) ? CL_SUCCESS : CL_INVALID_VALUE;
+}
+
+static cl_int set_all(struct opencl_image *image, const struct request *request,
+                      const cl_image_format *format)
+{
+    const cl_image_desc *what = request->what;
+    cl_int flags = opencl_memory_check_flags(request->flags, request->pointer);
+    if (flags == CL_INVALID_VALUE)
+        return flags;
+    cl_int error = opencl_image_set_format(image, format);
+    if (error != CL_SUCCESS)
+        return error;
+    if (!what || what->num_mip_levels || what->num_samples)
+        return CL_INVALID_IMAGE_DESCRIPTOR;
+    error = set_extent(image, what);
+    if (error == CL_SUCCESS)
+        error = set_buffer(image, request);
+    if (error == CL_SUCCESS)
+        error = set_pitches(image, request);
+    if (error == CL_SUCCESS && image->buffer && image->row * image->extent[1] > image->buffer->size)
+        error = CL_INVALID_IMAGE_SIZE;
+    return error == CL_SUCCESS ? flags : error;
+}
+
+static struct opencl_memory *make(const struct request *request, const struct opencl_image *image,
+                                  const cl_mem_properties *properties, cl_int *error)
+{
+    size_t size;
+    if (__builtin_mul_overflow(image->slice, image->extent[2], &size)) {
+        *error = CL_INVALID_IMAGE_SIZE;
+        return NULL;
+    }
+    if (!image->buffer)
+        return opencl_memory_make(request->context, properties, request->flags, size,
+                                  request->pointer, error);
+    opencl_hold(&image->buffer->object);
+    return opencl_memory_make_part(opencl_memory_whole(image->buffer),
+                                   opencl_memory_part_flags(image->buffer, request->flags),
+                                   image->buffer->parent ? image->buffer->origin : 0, size);
+}
+
+static cl_mem create(cl_context handle, const cl_mem_properties *properties,
+                     const cl_image_format *format, struct request request, cl_int *error)
+{
+    struct opencl_image image = {0};
+    struct opencl_memory *memory = NULL;
+    request.context = opencl_find(OPENCL_CONTEXT, handle);
+    *error = !request.context              ? CL_INVALID_CONTEXT
+             : properties && properties[0] ? CL_INVALID_PROPERTY
+                                           : set_all(&image, &request, format);
+    if (*error == CL_SUCCESS)
+        memory = make(&request, &image, properties, error);
+    if (!memory)
+        return NULL;
+    memory->image = opencl_allocate(sizeof *memory->image);
+    *memory->image = image;
+    memory->image->descriptions =
+        opencl_allocate(request.context->device_count * sizeof *image.descriptions);
+    return opencl_memory_begin(memory);
+}
+
+OPENCL_MAKE(cl_mem, clCreateImage,
+            (cl_context context, cl_mem_flags flags, const cl_image_format *format,
+             const cl_image_desc *what, void *pointer, cl_int *errcode_ret),
+            create(context, NULL, format,
+                   (struct request){.flags = flags, .what = what, .pointer = pointer}, &error));
+OPENCL_MAKE(cl_mem, clCreateImageWithProperties,
+            (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+             const cl_image_format *format, const cl_image_desc *what, void *pointer,
+             cl_int *errcode_ret),
+            create(context, properties, format,
+                   (struct request){.flags = flags, .what = what, .pointer = pointer}, &error));
+OPENCL_MAKE(cl_mem, clCreateImage2D,
+            (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+             size_t height, size_t row, void *pointer, cl_int *errcode_ret),
+            create(context, NULL, format,
+                   (struct request){.flags = flags,
+                                    .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                                             .image_width = width,
+                                                             .image_height = height,
+                                                             .image_row_pitch = row},
+                                    .pointer = pointer},
+                   &error));
+OPENCL_MAKE(cl_mem, clCreateImage3D,
+            (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+             size_t height, size_t depth, size_t row, size_t slice, void *pointer,
+             cl_int *errcode_ret),
+            create(context, NULL, format,
+                   (struct request){.flags = flags,
+                                    .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
+                                                             .image_width = width,
+                                                             .image_height = height,
+                                                             .image_depth = depth,
+                                                             .image_row_pitch = row,
+                                                             .image_slice_pitch = slice},
+                                    .pointer = pointer},
+                   &error));
+
+/* ---- queries ---- */
+
+static cl_int answer_size(const struct opencl_image *image, cl_image_info what,
+                          struct opencl_answer to)
+{
+    int dimensions = opencl_image_dimensions(image);
+    bool is_array =
+        image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY || image->type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    bool has_height = dimensions - is_array > 1, has_depth = dimensions - is_array > 2;
+    size_t slice = dimensions == 3 ? image->slice : is_array ? image->row : 0;
+    switch (what) {
+    case CL_IMAGE_ELEMENT_SIZE:
+        return OPENCL_ANSWER(to, size_t, image->bytes);
+    case CL_IMAGE_ROW_PITCH:
+        return OPENCL_ANSWER(to, size_t, image->row);
+    case CL_IMAGE_SLICE_PITCH:
+        return OPENCL_ANSWER(to, size_t, slice);
+    case CL_IMAGE_WIDTH:
+        return OPENCL_ANSWER(to, size_t, image->extent[0]);
+    case CL_IMAGE_HEIGHT:
+        return OPENCL_ANSWER(to, size_t, has_height ? image->extent[1] : 0);
+    case CL_IMAGE_DEPTH:
+        return OPENCL_ANSWER(to, size_t, has_depth ? image->extent[2] : 0);
+    case CL_IMAGE_ARRAY_SIZE:
+        return OPENCL_ANSWER(to, size_t, is_array ? image->extent[dimensions - 1] : 0);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+static cl_int get_image_info(cl_mem handle, cl_image_info what, struct opencl_answer to)
+{
+    const struct opencl_memory *memory = opencl_image_find(handle);
+    if (!memory)
+        return CL_INVALID_MEM_OBJECT;
+    switch (what) {
+    case CL_IMAGE_FORMAT:
+        return opencl_answer(to, &memory->image->format, sizeof memory->image->format);
+    case CL_IMAGE_BUFFER:
+        return OPENCL_ANSWER(to, cl_mem, opencl_memory_source(memory));
+    case CL_IMAGE_NUM_MIP_LEVELS:
+    case CL_IMAGE_NUM_SAMPLES:
+        return OPENCL_ANSWER(to, cl_uint, 0);
+    default:
+        return answer_size(memory->image, what, to);
+    }
 }
 
 OPENCL_CALL(clGetImageInfo,
             (cl_mem image, cl_image_info what, size_t room, void *value, size_t *needed),
-            CL_INVALID_MEM_OBJECT);
-OPENCL_CALL(clGetPipeInfo,
-            (cl_mem pipe, cl_pipe_info what, size_t room, void *value, size_t *needed),
-            CL_INVALID_MEM_OBJECT);
-OPENCL_CALL(clRetainSampler, (cl_sampler sampler), CL_INVALID_SAMPLER);
-OPENCL_CALL(clReleaseSampler, (cl_sampler sampler), CL_INVALID_SAMPLER);
-OPENCL_CALL(clGetSamplerInfo,
-            (cl_sampler sampler, cl_sampler_info what, size_t room, void *value, size_t *needed),
-            CL_INVALID_SAMPLER);
-
-/* ---- commands ---- */
-
-OPENCL_CALL(clEnqueueReadImage,
-            (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
-             const size_t *region, size_t row, size_t slice, void *pointer, cl_uint count,
-             const cl_event *list, cl_event *event),
-            refuse_in_queue(queue));
-OPENCL_CALL(clEnqueueWriteImage,
-            (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
-             const size_t *region, size_t row, size_t slice, const void *pointer, cl_uint count,
-             const cl_event *list, cl_event *event),
-            refuse_in_queue(queue));
-OPENCL_CALL(clEnqueueFillImage,
-            (cl_command_queue queue, cl_mem image, const void *colour, const size_t *origin,
-             const size_t *region, cl_uint count, const cl_event *list, cl_event *event),
-            refuse_in_queue(queue));
-OPENCL_CALL(clEnqueueCopyImage,
-            (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin,
-             const size_t *to_origin, const size_t *region, cl_uint count, const cl_event *list,
-             cl_event *event),
-            refuse_in_queue(queue));
-OPENCL_CALL(clEnqueueCopyImageToBuffer,
-            (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *origin,
-             const size_t *region, size_t offset, cl_uint count, const cl_event *list,
-             cl_event *event),
-            refuse_in_queue(queue));
-OPENCL_CALL(clEnqueueCopyBufferToImage,
-            (cl_command_queue queue, cl_mem from, cl_mem to, size_t offset, const size_t *origin,
-             const size_t *region, cl_uint count, const cl_event *list, cl_event *event),
-            refuse_in_queue(queue));
-
-void *CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
-                                    cl_map_flags flags, const size_t *origin, const size_t *region,
-                                    size_t *row, size_t *slice, cl_uint count, const cl_event *list,
-                                    cl_event *event, cl_int *errcode_ret)
-{
-    cl_int error = opencl_enter("clEnqueueMapImage");
-    error = opencl_leave(error == CL_SUCCESS ? refuse_in_queue(queue) : error);
-    if (errcode_ret)
-        *errcode_ret = error;
-    return NULL;
-}
+            get_image_info(image, what, (struct opencl_answer){room, value, needed}));

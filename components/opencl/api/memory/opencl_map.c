@@ -1,4 +1,4 @@
-/* Mapping: the host sees a buffer in a copy of its own (the shadow), or in the memory that the
+/* Mapping: the host sees an object in a copy of its own (the shadow), or in the memory that the
  * program gave with CL_MEM_USE_HOST_PTR. Mapping reads the region from the device unless its
  * contents do not matter; unmapping what was mapped for writing writes it back. */
 #include "opencl_memory.h"
@@ -11,39 +11,49 @@
 #define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
 
 static cl_int check_map(const struct opencl_enqueue *how, const struct opencl_memory *memory,
-                        cl_map_flags flags, size_t offset, size_t size)
+                        cl_map_flags flags, bool fits)
 {
     cl_int error = opencl_memory_check_enqueue(how, memory);
     if (error != CL_SUCCESS)
         return error;
-    if ((flags & ~(cl_map_flags)MAP_FLAGS) != 0 || size == 0
-        || ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE)))
-        || !opencl_memory_has(memory, offset, size))
+    if ((flags & ~(cl_map_flags)MAP_FLAGS) != 0 || !fits
+        || ((flags & CL_MAP_WRITE_INVALIDATE_REGION) && (flags & (CL_MAP_READ | CL_MAP_WRITE))))
         return CL_INVALID_VALUE;
-    if (((flags & CL_MAP_READ)
-         && (memory->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)))
-        || ((flags & MAP_WRITES)
-            && (memory->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS))))
-        return CL_INVALID_OPERATION;
+    if (flags & CL_MAP_READ)
+        error = opencl_memory_check_host(memory, false);
+    if ((flags & MAP_WRITES) && error == CL_SUCCESS)
+        error = opencl_memory_check_host(memory, true);
+    if (error != CL_SUCCESS)
+        return error;
     return opencl_memory_is_aligned(memory) ? CL_SUCCESS : CL_MISALIGNED_SUB_BUFFER_OFFSET;
 }
 
-static void add_mapping(struct opencl_memory *memory, void *pointer, size_t offset, size_t size,
-                        cl_map_flags flags)
+static void add_mapping(struct opencl_memory *memory, const struct opencl_mapping *mapping)
 {
     if (memory->map_count == memory->map_room) {
         memory->map_room = memory->map_room ? 2 * memory->map_room : 4;
         memory->mappings =
             opencl_grow(memory->mappings, memory->map_room * sizeof *memory->mappings);
     }
-    memory->mappings[memory->map_count++] = (struct opencl_mapping){pointer, offset, size, flags};
+    memory->mappings[memory->map_count++] = *mapping;
 }
 
-static void *map(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags, size_t offset,
-                 size_t size, cl_int *error)
+/* A copy between the device's memory and what the host sees of it, if anything is to be copied. */
+static struct opencl_command *exchange(struct opencl_memory *whole, void *pointer,
+                                       const struct opencl_box *box, bool writes, bool copies)
 {
-    struct opencl_memory *memory = opencl_memory_find(handle);
-    *error = check_map(how, memory, flags, offset, size);
+    struct opencl_side device = {whole, NULL, box->offset, box->row, box->slice};
+    struct opencl_side host = {NULL, pointer, 0, box->row, box->slice};
+    const size_t none[3] = {0, 1, 1};
+    return &opencl_transfer_rectangle(writes ? device : host, writes ? host : device,
+                                      copies ? box->region : none)
+                ->command;
+}
+
+void *opencl_memory_map(const struct opencl_enqueue *how, struct opencl_memory *memory,
+                        cl_map_flags flags, struct opencl_box box, bool fits, cl_int *error)
+{
+    *error = check_map(how, memory, flags, fits);
     if (*error != CL_SUCCESS)
         return NULL;
     struct opencl_memory *whole = opencl_memory_whole(memory);
@@ -52,19 +62,26 @@ static void *map(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags f
         *error = CL_MAP_FAILURE;
         return NULL;
     }
-    size_t first = (memory->parent ? memory->origin : 0) + offset;
-    bool reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION) && !whole->is_shared;
+    box.offset += memory->parent ? memory->origin : 0;
+    const struct opencl_mapping mapping = {shadow + box.offset, box, flags};
     /* A program that maps for writing may leave bytes as they are. So they have to be those of the
      * buffer, unless the flag says that they do not matter. */
-    struct opencl_transfer *copy = opencl_transfer_bytes(
-        (struct opencl_side){.pointer = shadow + first},
-        (struct opencl_side){.memory = whole, .offset = first}, reads ? size : 0);
+    bool reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION) && !whole->is_shared;
     opencl_hold(&memory->object);
-    *error = opencl_enqueue(how, &copy->command);
+    *error = opencl_enqueue(how, exchange(whole, mapping.pointer, &box, false, reads));
     if (*error == CL_SUCCESS)
-        add_mapping(memory, shadow + first, first, size, flags);
+        add_mapping(memory, &mapping);
     opencl_drop(&memory->object);
-    return *error == CL_SUCCESS ? shadow + first : NULL;
+    return *error == CL_SUCCESS ? mapping.pointer : NULL;
+}
+
+static void *map(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags, size_t offset,
+                 size_t size, cl_int *error)
+{
+    struct opencl_memory *memory = opencl_buffer_find(handle);
+    const struct opencl_box box = {offset, {size, 1, 1}, size, size};
+    return opencl_memory_map(how, memory, flags, box,
+                             size > 0 && memory && opencl_memory_has(memory, offset, size), error);
 }
 
 void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -109,10 +126,7 @@ static cl_int unmap(const struct opencl_enqueue *how, cl_mem handle, void *point
     memory->map_count--;
     struct opencl_memory *whole = opencl_memory_whole(memory);
     bool writes = (mapping.flags & MAP_WRITES) != 0 && !whole->is_shared;
-    struct opencl_transfer *copy =
-        opencl_transfer_bytes((struct opencl_side){.memory = whole, .offset = mapping.offset},
-                              (struct opencl_side){.pointer = pointer}, writes ? mapping.size : 0);
-    return opencl_enqueue(how, &copy->command);
+    return opencl_enqueue(how, exchange(whole, pointer, &mapping.box, true, writes));
 }
 
 OPENCL_CALL(clEnqueueUnmapMemObject,

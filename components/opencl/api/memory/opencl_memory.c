@@ -1,12 +1,20 @@
 /* See opencl_memory.h. */
 #include "opencl_memory.h"
 
+#include "opencl_image.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 struct opencl_memory *opencl_memory_find(cl_mem handle)
 {
     return opencl_find(OPENCL_MEMORY, handle);
+}
+
+struct opencl_memory *opencl_buffer_find(cl_mem handle)
+{
+    struct opencl_memory *memory = opencl_memory_find(handle);
+    return memory && !memory->image ? memory : NULL;
 }
 
 cl_int opencl_memory_check_enqueue(const struct opencl_enqueue *how,
@@ -29,6 +37,13 @@ struct opencl_memory *opencl_memory_whole(struct opencl_memory *memory)
 bool opencl_memory_has(const struct opencl_memory *memory, size_t offset, size_t size)
 {
     return offset <= memory->size && size <= memory->size - offset;
+}
+
+cl_int opencl_memory_check_host(const struct opencl_memory *memory, bool writes)
+{
+    cl_mem_flags against =
+        CL_MEM_HOST_NO_ACCESS | (writes ? CL_MEM_HOST_READ_ONLY : CL_MEM_HOST_WRITE_ONLY);
+    return (memory->flags & against) != 0 ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
 bool opencl_memory_is_aligned(const struct opencl_memory *memory)
@@ -127,6 +142,8 @@ static void destroy(struct opencl_object *object)
         opencl_memory_end(memory->addresses[i]);
     if (memory->shadow != memory->host_pointer)
         free(memory->shadow);
+    if (memory->image)
+        opencl_image_end(memory);
     opencl_destructors_due(memory->destructors);
     opencl_drop(memory->parent ? &memory->parent->object : NULL);
     opencl_drop(&memory->context->object);
@@ -186,15 +203,12 @@ static uint64_t largest_of(const struct opencl_context *context)
     return largest;
 }
 
-static cl_int check_buffer(const struct opencl_context *context, cl_mem_flags flags, size_t size,
-                           const void *pointer)
+cl_int opencl_memory_check_flags(cl_mem_flags flags, const void *pointer)
 {
     bool takes_pointer = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
-    return !context                                                       ? CL_INVALID_CONTEXT
-           : !are_flags(flags, ACCESS_FLAGS | POINTER_FLAGS | HOST_FLAGS) ? CL_INVALID_VALUE
-           : size == 0 || size > largest_of(context)                      ? CL_INVALID_BUFFER_SIZE
-           : takes_pointer != (pointer != NULL)                           ? CL_INVALID_HOST_PTR
-                                                                          : CL_SUCCESS;
+    return !are_flags(flags, ACCESS_FLAGS | POINTER_FLAGS | HOST_FLAGS) ? CL_INVALID_VALUE
+           : takes_pointer != (pointer != NULL)                         ? CL_INVALID_HOST_PTR
+                                                                        : CL_SUCCESS;
 }
 
 /* The contents are taken over before the call returns, on the first device. */
@@ -224,7 +238,7 @@ static cl_int fill(struct opencl_memory *memory, void *pointer)
     return error;
 }
 
-static struct opencl_memory *make(struct opencl_context *context, cl_mem_flags flags, size_t size)
+static struct opencl_memory *begin(struct opencl_context *context, cl_mem_flags flags, size_t size)
 {
     struct opencl_memory *memory = opencl_allocate(sizeof *memory);
     memory->context = context;
@@ -235,15 +249,11 @@ static struct opencl_memory *make(struct opencl_context *context, cl_mem_flags f
     return memory;
 }
 
-static cl_mem create(cl_context handle, const cl_mem_properties *properties, cl_mem_flags flags,
-                     size_t size, void *pointer, cl_int *error)
+struct opencl_memory *opencl_memory_make(struct opencl_context *context,
+                                         const cl_mem_properties *properties, cl_mem_flags flags,
+                                         size_t size, void *pointer, cl_int *error)
 {
-    struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
-    *error = context && properties && properties[0] ? CL_INVALID_PROPERTY
-                                                    : check_buffer(context, flags, size, pointer);
-    if (*error != CL_SUCCESS)
-        return NULL;
-    struct opencl_memory *memory = make(context, flags, size);
+    struct opencl_memory *memory = begin(context, flags, size);
     memory->addresses = opencl_allocate(context->device_count * sizeof *memory->addresses);
     memory->valid = opencl_allocate(context->device_count * sizeof *memory->valid);
     memory->makers = opencl_allocate(context->device_count * sizeof *memory->makers);
@@ -254,12 +264,33 @@ static cl_mem create(cl_context handle, const cl_mem_properties *properties, cl_
     if (flags & CL_MEM_USE_HOST_PTR)
         memory->shadow = memory->host_pointer = pointer;
     *error = fill(memory, pointer);
-    if (*error != CL_SUCCESS) {
-        destroy(&memory->object);
-        return NULL;
-    }
+    if (*error == CL_SUCCESS)
+        return memory;
+    destroy(&memory->object);
+    return NULL;
+}
+
+cl_mem opencl_memory_begin(struct opencl_memory *memory)
+{
     opencl_object_begin(&memory->object, OPENCL_MEMORY, destroy);
     return memory->object.handle;
+}
+
+static cl_mem create(cl_context handle, const cl_mem_properties *properties, cl_mem_flags flags,
+                     size_t size, void *pointer, cl_int *error)
+{
+    struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
+    *error = !context                      ? CL_INVALID_CONTEXT
+             : properties && properties[0] ? CL_INVALID_PROPERTY
+                                           : opencl_memory_check_flags(flags, pointer);
+    if ((*error == CL_SUCCESS || *error == CL_INVALID_HOST_PTR)
+        && (size == 0 || size > largest_of(context)))
+        *error = CL_INVALID_BUFFER_SIZE;
+    if (*error != CL_SUCCESS)
+        return NULL;
+    struct opencl_memory *memory =
+        opencl_memory_make(context, properties, flags, size, pointer, error);
+    return memory ? opencl_memory_begin(memory) : NULL;
 }
 
 OPENCL_MAKE(cl_mem, clCreateBuffer,
@@ -274,7 +305,7 @@ OPENCL_MAKE(cl_mem, clCreateBufferWithProperties,
 /* ---- sub-buffers ---- */
 
 /* A sub-buffer may not be used in ways that its buffer may not. */
-static bool is_allowed(const struct opencl_memory *parent, cl_mem_flags flags)
+bool opencl_memory_allows_part(const struct opencl_memory *parent, cl_mem_flags flags)
 {
     cl_mem_flags access = flags & ACCESS_FLAGS, host = flags & HOST_FLAGS;
     if (!are_flags(flags, ACCESS_FLAGS | HOST_FLAGS))
@@ -295,7 +326,7 @@ static cl_int check_region(const struct opencl_memory *parent, cl_mem_flags flag
                            cl_buffer_create_type type, const cl_buffer_region *region)
 {
     return !parent || parent->parent                                  ? CL_INVALID_MEM_OBJECT
-           : !is_allowed(parent, flags)                               ? CL_INVALID_VALUE
+           : !opencl_memory_allows_part(parent, flags)                ? CL_INVALID_VALUE
            : type != CL_BUFFER_CREATE_TYPE_REGION || !region          ? CL_INVALID_VALUE
            : region->size == 0                                        ? CL_INVALID_BUFFER_SIZE
            : !opencl_memory_has(parent, region->origin, region->size) ? CL_INVALID_VALUE
@@ -303,25 +334,35 @@ static cl_int check_region(const struct opencl_memory *parent, cl_mem_flags flag
                                                 : CL_SUCCESS;
 }
 
+cl_mem_flags opencl_memory_part_flags(const struct opencl_memory *parent, cl_mem_flags flags)
+{
+    flags |= flags & ACCESS_FLAGS ? 0 : parent->flags & ACCESS_FLAGS;
+    flags |= flags & HOST_FLAGS ? 0 : parent->flags & HOST_FLAGS;
+    return flags | (parent->flags & POINTER_FLAGS);
+}
+
+struct opencl_memory *opencl_memory_make_part(struct opencl_memory *parent, cl_mem_flags flags,
+                                              size_t origin, size_t size)
+{
+    struct opencl_memory *memory =
+        begin(parent->context, opencl_memory_part_flags(parent, flags), size);
+    memory->parent = parent;
+    memory->origin = origin;
+    memory->host_pointer = parent->host_pointer ? (uint8_t *)parent->host_pointer + origin : NULL;
+    memory->shadow = memory->host_pointer;
+    opencl_hold(&parent->object);
+    return memory;
+}
+
 static cl_mem create_part(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type,
                           const cl_buffer_region *region, cl_int *error)
 {
-    struct opencl_memory *parent = opencl_memory_find(handle);
+    struct opencl_memory *parent = opencl_buffer_find(handle);
     *error = check_region(parent, flags, type, region);
     if (*error != CL_SUCCESS)
         return NULL;
-    cl_mem_flags own = flags & ACCESS_FLAGS ? flags : flags | (parent->flags & ACCESS_FLAGS);
-    own |= own & HOST_FLAGS ? 0 : parent->flags & HOST_FLAGS;
-    struct opencl_memory *memory =
-        make(parent->context, own | (parent->flags & POINTER_FLAGS), region->size);
-    memory->parent = parent;
-    memory->origin = region->origin;
-    memory->host_pointer =
-        parent->host_pointer ? (uint8_t *)parent->host_pointer + region->origin : NULL;
-    memory->shadow = memory->host_pointer;
-    opencl_hold(&parent->object);
-    opencl_object_begin(&memory->object, OPENCL_MEMORY, destroy);
-    return memory->object.handle;
+    return opencl_memory_begin(
+        opencl_memory_make_part(parent, flags, region->origin, region->size));
 }
 
 OPENCL_MAKE(cl_mem, clCreateSubBuffer,
@@ -331,6 +372,12 @@ OPENCL_MAKE(cl_mem, clCreateSubBuffer,
 
 /* ---- queries ---- */
 
+cl_mem opencl_memory_source(const struct opencl_memory *memory)
+{
+    const struct opencl_memory *source = memory->image ? memory->image->buffer : memory->parent;
+    return source ? source->object.handle : NULL;
+}
+
 static cl_int get_memory_info(cl_mem handle, cl_mem_info what, struct opencl_answer to)
 {
     struct opencl_memory *memory = opencl_memory_find(handle);
@@ -338,7 +385,8 @@ static cl_int get_memory_info(cl_mem handle, cl_mem_info what, struct opencl_ans
         return CL_INVALID_MEM_OBJECT;
     switch (what) {
     case CL_MEM_TYPE:
-        return OPENCL_ANSWER(to, cl_mem_object_type, CL_MEM_OBJECT_BUFFER);
+        return OPENCL_ANSWER(to, cl_mem_object_type,
+                             memory->image ? memory->image->type : CL_MEM_OBJECT_BUFFER);
     case CL_MEM_FLAGS:
         return OPENCL_ANSWER(to, cl_mem_flags, memory->flags);
     case CL_MEM_SIZE:
@@ -352,9 +400,9 @@ static cl_int get_memory_info(cl_mem handle, cl_mem_info what, struct opencl_ans
     case CL_MEM_CONTEXT:
         return OPENCL_ANSWER(to, cl_context, memory->context->object.handle);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
-        return OPENCL_ANSWER(to, cl_mem, memory->parent ? memory->parent->object.handle : NULL);
+        return OPENCL_ANSWER(to, cl_mem, opencl_memory_source(memory));
     case CL_MEM_OFFSET:
-        return OPENCL_ANSWER(to, size_t, memory->origin);
+        return OPENCL_ANSWER(to, size_t, memory->image ? 0 : memory->origin);
     case CL_MEM_USES_SVM_POINTER:
         return OPENCL_ANSWER(to, cl_bool, opencl_memory_whole(memory)->is_shared);
     case CL_MEM_PROPERTIES:

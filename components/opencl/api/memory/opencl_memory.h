@@ -1,4 +1,4 @@
-/* Memory objects: buffers and sub-buffers.
+/* Memory objects: buffers, sub-buffers and images (opencl_image.h).
  *
  * A buffer has memory on each device that has used it, made when first wanted. `valid` says which
  * of these hold the contents; a command on another device brings them there first. A sub-buffer is
@@ -9,9 +9,16 @@
 #include "components/opencl/api/devices/opencl_context.h"
 #include "components/opencl/api/queues/opencl_event.h"
 
+/* A box of bytes in memory. */
+struct opencl_box {
+    size_t offset;     /* of the first byte */
+    size_t region[3];  /* bytes of a row, rows, slices */
+    size_t row, slice; /* bytes from row to row, and from slice to slice */
+};
+
 struct opencl_mapping {
     void *pointer;
-    size_t offset, size; /* bytes of the whole buffer, from the first to the last */
+    struct opencl_box box; /* in the whole buffer */
     cl_map_flags flags;
 };
 
@@ -24,7 +31,8 @@ struct opencl_maker {
 struct opencl_memory {
     struct opencl_object object;
     struct opencl_context *context;
-    struct opencl_memory *parent; /* held; NULL: a buffer of its own */
+    struct opencl_image *image;   /* NULL: a buffer */
+    struct opencl_memory *parent; /* held; NULL: memory of its own */
     size_t origin, size;          /* origin in the parent */
     cl_mem_flags flags;
     void *host_pointer; /* as given, with CL_MEM_USE_HOST_PTR */
@@ -41,8 +49,28 @@ struct opencl_memory {
     size_t map_count, map_room;
 };
 
-/* The buffer of the handle, or NULL. */
+/* The object of the handle, or NULL: any, or a buffer only. */
 struct opencl_memory *opencl_memory_find(cl_mem handle);
+struct opencl_memory *opencl_buffer_find(cl_mem handle);
+/* Are the flags of a new object sound, and do they fit the pointer? */
+cl_int opencl_memory_check_flags(cl_mem_flags flags, const void *pointer);
+/* May a part of `parent` have the flags, and which it has with those that it takes over. */
+bool opencl_memory_allows_part(const struct opencl_memory *parent, cl_mem_flags flags);
+cl_mem_flags opencl_memory_part_flags(const struct opencl_memory *parent, cl_mem_flags flags);
+/* An object without a handle yet, with memory that holds what `pointer` points to. NULL: `*error`
+ * says why. */
+struct opencl_memory *opencl_memory_make(struct opencl_context *context,
+                                         const cl_mem_properties *properties, cl_mem_flags flags,
+                                         size_t size, void *pointer, cl_int *error);
+/* And one that is a part of another. */
+struct opencl_memory *opencl_memory_make_part(struct opencl_memory *parent, cl_mem_flags flags,
+                                              size_t origin, size_t size);
+/* Gives it a handle. */
+cl_mem opencl_memory_begin(struct opencl_memory *memory);
+/* What it was made of: a buffer, or NULL. */
+cl_mem opencl_memory_source(const struct opencl_memory *memory);
+/* May the host read it, or write it? */
+cl_int opencl_memory_check_host(const struct opencl_memory *memory, bool writes);
 /* The queue and the wait list are sound, and the object, which may be NULL, is of the queue's
  * context. */
 cl_int opencl_memory_check_enqueue(const struct opencl_enqueue *how,
@@ -59,6 +87,10 @@ bool opencl_memory_has(const struct opencl_memory *memory, size_t offset, size_t
 bool opencl_memory_is_aligned(const struct opencl_memory *memory);
 /* What the host sees of the whole object. */
 uint8_t *opencl_memory_shadow(struct opencl_memory *memory);
+
+/* Maps a part (opencl_map.c). `fits`: the box lies in the object, which may be NULL. */
+void *opencl_memory_map(const struct opencl_enqueue *how, struct opencl_memory *memory,
+                        cl_map_flags flags, struct opencl_box box, bool fits, cl_int *error);
 
 /* Frees what is no longer used by commands (opencl_memory_release.c). */
 void opencl_memory_end(uint64_t address);

@@ -167,7 +167,9 @@ static cl_int fill(const struct opencl_enqueue *how, void *pointer, const void *
     if (!pointer || !opencl_fill_is_sound(pattern, bytes, (uintptr_t)pointer, size)
         || !is_shared(pointer, size))
         return CL_INVALID_VALUE;
-    return opencl_enqueue(how, opencl_fill_make(NULL, pointer, 0, pattern, bytes, size));
+    return opencl_enqueue(how, opencl_fill_make(NULL, pointer,
+                                                (struct opencl_box){0, {size, 1, 1}, 0, 0}, pattern,
+                                                bytes));
 }
 
 OPENCL_CALL(clEnqueueSVMMemFill,

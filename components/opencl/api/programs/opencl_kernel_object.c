@@ -1,6 +1,9 @@
 /* See opencl_kernel_object.h. */
 #include "opencl_kernel_object.h"
 
+#include "components/opencl/api/memory/opencl_image.h"
+#include "components/opencl/api/memory/opencl_sampler.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,12 +157,64 @@ static cl_int set_buffer(const struct opencl_kernel_object *kernel, struct openc
         return CL_INVALID_ARG_SIZE;
     if (pointer)
         memcpy(&handle, pointer, sizeof handle);
-    const struct opencl_memory *memory = handle ? opencl_memory_find(handle) : NULL;
+    const struct opencl_memory *memory = handle ? opencl_buffer_find(handle) : NULL;
     if (handle && (!memory || memory->context != kernel->program->context))
         return CL_INVALID_MEM_OBJECT;
     value->is_set = true;
     value->memory = handle;
     memset(value->bytes, 0, sizeof(uint64_t));
+    return CL_SUCCESS;
+}
+
+/* Is that the image of the argument's type? Binaries of other compilers may not say which it is. */
+static bool is_image_of(const char *type_name, cl_mem_object_type type)
+{
+    static const char *const names[] = {
+        [CL_MEM_OBJECT_IMAGE2D - CL_MEM_OBJECT_IMAGE2D] = "image2d_t",
+        [CL_MEM_OBJECT_IMAGE3D - CL_MEM_OBJECT_IMAGE2D] = "image3d_t",
+        [CL_MEM_OBJECT_IMAGE2D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = "image2d_array_t",
+        [CL_MEM_OBJECT_IMAGE1D - CL_MEM_OBJECT_IMAGE2D] = "image1d_t",
+        [CL_MEM_OBJECT_IMAGE1D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = "image1d_array_t",
+        [CL_MEM_OBJECT_IMAGE1D_BUFFER - CL_MEM_OBJECT_IMAGE2D] = "image1d_buffer_t",
+    };
+    return !*type_name || strcmp(names[type - CL_MEM_OBJECT_IMAGE2D], type_name) == 0;
+}
+
+static cl_int set_image(const struct opencl_kernel_object *kernel,
+                        const struct opencl_argument *argument, struct opencl_value *value,
+                        size_t size, const void *pointer)
+{
+    cl_mem handle = NULL;
+    if (size != sizeof handle)
+        return CL_INVALID_ARG_SIZE;
+    if (pointer)
+        memcpy(&handle, pointer, sizeof handle);
+    const struct opencl_memory *memory = opencl_image_find(handle);
+    if (!memory || memory->context != kernel->program->context)
+        return CL_INVALID_MEM_OBJECT;
+    if (!is_image_of(argument->type_name, memory->image->type)
+        || (argument->access == OPENCL_ACCESS_READ_ONLY && (memory->flags & CL_MEM_WRITE_ONLY))
+        || (argument->access == OPENCL_ACCESS_WRITE_ONLY && (memory->flags & CL_MEM_READ_ONLY)))
+        return CL_INVALID_ARG_VALUE;
+    value->is_set = true;
+    value->memory = handle;
+    return CL_SUCCESS;
+}
+
+static cl_int set_sampler(const struct opencl_kernel_object *kernel, struct opencl_value *value,
+                          size_t size, const void *pointer)
+{
+    cl_sampler handle = NULL;
+    if (size != sizeof handle)
+        return CL_INVALID_ARG_SIZE;
+    if (pointer)
+        memcpy(&handle, pointer, sizeof handle);
+    const struct opencl_sampler *sampler = opencl_find(OPENCL_SAMPLER, handle);
+    if (!sampler || sampler->context != kernel->program->context)
+        return CL_INVALID_SAMPLER;
+    const uint64_t bits = opencl_sampler_bits(sampler);
+    value->is_set = true;
+    memcpy(value->bytes, &bits, sizeof bits);
     return CL_SUCCESS;
 }
 
@@ -178,9 +233,9 @@ static cl_int set_argument(cl_kernel handle, cl_uint number, size_t size, const 
     case OPENCL_ARGUMENT_BUFFER:
         return set_buffer(kernel, value, size, pointer);
     case OPENCL_ARGUMENT_SAMPLER:
-        return CL_INVALID_SAMPLER;
+        return set_sampler(kernel, value, size, pointer);
     case OPENCL_ARGUMENT_IMAGE:
-        return CL_INVALID_MEM_OBJECT;
+        return set_image(kernel, argument, value, size, pointer);
     case OPENCL_ARGUMENT_QUEUE:
         return CL_INVALID_DEVICE_QUEUE;
     default:

@@ -9,7 +9,7 @@
  * them, and wants them whole only until the kernel is enqueued. */
 struct opencl_value {
     bool is_set;
-    cl_mem memory;  /* BUFFER; NULL: `bytes` is an address */
+    cl_mem memory;  /* BUFFER, where NULL means that `bytes` is an address; IMAGE */
     size_t size;    /* LOCAL: bytes of local memory */
     uint8_t *bytes; /* as many as the argument has */
 };
