@@ -611,7 +611,7 @@ bool build_platform(struct arena *arena, const struct build_request *request,
     }
     if (lock >= 0)
         close(lock);
-    close(building);
+    cache_end(building, ok);
     compile_close(compilation);
     return ok;
 }

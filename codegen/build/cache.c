@@ -19,6 +19,9 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/names.h"
 
+#define BUILD_BEGINS    'b'
+#define BUILD_HAS_ENDED 'e'
+
 enum entry_kind { ENTRY_OBJECT, ENTRY_LIBRARY, ENTRY_PLATFORM };
 
 struct entry {
@@ -283,17 +286,14 @@ static void remove_library(struct entries *list, ino_t inode)
 /* What builds write under names of their own until it is complete: NAME.PID.tmp, NAME.PID.log. */
 static void remove_temporary(struct arena *arena, const char *path, void *context)
 {
-    const bool *all = context;
-    struct stat status;
     (void)arena;
+    (void)context;
     const char *suffix = strrchr(path, '.'), *digits = suffix;
     if (!suffix || (strcmp(suffix, ".tmp") != 0 && strcmp(suffix, ".log") != 0))
         return;
     while (digits > path && digits[-1] >= '0' && digits[-1] <= '9')
         digits--;
-    if (digits == suffix || digits == path || digits[-1] != '.' || lstat(path, &status) != 0)
-        return;
-    if (*all || (int64_t)time(NULL) - status.st_mtim.tv_sec > CACHE_LEFT_SECONDS)
+    if (digits != suffix && digits != path && digits[-1] == '.')
         unlink(path);
 }
 
@@ -302,9 +302,45 @@ static void remove_temporaries(struct arena *arena, const char *path, void *cont
     each_name(arena, path, remove_temporary, context);
 }
 
-int cache_begin(struct arena *arena, const char *folder)
+/* The file `building` gets a byte from each build that begins, and one from each that has ended
+ * well. Is one missing? */
+static bool has_unfinished(int file)
+{
+    char marks[4096];
+    ssize_t size;
+    int open_builds = 0;
+    if (lseek(file, 0, SEEK_SET) != 0)
+        return true;
+    while ((size = read(file, marks, sizeof marks)) > 0)
+        for (ssize_t i = 0; i < size; i++)
+            open_builds += marks[i] == BUILD_BEGINS ? 1 : -1;
+    return size < 0 || open_builds != 0;
+}
+
+/* Called while no other build runs. Looking through the cache for what is left takes longer than
+ * many a build, so it is done only behind one that has not ended. */
+static void clean_up(struct arena *arena, const char *folder, int file)
 {
     static const char *const inside[] = {"objects", "libraries", "platforms"};
+    if (has_unfinished(file)) {
+        remove_temporaries(arena, folder, NULL);
+        for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++)
+            each_name(arena, arena_printf(arena, "%s/%s", folder, inside[i]), remove_temporaries,
+                      NULL);
+    }
+    if (ftruncate(file, 0) != 0)
+        fprintf(stderr, "heddle: cannot write to the cache '%s': %s\n", folder, strerror(errno));
+}
+
+/* A disk without room for a byte has none for what is built, which is said there. */
+static void mark(int file, char what)
+{
+    ssize_t written = write(file, &what, 1);
+    (void)written;
+}
+
+int cache_begin(struct arena *arena, const char *folder)
+{
     const char *path = arena_printf(arena, "%s/building", folder);
     if (!emit_make_folder(name_folder(arena, folder)))
         return -1;
@@ -312,21 +348,27 @@ int cache_begin(struct arena *arena, const char *folder)
         fprintf(stderr, "heddle: cannot create the cache '%s': %s\n", folder, strerror(errno));
         return -1;
     }
-    int file = open(path, O_RDWR | O_CREAT, 0600); /* compilers inherit it */
+    int file = open(path, O_RDWR | O_CREAT | O_APPEND, 0600); /* compilers inherit it */
     if (file < 0) {
         fprintf(stderr, "heddle: cannot write to the cache '%s': %s\n", folder, strerror(errno));
         return -1;
     }
-    bool alone = flock(file, LOCK_EX | LOCK_NB) == 0;
-    remove_temporaries(arena, folder, &alone);
-    for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++)
-        each_name(arena, arena_printf(arena, "%s/%s", folder, inside[i]), remove_temporaries,
-                  &alone);
-    if (flock(file, LOCK_SH) == 0)
+    if (flock(file, LOCK_EX | LOCK_NB) == 0)
+        clean_up(arena, folder, file);
+    if (flock(file, LOCK_SH) == 0) {
+        mark(file, BUILD_BEGINS);
         return file;
+    }
     fprintf(stderr, "heddle: cannot lock '%s': %s\n", path, strerror(errno));
     close(file);
     return -1;
+}
+
+void cache_end(int file, bool ok)
+{
+    if (ok)
+        mark(file, BUILD_HAS_ENDED);
+    close(file);
 }
 
 uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit)

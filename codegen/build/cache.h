@@ -15,8 +15,6 @@
 
 #define CACHE_DEFAULT_LIMIT  ((uint64_t)2 << 30)
 #define CACHE_RECENT_SECONDS 3600
-/* No compilation takes as long; what is older was left, whatever else is being built. */
-#define CACHE_LEFT_SECONDS   7200
 
 /* $HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle, else a folder in /tmp. */
 const char *cache_folder(struct arena *arena);
@@ -26,8 +24,12 @@ const char *cache_folder(struct arena *arena);
 bool cache_is_safe(const char *folder);
 
 /* Notes that a build runs until the file is closed, also by the compilers that it has started.
- * Before, removes what killed builds have left. -1: said why on stderr. */
+ * Before, unless others run, removes what builds have left that were killed. -1: said why on
+ * stderr. */
 int cache_begin(struct arena *arena, const char *folder);
+
+/* Closes the file of cache_begin(). A build that is not `ok` may have left something. */
+void cache_end(int file, bool ok);
 
 /* When the disk of the cache is full, says so on stderr. */
 void cache_say_full(const char *folder);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "codegen/emit/input.h"
 #include "codegen/emit/names.h"
@@ -24,6 +25,7 @@ void depend_init(struct depend *depend, struct arena *arena)
 {
     *depend = (struct depend){.arena = arena};
     intern_init(&depend->paths, arena);
+    intern_init(&depend->folders, arena);
 }
 
 char *depend_read_file(struct arena *arena, const char *path, size_t *size)
@@ -95,6 +97,25 @@ static struct depend_file *load(struct depend *depend, const char *path)
     return file;
 }
 
+/* Most folders lack what most names begin with ("runtime/..."), so one look at that stands for all
+ * files of the name. A missing folder counts as a missing file that was looked for. */
+static bool has_first_folder(struct depend *depend, const char *folder, const char *name)
+{
+    struct stat status;
+    size_t size = strcspn(name, "/");
+    if (!name[size] || !*folder)
+        return true;
+    const char *path = arena_printf(depend->arena, "%s/%.*s", folder, (int)size, name);
+    const struct intern_entry *known = intern_find(&depend->folders, path);
+    if (known)
+        return known->value;
+    bool is_there = stat(path, &status) == 0;
+    intern_add(&depend->folders, path, is_there);
+    if (!is_there)
+        load(depend, path);
+    return is_there;
+}
+
 static struct depend_file *resolve(struct depend *depend, const struct depend_file *from,
                                    const char *name, const char *const *folders,
                                    uint32_t folder_count)
@@ -103,6 +124,8 @@ static struct depend_file *resolve(struct depend *depend, const struct depend_fi
         return load(depend, name);
     for (uint32_t i = 0; i <= folder_count; i++) {
         const char *folder = i == 0 ? from->folder : folders[i - 1];
+        if (!has_first_folder(depend, folder, name))
+            continue;
         struct depend_file *file =
             load(depend, *folder ? arena_printf(depend->arena, "%s/%s", folder, name) : name);
         if (file->readable)

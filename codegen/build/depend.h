@@ -19,6 +19,7 @@ struct depend_file;
 struct depend {
     struct arena *arena;
     struct intern paths;
+    struct intern folders; /* 0: missing */
     VECTOR(struct depend_file *) files;
     uint32_t visit;
 };

@@ -193,3 +193,26 @@ ParameterizedTest(struct limit *l, cache, the_bound_has_a_unit)
     if (l->good)
         cr_expect_eq(bytes, l->bytes);
 }
+
+/* Looking through a large cache at the beginning of each build would take longer than the build. */
+Test(cache, only_a_build_that_has_not_ended_well_is_cleaned_up_after)
+{
+    struct fixture f = set_up();
+    const char *left = "platforms/p/platform.c.12.tmp";
+    make(&f, left, 0);
+    cache_end(cache_begin(&f.arena, f.folder), true);
+    cache_end(cache_begin(&f.arena, f.folder), false);
+    cr_assert(exists(&f, left), "all builds before had ended well");
+    make(&f, "objects/aa/whole.o", 0);
+    int file = cache_begin(&f.arena, f.folder);
+    cr_assert_not(exists(&f, left));
+    cr_assert(exists(&f, "objects/aa/whole.o"));
+    make(&f, left, 0);
+    int other = cache_begin(&f.arena, f.folder);
+    cr_assert(exists(&f, left), "a build runs that may be about to need it");
+    close(file); /* as one that is killed */
+    cache_end(other, true);
+    cache_end(cache_begin(&f.arena, f.folder), true);
+    cr_assert_not(exists(&f, left));
+    tear_down(&f);
+}
