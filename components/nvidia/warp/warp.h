@@ -1,0 +1,186 @@
+/* PTX on warps of 32 lanes: the library that executes kernels of a module (components/nvidia/ptx).
+ *
+ * warp_prepare() makes flat operations of a module, once for each address at which its image lies.
+ * A launch names a kernel of such code and where its arguments and memory are. Blocks of a launch
+ * are executed one by one, by warp_grid_run() (functional mode) or by a caller that decides when
+ * each of them begins (timing mode): warp_block_begin(), warp_block_run() until it is done,
+ * warp_block_end(). What a block is, registers, shared and local memory, lies in memory of the
+ * caller, has no pointers and may be copied, kept and moved between calls.
+ *
+ * Threads are scheduled independently: each lane has a program counter, lanes with the same one
+ * execute together, and lanes that were separated meet again early, because those that are behind
+ * in the order of the program go first. Lanes that spin give way to the other lanes of their warp,
+ * warps that spin to the other warps of their block, blocks that spin to other blocks. Nothing
+ * depends on the host: the same launch gives the same bytes and the same order of instructions.
+ *
+ * Addresses are virtual. Generic addresses in the windows below are those of shared memory, local
+ * memory and parameters; all others are global, found through the host view. A constant variable
+ * lies in the module's image, so that its address in .const is the global one. Addresses in
+ * .shared, .local and .param count from 0: offsets in their windows. */
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "components/nvidia/ptx/ptx.h"
+
+struct host_view;
+struct warp_code;
+struct warp_block;
+
+enum {
+    WARP_LANES = 32,
+    WARP_BLOCK_THREADS = 1024, /* the most of a block */
+    WARP_FAULT_BYTES = 512,
+    WARP_MISSING_BYTES = 256
+};
+
+/* Windows of generic addresses, below the driver's (HEDDLE_WINDOW in components/host/start). */
+#define WARP_WINDOW_BYTES ((uint64_t)1 << 32)
+#define WARP_SHARED       ((uint64_t)0x100000000000)
+#define WARP_LOCAL        ((uint64_t)0x110000000000)
+#define WARP_PARAM        ((uint64_t)0x120000000000)
+
+/* ---- code ---- */
+
+/* What a kernel needs of the device, for occupancy. */
+struct warp_kernel {
+    const char *name;      /* as in the PTX: mangled */
+    uint32_t function;     /* number in the module */
+    uint32_t registers;    /* of a thread, 32 bits each, callees included; at least 16 */
+    uint32_t shared_bytes; /* static */
+    uint32_t local_bytes;  /* of a thread, callees included */
+    uint32_t parameter_bytes;
+    uint32_t most_threads; /* of a block, by .maxntid or .reqntid; else WARP_BLOCK_THREADS */
+    bool is_recursive;     /* or calls through pointers: the stack limit bounds its depth */
+};
+
+/* Operations of all functions of `module`, whose image lies at device address `base`. The module
+ * must have its layout and stay while the code is used. Never fails: what the executor does not
+ * have is an error of the launch whose kernel reaches it (warp_code_missing()). */
+struct warp_code *warp_prepare(const struct ptx_module *module, uint64_t base);
+void warp_free(struct warp_code *code);
+
+/* The entry whose first instruction has the device address; NULL: none. */
+const struct warp_kernel *warp_kernel_at(const struct warp_code *code, uint64_t address);
+const struct warp_kernel *warp_kernel_named(const struct warp_code *code, const char *name);
+
+/* Is there an instruction that the kernel or what it calls has and the executor has not? `text`
+ * then says which one, with file and line. function PTX_NONE: anywhere in the module. */
+bool warp_code_missing(const struct warp_code *code, uint32_t function, char *text, size_t size);
+
+/* Has the executor the instruction in this form? */
+bool warp_has(const struct ptx_module *module, const struct ptx_function *function,
+              const struct ptx_instruction *instruction);
+
+/* ---- launches ---- */
+
+/* A warp instruction, when it is executed, in the order of each warp. */
+struct warp_step {
+    uint32_t block;            /* number in the grid: x first */
+    uint32_t warp;             /* in the block */
+    uint32_t instruction;      /* number in the module; its address: warp_instruction_address() */
+    uint32_t active;           /* lanes that execute it: neither elsewhere nor guarded off */
+    uint32_t bytes;            /* that a lane accesses; 0: no access to memory */
+    uint8_t space;             /* enum ptx_space that the address is in, once generic is resolved */
+    const uint64_t *addresses; /* [WARP_LANES], of active lanes: virtual (global) or offsets in
+                                  their window; NULL: no access. Valid during the call */
+};
+
+struct warp_launch {
+    const struct warp_code *code;
+    const struct warp_kernel *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t cluster[3];              /* 0 is taken as 1 */
+    uint32_t dynamic_shared;          /* bytes */
+    uint32_t stack_bytes;             /* cudaLimitStackSize; 0: 1024 */
+    uint32_t sms;                     /* %nsmid */
+    uint32_t resident;                /* blocks that the device holds at once, at least 1 */
+    uint64_t number;                  /* %gridid */
+    uint32_t environment[32];         /* %envreg0 to %envreg31 */
+    const void *parameters;           /* the parameter block; readable while the launch runs */
+    struct host_view *view;           /* refreshed by the caller */
+    uint64_t (*clock)(void *context); /* %clock64; NULL: instructions of the launch */
+    uint64_t (*nanoseconds)(void *context); /* %globaltimer; NULL: the same as the clock */
+    /* vprintf: the format's address and that of the packed arguments, as the ABI has them, in the
+       window of the thread (read them by warp_read()). The result is what vprintf returns. */
+    int (*print)(void *context, const struct warp_block *block, uint32_t thread, uint64_t format,
+                 uint64_t arguments);
+    uint64_t (*allocate)(void *context, uint64_t bytes);          /* malloc(); NULL: none is left */
+    void (*release)(void *context, uint64_t address);             /* free() */
+    void (*observe)(void *context, const struct warp_step *step); /* or NULL */
+    void *context;                                                /* of the functions above */
+    uint64_t instructions; /* warp instructions executed so far; set it to 0 at first */
+};
+
+/* Why a launch cannot begin (sizes, missing instructions); true: it can. */
+bool warp_launch_check(const struct warp_launch *launch, char *text, size_t size);
+
+enum warp_end {
+    WARP_DONE,
+    WARP_WAITS, /* every warp left spins, sleeps, or the budget is used */
+    WARP_FAULT,
+    WARP_INTERRUPTED /* warp_grid_run(): `stop` said so, or the limit is reached */
+};
+
+enum warp_fault_kind {
+    WARP_NO_FAULT,
+    WARP_FAULT_ADDRESS,    /* cudaErrorIllegalAddress */
+    WARP_FAULT_MISALIGNED, /* cudaErrorMisalignedAddress */
+    WARP_FAULT_TRAP,       /* cudaErrorLaunchFailure */
+    WARP_FAULT_ASSERT,     /* cudaErrorAssert */
+    WARP_FAULT_STACK,      /* cudaErrorIllegalAddress on cards */
+    WARP_FAULT_INSTRUCTION /* cudaErrorIllegalInstruction, also deadlocks of .sync */
+};
+
+struct warp_fault {
+    enum warp_fault_kind kind;
+    uint64_t address; /* of an access */
+    uint32_t block[3], thread[3];
+    uint32_t instruction;        /* number in the module */
+    char text[WARP_FAULT_BYTES]; /* kernel, file:line, thread, what is wrong */
+};
+
+/* ---- blocks ---- */
+
+/* Bytes of a block of the launch: the same for all of them. */
+size_t warp_block_bytes(const struct warp_launch *launch);
+
+/* Makes the memory, aligned to 64 bytes, the block `number` of the grid (x first), on the SM. */
+struct warp_block *warp_block_begin(const struct warp_launch *launch, uint64_t number, uint32_t sm,
+                                    void *memory);
+
+/* Goes on for about `budget` warp instructions, 0: until it is done or waits. `fault` is filled
+ * with WARP_FAULT. */
+enum warp_end warp_block_run(struct warp_launch *launch, struct warp_block *block, uint64_t budget,
+                             struct warp_fault *fault);
+
+/* Nothing needs to be given back; statistics of the block are added to the launch. */
+void warp_block_end(struct warp_launch *launch, struct warp_block *block);
+
+uint32_t warp_block_warps(const struct warp_launch *launch);
+
+/* Bytes at an address as a thread of the block sees it; false: they are not there. For `print`. */
+bool warp_read(const struct warp_launch *launch, const struct warp_block *block, uint32_t thread,
+               uint64_t address, void *to, size_t bytes);
+
+/* ---- whole grids ---- */
+
+struct warp_grid {
+    struct warp_launch launch;
+    uint64_t first, count;       /* blocks; count 0: all from `first` on */
+    uint64_t limit;              /* warp instructions; 0: none */
+    bool (*stop)(void *context); /* asked now and then; or NULL */
+};
+
+/* Runs the grid in order. Blocks that wait keep their place while others begin, as many as are
+ * resident. Takes and frees host memory for blocks. */
+enum warp_end warp_grid_run(struct warp_grid *grid, struct warp_fault *fault);
+
+/* Device address of an instruction, and back; PTX_NONE: outside. */
+uint64_t warp_instruction_address(const struct warp_code *code, uint32_t instruction);
+uint32_t warp_instruction_at(const struct warp_code *code, uint64_t address);
+
+#endif
