@@ -7,7 +7,7 @@
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_H
 #define HEDDLE_FUNCTIONAL_ACCESS_H
 
-#include "host_view.h"
+#include "components/protocols/page_table/host_view.h"
 
 #include "components/amd/isa/isa_ready.h"
 

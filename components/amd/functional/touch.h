@@ -12,7 +12,7 @@
 
 #include "functional.h"
 #include "components/amd/isa/isa_ready.h"
-#include "host_view.h"
+#include "components/protocols/page_table/host_view.h"
 
 /* The part of a launch by which launches may take turns. */
 struct touch_launch {

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "components/amd/functional/functional.h"
-#include "components/amd/functional/host_view.h"
+#include "components/protocols/page_table/host_view.h"
 #include "runtime/state/memory.h"
 #include "runtime/engine/arena.h"
 

@@ -3,15 +3,15 @@
  * A span is a range of virtual addresses that lies in one allocation and whose pages follow each
  * other in physical memory, and so in the host's. Most allocations are one span. An address in a
  * span needs neither the table of allocations nor the page table. Spans are kept while the
- * table of allocations stays as it is. Private to components/amd/functional. */
-#ifndef HEDDLE_FUNCTIONAL_HOST_VIEW_H
-#define HEDDLE_FUNCTIONAL_HOST_VIEW_H
+ * table of allocations stays as it is. Called by functional executors. */
+#ifndef HEDDLE_HOST_VIEW_H
+#define HEDDLE_HOST_VIEW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/protocols/page_table/page_table.h"
-#include "components/protocols/page_table/program_table.h"
+#include "page_table.h"
+#include "program_table.h"
 
 enum { HOST_VIEW_SPANS = 64 };
 #define HOST_VIEW_NO_UNIT UINT32_MAX

@@ -1,4 +1,4 @@
-/* How a process sees its memory in the host; see host_view.h. Called by the functional executor. */
+/* How a process sees its memory in the host; see host_view.h. Called by functional executors. */
 #include "host_view.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ static char *piece(struct host_view *t, uint64_t address, uint64_t *bytes)
 {
     const struct host_span *w = host_view_find(t, address);
     if (!w)
-        bug("functional: access to 0x%" PRIx64 ", which was not checked", address);
+        bug("access to 0x%" PRIx64 ", which was not checked", address);
     uint64_t offset = address - w->start;
     *bytes = *bytes < w->size - offset ? *bytes : w->size - offset;
     return w->host + offset;
