@@ -37,7 +37,7 @@ enum driver_status {
 
 struct driver_device_info {
     char name[64]; /* "r9nano gpu" */
-    char isa[16];  /* "gfx803" */
+    char isa[16];  /* "gfx803"; "sm_80" of one that executes PTX: driver_executes_ptx() */
     uint64_t memory_bytes;
     uint64_t clock_hz;
     uint32_t compute_units;
@@ -55,7 +55,31 @@ struct driver_device_info {
     bool shares_memory; /* with the host */
     bool pages_move;    /* managed memory goes to the GPUs that use it */
     uint32_t dma_engines;
-    uint32_t reserved[7];
+    uint32_t lanes;                    /* of a wavefront or warp: 64 or 32 */
+    uint32_t registers_per_cu;         /* of 32 bits, of a lane each; where they are one file */
+    uint32_t lds_bytes_per_work_group; /* at most */
+    uint32_t lds_bytes_unasked;        /* of these, what a program gets without asking for more */
+    uint32_t lds_bytes_reserved;       /* of each work-group, for the system */
+    uint32_t reserved[2];
+};
+
+/* Does the device execute PTX? Its compute units are streaming multiprocessors then, wavefronts are
+ * warps and LDS is shared memory. Code is registered by register_ptx(). */
+static inline bool driver_executes_ptx(const struct driver_device_info *info)
+{
+    return info->isa[0] == 's' && info->isa[1] == 'm' && info->isa[2] == '_';
+}
+
+/* A kernel in a registered PTX module. */
+struct driver_ptx_kernel {
+    uint32_t registers;      /* of a thread, after allocation by live ranges */
+    uint32_t shared_bytes;   /* static */
+    uint32_t local_bytes;    /* of a thread */
+    uint32_t constant_bytes; /* of the module */
+    uint32_t parameter_bytes;
+    uint32_t max_threads; /* of a block, as the kernel or the device says */
+    uint32_t sm;          /* .target: 80 */
+    uint32_t ptx_version; /* .version: 85 for 8.5 */
 };
 
 /* What a launch makes consistent with others' memory, before it and behind it. */
@@ -71,6 +95,10 @@ struct driver_launch {
     const char *name;   /* for people, in statistics and reports; copied */
     const char *symbol; /* what the code object calls it, in statistics; copied */
     uint64_t entry;     /* device address of the first instruction */
+    /* Where the device executes PTX, `descriptor`, `kernel_object` and `private_bytes` are 0,
+     * `grid` counts threads as elsewhere (a multiple of `block`), `kernarg` has the parameters as
+     * the ABI of PTX lays them out, and `group_bytes` is static and dynamic shared memory together.
+     */
     uint8_t
         descriptor[64]; /* amdhsa kernel descriptor (for code objects v2 the front end makes one) */
     uint64_t
@@ -291,6 +319,25 @@ struct driver_api {
     /* A kernel in that code: decodes what it reaches; a warning on stderr for each instruction that
      * is missing; launching such a kernel is DRIVER_FAULT before any cycle. */
     enum driver_status (*register_kernel)(uint32_t device, const char *name, uint64_t entry);
+
+    /* Code for a device that executes PTX, in place of register_code(): the module's text, which is
+     * copied and parsed. Its image (ptx_layout(), components/nvidia/ptx) lies at `address`, where
+     * the caller has written it; the addresses of its instructions are those that launches and
+     * register_kernel() name. unregister_code(address) drops it. DRIVER_INVALID_VALUE: error_text()
+     * has file and line. */
+    enum driver_status (*register_ptx)(uint32_t device, const char *name, uint64_t address,
+                                       const char *text, uint64_t size);
+    enum driver_status (*ptx_kernel)(uint64_t entry, struct driver_ptx_kernel *kernel);
+    /* How many blocks of the kernel one streaming multiprocessor of the device holds. */
+    enum driver_status (*ptx_blocks)(uint32_t device, uint64_t entry, uint32_t threads,
+                                     uint64_t dynamic_shared_bytes, uint32_t *blocks);
+    /* What kernels print (vprintf) goes to this function, in whole lines or as they come, when the
+     * launch is over or waits for others, by the thread that runs the simulation. NULL: to the
+     * standard output. */
+    void (*set_printer)(void (*print)(const char *text, size_t size));
+    /* Bytes of the heap from which kernels on the device allocate (malloc); before the first
+     * launch of a kernel that does. 8 MiB when nothing is said. */
+    enum driver_status (*set_kernel_heap)(uint32_t device, uint64_t bytes);
 
     /* Sets the function that is called, in any thread of the simulation, when a kernel waits that
      * is executed without timing. NULL: none. */
