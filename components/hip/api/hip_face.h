@@ -1,7 +1,7 @@
-/* What a second programming interface in the same process uses of this library: the open platform,
- * its lock and the order of host threads, memory, modules and launches. OpenCL's library has it
- * (components/opencl). So a process has one platform, whichever interface it uses, and a program
- * may use both.
+/* What further programming interfaces in the same process use of this library: the open platform,
+ * its lock and the order of host threads, memory, modules and launches. The libraries of OpenCL
+ * (components/opencl) and CUDA (components/cuda) have it; CUDA's also calls HIP's functions. So a
+ * process has one platform, whichever interface it uses, and a program may use both.
  *
  * The functions are those of the headers named at their groups, and so are their rules. */
 #ifndef HEDDLE_HIP_FACE_H
@@ -11,6 +11,7 @@
 #include "components/hip/api/commands/hip_launch.h"
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/streams/hip_capture.h"
 
 struct hip_face {
     struct hip_library *library;
@@ -25,9 +26,13 @@ struct hip_face {
     hipError_t (*wait_here)(uint64_t ticket);
     bool (*is_device)(int device);
     void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+    void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+    const char *(*call_as)(const char *function);
+    void (*set_last_error)(hipError_t error);
 
-    /* hip_stream.h */
+    /* hip_stream.h, hip_capture.h */
     hipError_t (*query_ticket)(uint64_t ticket);
+    hipError_t (*call_host)(hipStream_t stream, struct hip_host_action host);
 
     /* Memory: hip_internal.h, hip_location.h, hip_host_memory.h. allocate_shared(): managed memory
      * that belongs to `device`. */
@@ -43,8 +48,16 @@ struct hip_face {
     bool (*is_accessible)(uint64_t address, uint64_t size, bool written, uint64_t *end);
 
     /* Code and launches: hip_internal.h, hip_launch.h, hip_hostcall.h */
+    void **(*register_binary)(const void *wrapper,
+                              hipError_t (*load)(const void *wrapper, int device,
+                                                 struct hip_module **loaded));
+    size_t (*readable_bytes)(const void *start);
+    hipError_t (*find_host_function)(const void *host_function, int device,
+                                     const struct hip_function **function);
     hipError_t (*load_module)(const void *bytes, size_t size, int device, const char *name,
                               struct hip_module **loaded);
+    hipError_t (*load_ptx)(const char *text, size_t size, int device, const char *name,
+                           struct hip_module **loaded);
     hipError_t (*unload_module)(struct hip_module *module);
     struct driver_launch (*describe_launch)(const struct hip_function *function,
                                             const uint64_t grid[3], const uint64_t block[3],

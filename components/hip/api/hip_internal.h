@@ -32,7 +32,7 @@
 
 enum {
     HIP_DEVICES_MAX = 576,     /* as many as a driver has, and some of the program's own */
-    HIP_WAVEFRONT = 64,        /* work-items; all supported architectures */
+    HIP_WAVEFRONT = 64,        /* work-items; all supported architectures of AMD's */
     HIP_ALLOCATION_ALIGN = 256 /* bytes; what hipMalloc promises (HIP programming guide) */
 };
 
@@ -70,6 +70,7 @@ struct hip_library {
     bool copy_returns;   /* and not for copies inside of a device */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
     bool tells_calls;    /* the driver wants to know of each call */
+    bool executes_ptx;   /* the devices are NVIDIA's: programs of CUDA run on them, not of HIP */
     bool recording;      /* hip_recorder.h */
     bool unheard;        /* a kernel has no code for its device, and the program has not asked */
     hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
@@ -83,7 +84,8 @@ void hip_lock(void);
 void hip_unlock(void);
 bool hip_has_lock(void); /* this thread, also while it waits inside of the library */
 /* Locks; opens the platform when that was not done. `function` of HIP is what messages name from
- * now on. Must be followed by hip_leave() in any case. */
+ * now on. hipErrorNoDevice: there is none for the interface that the program uses. Must be followed
+ * by hip_leave() in any case. */
 hipError_t hip_enter(const char *function);
 /* Tells the driver of a call that asks it for nothing, where it wants to know. */
 void hip_called(const char *function);
@@ -242,13 +244,15 @@ struct hip_function {
     const struct code_object_kernel *kernel;
     char *name;   /* as in the source, for people; the kernel's own name is the symbol */
     bool refused; /* it was said why it cannot be launched */
+    uint32_t dynamic_lds_most; /* bytes that a launch may have; 0: what needs no asking */
     uint8_t descriptor[64];
 };
 
 struct hip_module {
-    struct hip_module *next; /* in order of loading */
-    void *handle;            /* NULL: code that the program contains */
-    struct code_object object;
+    struct hip_module *next;   /* in order of loading */
+    void *handle;              /* NULL: code that the program contains */
+    struct code_object object; /* of PTX: its kernels and variables only, in the same words */
+    bool is_ptx;
     int device;
     uint64_t base;                  /* device address of linked address 0 */
     struct hip_function *functions; /* parallel to object.kernels */
@@ -258,6 +262,10 @@ struct hip_module {
 hipError_t hip_load_module(const void *bytes, size_t size, int device, const char *name,
                            struct hip_module **loaded);
 hipError_t hip_unload_module(struct hip_module *module);
+/* Puts a module that is loaded to the others. */
+void hip_add_module(struct hip_module *module);
+/* A symbol as people read it, in a memory of its own. */
+char *hip_readable_name(const char *symbol);
 /* Device address and size of a module's variable, or hipErrorNotFound. */
 hipError_t hip_find_variable(const struct hip_module *module, const char *name, uint64_t *address,
                              uint64_t *size);
@@ -265,8 +273,16 @@ hipError_t hip_find_variable(const struct hip_module *module, const char *name, 
 const struct hip_module *hip_module_at(uint64_t base);
 /* The function of the handle, or NULL if no loaded module has it. */
 const struct hip_function *hip_check_function(hipFunction_t function);
+/* A launch may have so many bytes of dynamic LDS. */
+void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes);
 /* Is it the first time that the driver refuses to launch the function? Then the reason is said. */
 bool hip_first_refusal(const struct hip_function *function);
+
+/* ---- hip_ptx.c ---- */
+
+/* Loads PTX on a device that executes it. */
+hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *name,
+                        struct hip_module **loaded);
 
 /* ---- hip_function.c ---- */
 
@@ -277,6 +293,10 @@ hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int
 
 /* ---- hip_fat_binary.c ---- */
 
+/* A binary that a program contains; load() finds its code for a device when that is first used
+ * there. Returns the handle that __hipRegisterFunction() and its kind take. Without the lock. */
+void **hip_register_binary(const void *wrapper, hipError_t (*load)(const void *wrapper, int device,
+                                                                   struct hip_module **loaded));
 bool hip_is_embedded(const struct hip_module *module);
 /* Unloads what a device that is going to be destroyed has of the program's embedded code. */
 void hip_unload_embedded(int device);

@@ -89,10 +89,16 @@ void hip_set_features(struct hip_device *device)
     device->has_xnack = traits && traits->xnack;
 }
 
-/* Opens the devices that HIP_VISIBLE_DEVICES names, in its order, or all: "2,0". */
+/* The variable of the environment that chooses devices. */
+static const char *choice_name(void)
+{
+    return hip.executes_ptx ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
+}
+
+/* Opens the devices that the variable names, in its order, or all: "2,0". */
 static bool open_devices(uint32_t count)
 {
-    const char *list = getenv("HIP_VISIBLE_DEVICES"), *at = list ? list : "";
+    const char *list = getenv(choice_name()), *at = list ? list : "";
     bool seen[HIP_DEVICES_MAX] = {false};
     for (uint32_t i = 0; i < count && !list; i++)
         if (hip_open_device((int)i, i) != hipSuccess)
@@ -102,10 +108,9 @@ static bool open_devices(uint32_t count)
         at += slot > 0;
         unsigned long number = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : ULONG_MAX;
         if (number >= count || seen[number] || (*end && *end != ',')) {
-            hip_say(
-                "HIP_VISIBLE_DEVICES=%s: GPUs of the platform are 0 to %u, each named once, with "
-                "commas between them",
-                list, count - 1);
+            hip_say("%s=%s: GPUs of the platform are 0 to %u, each named once, with commas between "
+                    "them",
+                    choice_name(), list, count - 1);
             return false;
         }
         if (hip_open_device(slot, (uint32_t)number) != hipSuccess)
@@ -131,6 +136,7 @@ static bool start_devices(void)
         struct driver_device_info info;
         if (hip_status_of(hip.api->device_info(i, &info), "opening the platform") != hipSuccess)
             return false;
+        hip.executes_ptx = driver_executes_ptx(&info);
         memory += info.memory_bytes;
         hip.page_bytes = info.page_bytes > hip.page_bytes ? info.page_bytes : hip.page_bytes;
     }
@@ -166,8 +172,8 @@ static enum hip_state open_library(void)
         run_ledger_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
-    if (getenv("HIP_VISIBLE_DEVICES"))
-        HIP_RECORD_STEP(refuse("HIP_VISIBLE_DEVICES chooses its GPUs"));
+    if (getenv(choice_name()))
+        HIP_RECORD_STEP(refuse("a variable of the environment chooses its GPUs"));
     return HIP_OPEN;
 }
 
@@ -205,6 +211,22 @@ void hip_unlock(void)
     hip_turns_inside(-1);
 }
 
+/* The program uses the interface of another vendor's devices. */
+static hipError_t refuse_interface(void)
+{
+    const char *isa = hip.devices[0].info.isa;
+    if (hip.executes_ptx)
+        hip_say("the GPUs of this platform are NVIDIA's (%s), but the program uses HIP or OpenCL, "
+                "which need GPUs of AMD's: platforms/r9nano.heddle has one",
+                isa);
+    else
+        hip_say("the GPUs of this platform are AMD's (%s), but the program uses CUDA, which needs "
+                "GPUs of NVIDIA's: platforms/a100.heddle has one",
+                isa);
+    run_ledger_report(EXIT_NOT_STARTED);
+    return hipErrorNoDevice;
+}
+
 hipError_t hip_enter(const char *function)
 {
     hip_doing(function);
@@ -217,6 +239,8 @@ hipError_t hip_enter(const char *function)
         return hipErrorDeinitialized;
     if (hip.state == HIP_FORKED)
         return hip_process_refuse();
+    if (hip.state == HIP_OPEN && hip.executes_ptx != (hip_called_as() != NULL))
+        return refuse_interface();
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
 }
 

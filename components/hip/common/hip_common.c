@@ -12,13 +12,27 @@ enum {
     REPEATED_MAX = 120 /* characters of one when it is counted at the end */
 };
 
-static _Thread_local const char *doing = "";
+static _Thread_local const char *doing = "", *called_as;
 
 const char *hip_doing(const char *what)
 {
     const char *before = doing;
-    doing = what;
+    doing = called_as && strncmp(what, "hip", 3) == 0 ? called_as : what;
     return before;
+}
+
+const char *hip_call_as(const char *function)
+{
+    const char *before = called_as;
+    called_as = function;
+    if (function)
+        doing = function;
+    return before;
+}
+
+const char *hip_called_as(void)
+{
+    return called_as;
 }
 
 /* What was said, in that order, and how often again. No lock and no memory of the heap: a signal

@@ -14,6 +14,11 @@ void hip_say_repeats(void);
  * front, "hipMemcpy: "; hip_complain_always() says one that is never left out, for what ends the
  * program's use of the device. */
 const char *hip_doing(const char *what);
+/* The function of a second interface (CUDA) by which the program has called the functions of HIP
+ * that the thread is in: it stands in messages in their place. NULL: there is none. hip_call_as()
+ * sets it and returns what it was before. */
+const char *hip_call_as(const char *function);
+const char *hip_called_as(void);
 __attribute__((format(printf, 1, 2))) void hip_complain(const char *format, ...);
 void hip_complain_always(const char *text);
 

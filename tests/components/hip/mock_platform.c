@@ -78,6 +78,11 @@ static enum driver_status device_info(uint32_t device, struct driver_device_info
         .memory_bandwidth_bytes_per_s = 512000000000,
         .page_bytes = 4096,
         .has_fabric = true,
+        .lanes = isa && isa[0] == 's' ? 32 : 64,
+        .registers_per_cu = 65536,
+        .lds_bytes_per_work_group = isa && isa[0] == 's' ? 64512 : 65536,
+        .lds_bytes_unasked = isa && isa[0] == 's' ? 49152 : 65536,
+        .lds_bytes_reserved = 1024,
     };
     snprintf(info->name, sizeof info->name, "mock gpu %u", device);
     snprintf(info->isa, sizeof info->isa, "%s", isa ? isa : "gfx803");
@@ -417,6 +422,29 @@ static enum driver_status register_kernel(uint32_t device, const char *name, uin
     return bytes_at(entry, 4) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
 }
 
+static enum driver_status register_ptx(uint32_t device, const char *module, uint64_t address,
+                                       const char *text, uint64_t size)
+{
+    (void)device, (void)module;
+    state.registered_code++;
+    return bytes_at(address, 1) && text[size] == '\0' ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
+}
+
+static enum driver_status ptx_kernel(uint64_t entry, struct driver_ptx_kernel *kernel)
+{
+    *kernel = (struct driver_ptx_kernel){.registers = 32, .shared_bytes = 256, .max_threads = 512};
+    return bytes_at(entry, 1) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
+}
+
+/* As many as have room in 2048 threads. */
+static enum driver_status ptx_blocks(uint32_t device, uint64_t entry, uint32_t threads,
+                                     uint64_t dynamic_shared_bytes, uint32_t *blocks)
+{
+    (void)device, (void)entry, (void)dynamic_shared_bytes;
+    *blocks = 2048 / threads;
+    return DRIVER_OK;
+}
+
 /* Order between streams is the library's own. */
 static uint32_t stream_flags(void)
 {
@@ -529,6 +557,9 @@ static const struct driver_api api = {
     .unregister_code = unregister_code,
     .copy_code = copy_code,
     .register_kernel = register_kernel,
+    .register_ptx = register_ptx,
+    .ptx_kernel = ptx_kernel,
+    .ptx_blocks = ptx_blocks,
     .set_attendant = set_attendant,
     .error_text = error_text,
     .finish = finish,

@@ -25,7 +25,8 @@ struct wrapper {
 /* The code that hipcc embeds in one object file or, with device linking, in one program. */
 struct binary {
     struct binary *next;
-    const struct wrapper *wrapper;
+    const void *wrapper;
+    hipError_t (*load)(const void *wrapper, int device, struct hip_module **loaded);
     struct hip_module *modules[HIP_DEVICES_MAX]; /* NULL until used there */
     hipError_t errors[HIP_DEVICES_MAX];          /* why loading failed there */
 };
@@ -74,20 +75,23 @@ static hipError_t set_managed_pointers(const struct binary *binary, int device)
     return error;
 }
 
+/* The loader of what hipcc embeds. */
+static hipError_t load_wrapper(const void *bytes, int device, struct hip_module **loaded)
+{
+    const struct wrapper *wrapper = bytes;
+    if (wrapper->magic == WRAPPER_MAGIC && wrapper->version == WRAPPER_VERSION)
+        return hip_load_module(wrapper->bundle, hip_readable_bytes(wrapper->bundle), device,
+                               "the program's embedded GPU code", loaded);
+    hip_say("the program's embedded GPU code has magic 0x%08x and version %u, not 0x%08x and %d",
+            wrapper->magic, wrapper->version, WRAPPER_MAGIC, WRAPPER_VERSION);
+    return hipErrorInvalidImage;
+}
+
 static hipError_t load_binary(struct binary *binary, int device)
 {
     if (binary->modules[device] || binary->errors[device] != hipSuccess)
         return binary->errors[device];
-    const struct wrapper *wrapper = binary->wrapper;
-    hipError_t error = hipErrorInvalidImage;
-    if (wrapper->magic != WRAPPER_MAGIC || wrapper->version != WRAPPER_VERSION) {
-        hip_say(
-            "the program's embedded GPU code has magic 0x%08x and version %u, not 0x%08x and %d",
-            wrapper->magic, wrapper->version, WRAPPER_MAGIC, WRAPPER_VERSION);
-    } else {
-        error = hip_load_module(wrapper->bundle, hip_readable_bytes(wrapper->bundle), device,
-                                "the program's embedded GPU code", &binary->modules[device]);
-    }
+    hipError_t error = binary->load(binary->wrapper, device, &binary->modules[device]);
     if (error == hipSuccess)
         error = set_managed_pointers(binary, device);
     binary->errors[device] = error;
@@ -214,15 +218,22 @@ void __hipRegisterTexture(void **handle, void *host_variable, char *host_name, c
                           int type, int normalised, int external);
 #pragma GCC visibility pop
 
-void **__hipRegisterFatBinary(const void *wrapper)
+void **hip_register_binary(const void *wrapper, hipError_t (*load)(const void *wrapper, int device,
+                                                                   struct hip_module **loaded))
 {
     struct binary *binary = hip_allocate(sizeof *binary);
     binary->wrapper = wrapper;
+    binary->load = load;
     hip_lock();
     binary->next = binaries;
     binaries = binary;
     hip_unlock();
     return (void **)binary;
+}
+
+void **__hipRegisterFatBinary(const void *wrapper)
+{
+    return hip_register_binary(wrapper, load_wrapper);
 }
 
 void __hipUnregisterFatBinary(void **handle)

@@ -10,6 +10,19 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
+/* The driver knows how NVIDIA's devices hand out registers and shared memory. */
+static unsigned count_blocks(const struct hip_function *function, unsigned threads,
+                             size_t dynamic_lds)
+{
+    uint32_t blocks = 0;
+    const uint64_t entry = function->module->base + function->kernel->entry_address;
+    return hip_status(hip.api->ptx_blocks(hip.devices[function->module->device].number, entry,
+                                          threads, dynamic_lds, &blocks))
+                   == hipSuccess
+               ? blocks
+               : 0;
+}
+
 /* Work-groups of `threads` work-items that one compute unit holds at a time: the tightest of
  * wavefront slots, vector and scalar registers, LDS and work-group slots. */
 static unsigned count_work_groups(const struct hip_function *function, unsigned threads,
@@ -20,6 +33,8 @@ static unsigned count_work_groups(const struct hip_function *function, unsigned 
     unsigned wavefronts = (threads + HIP_WAVEFRONT - 1) / HIP_WAVEFRONT;
     if (threads == 0 || threads > info->max_work_group || dynamic_lds > info->lds_bytes_per_cu)
         return 0;
+    if (function->module->is_ptx)
+        return count_blocks(function, threads, dynamic_lds);
     unsigned slots = info->wavefronts_per_simd;
     if (kernel->vgpr_count > 0)
         slots = smaller(slots, info->vgprs_per_simd / kernel->vgpr_count);
@@ -76,6 +91,7 @@ static hipError_t best_block(int *grid, int *block, const void *either, bool is_
     if (error != hipSuccess)
         return error;
     unsigned most = threads_limit(function), best = 0, best_groups = 0;
+    const unsigned lanes = hip.devices[function->module->device].info.lanes;
     most = limit > 0 ? smaller(most, (unsigned)limit) : most;
     for (unsigned threads = most; threads > 0;) {
         unsigned groups = count_work_groups(function, threads, dynamic_lds);
@@ -83,12 +99,22 @@ static hipError_t best_block(int *grid, int *block, const void *either, bool is_
             best = threads;
             best_groups = groups;
         }
-        threads =
-            threads % HIP_WAVEFRONT ? threads - threads % HIP_WAVEFRONT : threads - HIP_WAVEFRONT;
+        threads = threads % lanes ? threads - threads % lanes : threads - lanes;
     }
     *block = (int)best;
     *grid = (int)(best_groups * hip.devices[function->module->device].info.compute_units);
     return best > 0 ? hipSuccess : hipErrorLaunchOutOfResources;
+}
+
+/* Bytes of dynamic LDS that a launch can have: as things are or, with `asked`, at most. */
+static uint32_t dynamic_lds_limit(const struct hip_function *function, bool asked)
+{
+    const struct driver_device_info *info = &hip.devices[function->module->device].info;
+    if (function->dynamic_lds_most > 0 && !asked)
+        return function->dynamic_lds_most;
+    uint32_t limit = asked ? info->lds_bytes_per_work_group : info->lds_bytes_unasked;
+    uint32_t used = function->kernel->group_size;
+    return limit > used ? limit - used : 0;
 }
 
 HIP_DEFINE(hipFuncGetAttributes, (attributes, host_function), hipFuncAttributes *attributes,
@@ -100,12 +126,11 @@ HIP_DEFINE(hipFuncGetAttributes, (attributes, host_function), hipFuncAttributes 
     hipError_t error = find_function(host_function, false, &function);
     if (error != hipSuccess)
         return error;
-    const struct driver_device_info *info = &hip.devices[function->module->device].info;
     const struct code_object_kernel *kernel = function->kernel;
     *attributes = (hipFuncAttributes){
         .binaryVersion = (int)function->module->object.version,
         .localSizeBytes = kernel->private_size,
-        .maxDynamicSharedSizeBytes = (int)(info->lds_bytes_per_cu - kernel->group_size),
+        .maxDynamicSharedSizeBytes = (int)dynamic_lds_limit(function, false),
         .maxThreadsPerBlock = (int)threads_limit(function),
         .numRegs = (int)kernel->vgpr_count,
         .sharedSizeBytes = kernel->group_size,
@@ -120,7 +145,6 @@ HIP_DEFINE(hipFuncGetAttribute, (value, attribute, handle), int *value,
     if (!value || !function)
         return value ? hipErrorInvalidHandle : hipErrorInvalidValue;
     const struct code_object_kernel *kernel = function->kernel;
-    const struct driver_device_info *info = &hip.devices[function->module->device].info;
     switch (attribute) {
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = (int)threads_limit(function);
@@ -138,7 +162,7 @@ HIP_DEFINE(hipFuncGetAttribute, (value, attribute, handle), int *value,
         *value = (int)function->module->object.version;
         return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = (int)(info->lds_bytes_per_cu - kernel->group_size);
+        *value = (int)dynamic_lds_limit(function, false);
         return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
@@ -151,7 +175,7 @@ HIP_DEFINE(hipFuncGetAttribute, (value, attribute, handle), int *value,
     }
 }
 
-/* LDS above the default needs no permission here; more than there is must not be promised. */
+/* AMD's devices give LDS without being asked; more than there is must not be promised. */
 HIP_DEFINE(hipFuncSetAttribute, (host_function, attribute, value), const void *host_function,
            hipFuncAttribute attribute, int value)
 {
@@ -159,12 +183,12 @@ HIP_DEFINE(hipFuncSetAttribute, (host_function, attribute, value), const void *h
     hipError_t error = find_function(host_function, false, &function);
     if (error != hipSuccess)
         return error;
-    uint32_t lds = hip.devices[function->module->device].info.lds_bytes_per_cu;
     switch (attribute) {
     case hipFuncAttributeMaxDynamicSharedMemorySize:
-        return value >= 0 && (uint32_t)value <= lds - function->kernel->group_size
-                   ? hipSuccess
-                   : hipErrorInvalidValue;
+        if (value < 0 || (uint32_t)value > dynamic_lds_limit(function, true))
+            return hipErrorInvalidValue;
+        hip_set_dynamic_lds(function, (uint32_t)value);
+        return hipSuccess;
     case hipFuncAttributePreferredSharedMemoryCarveout:
         return value >= -1 && value <= 100 ? hipSuccess : hipErrorInvalidValue;
     default:

@@ -73,8 +73,7 @@ static hipError_t place_image(struct hip_module *module, const char *name)
     return hip_status_of(status, "loading a module");
 }
 
-/* In a memory of its own. */
-static char *readable_name(const char *symbol)
+char *hip_readable_name(const char *symbol)
 {
     char *demangled = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
     size_t size = strlen(demangled ? demangled : symbol) + 1;
@@ -91,7 +90,7 @@ static hipError_t register_kernels(struct hip_module *module)
         struct hip_function *function = &module->functions[i];
         function->module = module;
         function->kernel = kernel;
-        function->name = readable_name(kernel->name);
+        function->name = hip_readable_name(kernel->name);
         kernarg_make_descriptor(&module->object, kernel, function->descriptor);
         hipError_t error = hip_status_of(
             hip.api->register_kernel(hip.devices[module->device].number, function->name,
@@ -138,6 +137,14 @@ void hip_unload_device(int device)
     }
 }
 
+void hip_add_module(struct hip_module *module)
+{
+    struct hip_module **link = &modules;
+    while (*link)
+        link = &(*link)->next;
+    *link = module;
+}
+
 /* Loads one ELF file of `size` bytes. */
 static hipError_t load_object(const void *bytes, size_t size, int device, const char *name,
                               struct hip_module **loaded)
@@ -161,10 +168,7 @@ static hipError_t load_object(const void *bytes, size_t size, int device, const 
         hip_unload_module(module);
         return error;
     }
-    struct hip_module **link = &modules;
-    while (*link)
-        link = &(*link)->next;
-    *link = module;
+    hip_add_module(module);
     *loaded = module;
     return hipSuccess;
 }
@@ -228,13 +232,22 @@ const struct hip_function *hip_check_function(hipFunction_t handle)
     return hip_handle_find(HIP_HANDLE_FUNCTION, handle);
 }
 
-bool hip_first_refusal(const struct hip_function *function)
+static struct hip_function *change_function(const struct hip_function *function)
 {
     struct hip_module *module = function->module;
-    bool *refused = &module->functions[function->kernel - module->object.kernels].refused;
-    bool first = !*refused;
+    return &module->functions[function->kernel - module->object.kernels];
+}
+
+bool hip_first_refusal(const struct hip_function *function)
+{
+    bool *refused = &change_function(function)->refused, first = !*refused;
     *refused = true;
     return first;
+}
+
+void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes)
+{
+    change_function(function)->dynamic_lds_most = bytes;
 }
 
 const struct hip_module *hip_module_at(uint64_t base)

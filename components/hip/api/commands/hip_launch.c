@@ -29,6 +29,23 @@ struct request {
     size_t packed_size;
 };
 
+/* NVIDIA's devices give a part of their shared memory only to kernels for which the program has
+ * asked for it (cudaFuncSetAttribute). */
+static hipError_t check_dynamic(const struct request *request,
+                                const struct driver_device_info *info)
+{
+    const struct hip_function *function = request->function;
+    const uint32_t most =
+        function->dynamic_lds_most > 0 ? function->dynamic_lds_most : info->lds_bytes_unasked;
+    if (!function->module->is_ptx || request->dynamic_lds <= most)
+        return hipSuccess;
+    hip_complain("%" PRIu64 " bytes of dynamic shared memory; the kernel has up to %u, or more "
+                 "after cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                 "bytes) (kernel '%s')",
+                 request->dynamic_lds, most, function->name);
+    return hipErrorInvalidValue;
+}
+
 static hipError_t check_geometry(const struct request *request, int device)
 {
     const struct driver_device_info *info = &hip.devices[device].info;
@@ -67,7 +84,7 @@ static hipError_t check_geometry(const struct request *request, int device)
                      request->function->name);
         return hipErrorInvalidConfiguration;
     }
-    return hipSuccess;
+    return check_dynamic(request, info);
 }
 
 static hipError_t check_kernel(const struct request *request, int device)
@@ -108,9 +125,10 @@ struct driver_launch hip_describe_launch(const struct hip_function *function,
         .name = function->name,
         .symbol = kernel->name,
         .entry = function->module->base + kernel->entry_address,
-        .kernel_object = function->module->base + kernel->descriptor_address,
+        .kernel_object =
+            function->module->is_ptx ? 0 : function->module->base + kernel->descriptor_address,
         .group_bytes = (uint32_t)(kernel->group_size + dynamic_lds),
-        .private_bytes = code_object_private_bytes(kernel),
+        .private_bytes = function->module->is_ptx ? 0 : code_object_private_bytes(kernel),
         .kernarg = kernarg,
         .kernarg_bytes = kernarg_size(kernel),
         .kernarg_align = kernel->kernarg_align,

@@ -39,6 +39,9 @@ struct hip_action {
 bool hip_captures(hipStream_t stream);
 /* Writes a call down, and takes what the action owns. */
 hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action);
+/* Waits for all commands of the stream, then calls the program, or writes that down
+ * (hip_stream.c). */
+hipError_t hip_call_host(hipStream_t stream, struct hip_host_action host);
 /* A call that a stream cannot make while it captures invalidates the capture. */
 hipError_t hip_capture_spoil(hipStream_t stream);
 /* An event was recorded on a stream that captures. */

@@ -64,18 +64,8 @@ static void release_action(struct hip_action *action)
         release_graph(action->child);
 }
 
-static void call_host(hipStream_t stream, hipError_t error, void *data)
-{
-    const struct hip_host_action *host = data;
-    if (host->callback)
-        host->callback(stream, error, host->data);
-    else
-        host->function(host->data);
-}
-
 static hipError_t perform(struct hip_action *action, hipStream_t stream)
 {
-    struct hip_host_action host = action->host; /* the graph may be gone when it is called */
     switch (action->kind) {
     case HIP_ACTION_KERNEL:
         return hip_make_call(&action->kernel, stream);
@@ -86,8 +76,7 @@ static hipError_t perform(struct hip_action *action, hipStream_t stream)
                         action->fill.value, action->fill.width, action->fill.count,
                         action->fill.rows, stream, false);
     case HIP_ACTION_HOST:
-        return hip_captures(stream) ? hip_capture_call(stream, action)
-                                    : hip_call_back(stream, call_host, &host);
+        return hip_call_host(stream, action->host);
     case HIP_ACTION_EMPTY:
     case HIP_ACTION_GRAPH: /* its nodes stand in its place */
         break;

@@ -387,31 +387,31 @@ HIP_DEFINE_ALWAYS(hipStreamGetPriority, (stream, priority), hipStream_t stream, 
     return hipSuccess;
 }
 
-/* The callback may call HIP only in ways that do not wait (the HIP documentation's rule), so it
- * runs here. */
-HIP_DEFINE(hipStreamAddCallback, (stream, callback, data, flags), hipStream_t stream,
-           hipStreamCallback_t callback, void *data, unsigned flags)
+/* The program may call HIP from there only in ways that do not wait (the HIP documentation's rule),
+ * so that runs here. `host` is a copy: a graph that has it may be gone by then. */
+hipError_t hip_call_host(hipStream_t stream, struct hip_host_action host)
 {
-    if (!callback || flags != 0)
-        return hipErrorInvalidValue;
     if (hip_captures(stream)) {
-        struct hip_action action = {.kind = HIP_ACTION_HOST,
-                                    .host = {.callback = callback, .data = data}};
+        struct hip_action action = {.kind = HIP_ACTION_HOST, .host = host};
         return hip_capture_call(stream, &action);
     }
-    return hip_call_back(stream, callback, data);
-}
-
-hipError_t hip_call_back(hipStream_t stream, hipStreamCallback_t callback, void *data)
-{
     hipError_t error = hip_stream_wait(stream);
     hip_unlock();
-    const char *call = hip_doing(""); /* the program may call HIP from there */
-    callback(stream, error, data);
+    const char *call = hip_doing("");
+    if (host.callback)
+        host.callback(stream, error, host.data);
+    else
+        host.function(host.data);
     hip_doing(call);
     hip_lock();
     return error;
 }
+
+HIP_CALL(hipStreamAddCallback,
+         (hipStream_t stream, hipStreamCallback_t callback, void *data, unsigned flags),
+         callback &&flags == 0
+             ? hip_call_host(stream, (struct hip_host_action){.callback = callback, .data = data})
+             : hipErrorInvalidValue);
 
 HIP_CALL(hipStreamCreate, (hipStream_t * stream), create_stream(stream, hipStreamDefault, 0));
 HIP_CALL(hipStreamCreateWithFlags, (hipStream_t * stream, unsigned flags),

@@ -27,8 +27,6 @@ void hip_stream_note(hipStream_t stream, uint64_t ticket);
 hipError_t hip_stream_wait(hipStream_t stream);
 /* Waits for all commands of a device's streams by `wait`, which may release the lock. */
 hipError_t hip_streams_wait(int device, hipError_t (*wait)(uint64_t ticket));
-/* Waits for all commands of the stream, then calls the program. */
-hipError_t hip_call_back(hipStream_t stream, hipStreamCallback_t callback, void *data);
 /* Lets the time of a poll pass. hipErrorNotReady: the command is not done then. */
 hipError_t hip_query_ticket(uint64_t ticket);
 
