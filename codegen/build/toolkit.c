@@ -27,7 +27,7 @@ static const char *own_folder(struct arena *arena)
 }
 
 /* Lines "key=value": source (the checkout), archive and library (any number), hip, opencl,
- * kfd, mpi, objects (folders and libraries). */
+ * cuda, kfd, mpi, objects (folders and libraries). */
 static bool read_home_file(struct arena *arena, const char *path, struct toolkit *toolkit)
 {
     FILE *file = fopen(path, "r");
@@ -51,6 +51,8 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
             toolkit->hip_folder = arena_strdup(arena, value);
         else if (strcmp(line, "opencl") == 0 && exists(value))
             toolkit->opencl_library = arena_strdup(arena, value);
+        else if (strcmp(line, "cuda") == 0)
+            toolkit->cuda_folder = arena_strdup(arena, value);
         else if (strcmp(line, "kfd") == 0)
             toolkit->kfd_library = arena_strdup(arena, value);
         else if (strcmp(line, "mpi") == 0)
@@ -107,6 +109,8 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
             toolkit->hip_folder = hip;
         if (exists(arena_printf(arena, "%s/libheddle_opencl.so", hip)))
             toolkit->opencl_library = arena_printf(arena, "%s/libheddle_opencl.so", hip);
+        if (exists(arena_printf(arena, "%s/libcudart.so.13", hip)))
+            toolkit->cuda_folder = hip;
         if (exists(arena_printf(arena, "%s/libheddle_kfd.so", hip)))
             toolkit->kfd_library = arena_printf(arena, "%s/libheddle_kfd.so", hip);
         if (exists(arena_printf(arena, "%s/heddle_mpi_openmpi.so", hip))

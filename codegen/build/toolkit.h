@@ -24,6 +24,7 @@ struct toolkit {
     const char *python;             /* folder of the package `heddle` of Python */
     const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */
     const char *opencl_library;     /* libheddle_opencl.so; NULL: not there */
+    const char *cuda_folder;        /* of libcudart.so.12 and .13; NULL: not there */
     const char *kfd_library;        /* libheddle_kfd.so; NULL: not there */
     const char *mpi_folder;         /* of heddle_mpi_NAME.so; NULL: built without MPI */
     const char *objects; /* what came compiled with the toolkit, as in a cache; may be missing */

@@ -68,15 +68,27 @@ static bool names(const char *program, const char *library)
     return found;
 }
 
-/* The system's loader of OpenCL opens our driver only. It comes too late to order the threads of
- * the program, which the HIP library does from the front. */
-static void offer_opencl(struct command *c, const char *program)
+/* Nothing can take the place of a CUDA runtime inside of the program. */
+static bool has_cuda_inside(const char *program)
+{
+    return names(program, ".nv_fatbin") && names(program, "libcuda.so.1")
+           && !names(program, "libcudart.so.");
+}
+
+/* The system's loader of OpenCL opens our driver only. */
+static void offer_opencl(struct command *c)
 {
     if (!c->toolkit.opencl_library)
         return;
     setenv("OCL_ICD_VENDORS", c->toolkit.opencl_library, 1);
     setenv("OCL_ICD_FILENAMES", c->toolkit.opencl_library, 1); /* of Khronos' loader */
-    if (!names(program, "libOpenCL.so"))
+}
+
+/* The libraries of OpenCL and CUDA come too late to order the threads of the program, which the HIP
+ * library does from the front. */
+static void preload_hip(struct command *c, const char *program)
+{
+    if (!names(program, "libOpenCL.so") && !names(program, "libcudart.so."))
         return;
     const char *before = getenv("LD_PRELOAD");
     setenv("LD_PRELOAD",
@@ -92,12 +104,13 @@ static void set_environment(struct command *c, const struct build_result *built,
     setenv(OPTIONS_ENV_OPTIONS, handed_text(handed), 1);
     if (run_uses_rocm(c->options))
         return;
-    const char *old = getenv("LD_LIBRARY_PATH");
+    const char *old = getenv("LD_LIBRARY_PATH"), *cuda = c->toolkit.cuda_folder;
     setenv("LD_LIBRARY_PATH",
-           old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old)
-                       : c->toolkit.hip_folder,
+           arena_printf(c->arena, "%s%s%s%s%s", c->toolkit.hip_folder, cuda ? ":" : "",
+                        cuda ? cuda : "", old && *old ? ":" : "", old ? old : ""),
            1);
-    offer_opencl(c, program);
+    offer_opencl(c);
+    preload_hip(c, program);
 }
 
 /* ---- what became of it ---- */
@@ -161,7 +174,7 @@ static bool is_static(const char *path)
 /* What makes a process one of the simulation's. */
 static const char *used_by(const struct options *o)
 {
-    return run_uses_rocm(o) ? "a GPU" : "HIP or OpenCL";
+    return run_uses_rocm(o) ? "a GPU" : "HIP, CUDA or OpenCL";
 }
 
 /* Files that are not there, or not whole: an exit status. */
@@ -209,6 +222,14 @@ int run_program(struct command *c, const struct build_result *built, const struc
 {
     if (!c->toolkit.hip_folder && !run_uses_rocm(c->options)) {
         fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5\n");
+        return EXIT_ERRORS;
+    }
+    if (has_cuda_inside(program)) {
+        fprintf(stderr,
+                "heddle run: CUDA's runtime library is linked into '%s', and heddle's cannot take "
+                "its place: link it as a shared library (nvcc: -cudart shared; CMake: "
+                "CUDA_RUNTIME_LIBRARY Shared; clang: -lcudart)\n",
+                program);
         return EXIT_ERRORS;
     }
     int ledger = run_ledger_begin();

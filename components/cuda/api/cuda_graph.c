@@ -1,0 +1,113 @@
+/* Nodes of graphs whose parameters CUDA lays out differently from HIP. */
+#include "cuda_internal.h"
+
+#include <string.h>
+
+static hipKernelNodeParams kernel_node(const struct cuda_kernel_node *kernel)
+{
+    return (hipKernelNodeParams){.func = kernel->function,
+                                 .gridDim = kernel->grid,
+                                 .blockDim = kernel->block,
+                                 .sharedMemBytes = kernel->shared,
+                                 .kernelParams = kernel->values,
+                                 .extra = kernel->extra};
+}
+
+hipError_t cuda_add_kernel_node(hipGraphNode_t *node, hipGraph_t graph,
+                                const hipGraphNode_t *before, size_t count,
+                                const struct cuda_kernel_node *kernel)
+{
+    if (!kernel)
+        return hipErrorInvalidValue;
+    const hipKernelNodeParams params = kernel_node(kernel);
+    return hipGraphAddKernelNode(node, graph, before, count, &params);
+}
+
+hipError_t cuda_set_kernel_node(hipGraphNode_t node, const struct cuda_kernel_node *kernel)
+{
+    if (!kernel)
+        return hipErrorInvalidValue;
+    const hipKernelNodeParams params = kernel_node(kernel);
+    return hipGraphKernelNodeSetParams(node, &params);
+}
+
+hipError_t cuda_set_kernel_node_of(hipGraphExec_t exec, hipGraphNode_t node,
+                                   const struct cuda_kernel_node *kernel)
+{
+    if (!kernel)
+        return hipErrorInvalidValue;
+    const hipKernelNodeParams params = kernel_node(kernel);
+    return hipGraphExecKernelNodeSetParams(exec, node, &params);
+}
+
+hipError_t cuda_add_fill_node(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                              size_t count, const struct cuda_fill_node *fill)
+{
+    if (!fill)
+        return hipErrorInvalidValue;
+    const hipMemsetParams params = {.dst = fill->to,
+                                    .pitch = fill->pitch,
+                                    .value = fill->value,
+                                    .elementSize = fill->element,
+                                    .width = fill->width,
+                                    .height = fill->height};
+    return hipGraphAddMemsetNode(node, graph, before, count, &params);
+}
+
+static hipError_t symbol_address(const void *symbol, size_t size, size_t offset, void **address)
+{
+    size_t bytes = 0;
+    hipError_t error = hipGetSymbolSize(&bytes, symbol);
+    if (error == hipSuccess && (offset > bytes || size > bytes - offset))
+        error = hipErrorInvalidValue;
+    if (error == hipSuccess)
+        error = hipGetSymbolAddress(address, symbol);
+    if (error == hipSuccess)
+        *address = (char *)*address + offset;
+    return error;
+}
+
+hipError_t cuda_add_copy_to_symbol(hipGraphNode_t *node, hipGraph_t graph,
+                                   const hipGraphNode_t *before, size_t count, const void *symbol,
+                                   const void *from, size_t size, size_t offset, hipMemcpyKind kind)
+{
+    void *to = NULL;
+    hipError_t error = symbol_address(symbol, size, offset, &to);
+    return error == hipSuccess
+               ? hipGraphAddMemcpyNode1D(node, graph, before, count, to, from, size, kind)
+               : error;
+}
+
+hipError_t cuda_add_copy_from_symbol(hipGraphNode_t *node, hipGraph_t graph,
+                                     const hipGraphNode_t *before, size_t count, void *to,
+                                     const void *symbol, size_t size, size_t offset,
+                                     hipMemcpyKind kind)
+{
+    void *from = NULL;
+    hipError_t error = symbol_address(symbol, size, offset, &from);
+    return error == hipSuccess
+               ? hipGraphAddMemcpyNode1D(node, graph, before, count, to, from, size, kind)
+               : error;
+}
+
+hipError_t cuda_add_dependencies(hipGraph_t graph, const hipGraphNode_t *from,
+                                 const hipGraphNode_t *to, const void *edges, size_t count)
+{
+    enum { EDGE_BYTES = 8 }; /* cudaGraphEdgeData; zeros: the whole node comes before */
+    static const char plain[EDGE_BYTES];
+    for (size_t i = 0; edges && i < count; i++)
+        if (memcmp((const char *)edges + i * EDGE_BYTES, plain, EDGE_BYTES) != 0)
+            return cuda_refuse("cudaGraphAddDependencies with edges that are not plain");
+    return hipGraphAddDependencies(graph, from, to, count);
+}
+
+/* CUDA counts from 0, and knows one kind of copies. */
+hipError_t cuda_node_type(hipGraphNode_t node, int *type)
+{
+    hipGraphNodeType is = hipGraphNodeTypeEmpty;
+    hipError_t error = type ? hipGraphNodeGetType(node, &is) : hipErrorInvalidValue;
+    if (error == hipSuccess)
+        *type = (int)(is >= hipGraphNodeTypeMemcpy1D ? hipGraphNodeTypeMemcpy : is)
+                - hipGraphNodeTypeKernel;
+    return error;
+}

@@ -1,0 +1,132 @@
+/* What the files of CUDA's runtime library share, and the types in which CUDA differs from HIP.
+ *
+ * The library is a second face of the HIP library: gen_calls.py makes its exported functions of
+ * cuda_calls.tab, and nearly all of them call a function of HIP. Errors have the same numbers, so
+ * have most flags, and handles are those of HIP. What differs is converted by the functions below.
+ * Functions of HIP are called between cuda_begin() and cuda_end(), by which they know that the
+ * program uses CUDA, and under which name. No function here holds the lock of the HIP library
+ * unless it says so. */
+#ifndef HEDDLE_CUDA_INTERNAL_H
+#define HEDDLE_CUDA_INTERNAL_H
+
+#include "components/hip/api/hip_face.h"
+#include "cuda_types.h"
+
+#define CUDA_EXPORTED __attribute__((visibility("default")))
+
+/* The face of the HIP library. */
+const struct hip_face *cuda_face(void);
+/* Around a function of CUDA. The second one notes the error for cudaGetLastError() and returns it.
+ */
+const char *cuda_begin(const char *function);
+hipError_t cuda_end(const char *before, hipError_t error);
+/* A function that is not there: a message, and cudaErrorNotSupported. */
+hipError_t cuda_refuse(const char *function);
+hipError_t cuda_nothing(void); /* a call without effect succeeds */
+
+/* A handle of CUDA as one of HIP: the two that stand for the default streams have numbers of their
+ * own. The second one is for programs with a default stream for each thread. */
+hipStream_t cuda_stream(hipStream_t stream);
+hipStream_t cuda_stream_own(hipStream_t stream);
+
+/* ---- cuda_error.c ---- */
+
+const char *cuda_error_name(int error);
+const char *cuda_error_text(int error);
+
+/* ---- cuda_device.c ---- */
+
+/* The structure as versions 11, 12 and 13 have it; that of 11 is the front of that of 12. */
+hipError_t cuda_properties_11(void *properties, int device);
+hipError_t cuda_properties_12(struct cuda_properties_12 *properties, int device);
+hipError_t cuda_properties_13(struct cuda_properties_13 *properties, int device);
+hipError_t cuda_attribute(int *value, int attribute, int device);
+hipError_t cuda_peer_attribute(int *value, int attribute, int device, int peer);
+hipError_t cuda_choose_device(int *device, const void *wanted);
+hipError_t cuda_set_valid_devices(const int *devices, int count);
+hipError_t cuda_get_limit(size_t *value, int limit);
+hipError_t cuda_set_limit(int limit, size_t value);
+hipError_t cuda_version(int *version, int number);
+
+/* ---- cuda_memory.c ---- */
+
+/* `more`: bytes behind the structure that are zeroed. */
+hipError_t cuda_pointer_attributes(struct cuda_pointer_attributes *attributes, const void *pointer,
+                                   size_t more);
+hipError_t cuda_host_register(void *pointer, size_t size, unsigned flags);
+/* The number of the device, hipCpuDeviceId for the host, or one that HIP refuses. */
+int cuda_location_device(struct cuda_location location);
+struct cuda_channel cuda_channel(int x, int y, int z, int w, int kind);
+
+/* ---- cuda_stream.c ---- */
+
+hipError_t cuda_launch_host_function(hipStream_t stream, hipHostFn_t function, void *data);
+hipError_t cuda_stream_id(hipStream_t stream, unsigned long long *id);
+hipError_t cuda_stream_device(hipStream_t stream, int *device);
+hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode);
+/* `graph` and `before`, which a program may ask for, are not known. */
+hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
+                             unsigned long long *id, const void *graph, const void *before);
+
+/* ---- cuda_graph.c ---- */
+
+hipError_t cuda_add_kernel_node(hipGraphNode_t *node, hipGraph_t graph,
+                                const hipGraphNode_t *before, size_t count,
+                                const struct cuda_kernel_node *kernel);
+hipError_t cuda_set_kernel_node(hipGraphNode_t node, const struct cuda_kernel_node *kernel);
+hipError_t cuda_set_kernel_node_of(hipGraphExec_t exec, hipGraphNode_t node,
+                                   const struct cuda_kernel_node *kernel);
+hipError_t cuda_add_fill_node(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                              size_t count, const struct cuda_fill_node *fill);
+hipError_t cuda_add_copy_to_symbol(hipGraphNode_t *node, hipGraph_t graph,
+                                   const hipGraphNode_t *before, size_t count, const void *symbol,
+                                   const void *from, size_t size, size_t offset,
+                                   hipMemcpyKind kind);
+hipError_t cuda_add_copy_from_symbol(hipGraphNode_t *node, hipGraph_t graph,
+                                     const hipGraphNode_t *before, size_t count, void *to,
+                                     const void *symbol, size_t size, size_t offset,
+                                     hipMemcpyKind kind);
+/* `edges`: kinds of dependencies, of which only the plain one is there. */
+hipError_t cuda_add_dependencies(hipGraph_t graph, const hipGraphNode_t *from,
+                                 const hipGraphNode_t *to, const void *edges, size_t count);
+hipError_t cuda_node_type(hipGraphNode_t node, int *type);
+
+/* ---- cuda_launch.c ---- */
+
+hipError_t cuda_launch(const void *function, dim3 grid, dim3 block, void **values, size_t shared,
+                       hipStream_t stream);
+hipError_t cuda_launch_cooperative(const void *function, dim3 grid, dim3 block, void **values,
+                                   size_t shared, hipStream_t stream);
+hipError_t cuda_launch_config(const struct cuda_launch_config *config, const void *function,
+                              void **values, int per_thread);
+hipError_t cuda_function_attributes(struct cuda_function_attributes *attributes,
+                                    const void *function);
+hipError_t cuda_set_function_attribute(const void *function, int attribute, int value);
+hipError_t cuda_function_name(const char **name, const void *function);
+/* Kernels are known by their host functions. */
+hipError_t cuda_same_handle(const void **found, const void *symbol);
+hipError_t cuda_available_shared(size_t *bytes, const void *function, int blocks, int threads);
+
+/* ---- cuda_registration.c ---- */
+
+void **cuda_register_binary(const void *wrapper);
+void cuda_registration_step(void **handle); /* a step that needs nothing */
+void cuda_register_managed(void **handle, void **pointer, const char *name, size_t size);
+char cuda_init_module(void **handle);
+
+/* What the HIP library exports for compilers. */
+void __hipUnregisterFatBinary(void **handle);
+void __hipRegisterFunction(void **handle, const void *host_function, char *device_function,
+                           const char *device_name, unsigned thread_limit, void *thread_id,
+                           void *block_id, dim3 *block, dim3 *grid, int *wavefront);
+void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name,
+                      int external, size_t size, int constant, int global);
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
+                                      hipStream_t stream);
+hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
+                                     hipStream_t *stream);
+hipError_t hipProfilerStart(void);
+hipError_t hipProfilerStop(void);
+#include <hip/amd_detail/amd_hip_runtime_pt_api.h>
+
+#endif

@@ -1,0 +1,51 @@
+/* What the generated functions begin and end with, and handles of default streams. */
+#include "cuda_internal.h"
+
+const struct hip_face *cuda_face(void)
+{
+    return heddleFace();
+}
+
+const char *cuda_begin(const char *function)
+{
+    return heddleFace()->call_as(function);
+}
+
+hipError_t cuda_end(const char *before, hipError_t error)
+{
+    if (error != hipSuccess && error != hipErrorNotReady)
+        heddleFace()->set_last_error(error);
+    heddleFace()->call_as(before);
+    return error;
+}
+
+hipError_t cuda_refuse(const char *function)
+{
+    heddleFace()->say("%s: not in this CUDA library; the program goes on with "
+                      "cudaErrorNotSupported (docs/reference/cuda.md lists what works)",
+                      function);
+    heddleFace()->set_last_error(hipErrorNotSupported);
+    return hipErrorNotSupported;
+}
+
+hipError_t cuda_nothing(void)
+{
+    return hipSuccess;
+}
+
+static uintptr_t number_of(hipStream_t stream)
+{
+    return (uintptr_t)stream;
+}
+
+hipStream_t cuda_stream(hipStream_t stream)
+{
+    return number_of(stream) == CUDA_STREAM_LEGACY       ? NULL
+           : number_of(stream) == CUDA_STREAM_PER_THREAD ? hipStreamPerThread
+                                                         : stream;
+}
+
+hipStream_t cuda_stream_own(hipStream_t stream)
+{
+    return stream ? cuda_stream(stream) : hipStreamPerThread;
+}

@@ -1,0 +1,101 @@
+/* Binaries embedded in a program: what the constructors of nvcc and clang register before main().
+ *
+ * The HIP library keeps the list (hip_fat_binary.c). What is different here is only what a binary
+ * looks like, so load() gets the PTX for a device out of it when the binary is first used there. */
+#include "cuda_internal.h"
+
+#include "components/cuda/fatbin/cuda_fatbin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WRAPPER_MAGIC = 0x466243b1, /* clang, CGCUDANV */
+    WRAPPER_VERSION = 1,
+    WRAPPER_LINKED = 2 /* made by a linker of device code */
+};
+
+struct wrapper {
+    uint32_t magic, version;
+    const void *data;
+    const void *more; /* a name, or the binaries that were linked */
+};
+
+static const char *const embedded = "the program's embedded GPU code";
+
+static hipError_t refuse_target(const struct cuda_fatbin *fatbin, const char *isa)
+{
+    char list[200];
+    cuda_fatbin_list(fatbin, list, sizeof list);
+    cuda_face()->say("the GPUs are %s, but %s has no PTX for them, only: %s; compile with "
+                     "-arch=%s (nvcc: not with code=%s alone; clang: --cuda-gpu-arch=%s)",
+                     isa, embedded, list, isa, isa, isa);
+    return hipErrorNoBinaryForGpu;
+}
+
+static hipError_t load_container(const void *bytes, size_t size, int device,
+                                 struct hip_module **loaded)
+{
+    const struct hip_face *face = cuda_face();
+    const char *isa = face->library->devices[device].info.isa;
+    struct cuda_fatbin fatbin;
+    size_t length = 0;
+    if (!cuda_fatbin_read(&fatbin, bytes, size)) {
+        face->say("%s: %s", embedded, fatbin.error);
+        return hipErrorInvalidImage;
+    }
+    const struct cuda_fatbin_entry *entry =
+        cuda_fatbin_find(&fatbin, (uint32_t)strtoul(isa + strlen("sm_"), NULL, 10));
+    if (!entry)
+        return refuse_target(&fatbin, isa);
+    char *text = cuda_fatbin_unpack(&fatbin, entry, &length);
+    if (!text) {
+        face->say("%s: %s", embedded, fatbin.error);
+        return hipErrorInvalidImage;
+    }
+    hipError_t error = face->load_ptx(text, length, device, embedded, loaded);
+    free(text);
+    return error;
+}
+
+static hipError_t load(const void *bytes, int device, struct hip_module **loaded)
+{
+    const struct hip_face *face = cuda_face();
+    const struct wrapper *wrapper = bytes;
+    if (wrapper->magic == WRAPPER_MAGIC && wrapper->version == WRAPPER_LINKED) {
+        face->say("the program was built with -rdc=true, which links device code of several files: "
+                  "only its machine code is linked; build it without -rdc");
+        return hipErrorNoBinaryForGpu;
+    }
+    if (wrapper->magic != WRAPPER_MAGIC || wrapper->version != WRAPPER_VERSION) {
+        face->say("%s has magic 0x%08x and version %u, not 0x%08x and %d", embedded, wrapper->magic,
+                  wrapper->version, WRAPPER_MAGIC, WRAPPER_VERSION);
+        return hipErrorInvalidImage;
+    }
+    return load_container(wrapper->data, face->readable_bytes(wrapper->data), device, loaded);
+}
+
+void **cuda_register_binary(const void *wrapper)
+{
+    return cuda_face()->register_binary(wrapper, load);
+}
+
+void cuda_registration_step(void **handle)
+{
+    (void)handle;
+}
+
+void cuda_register_managed(void **handle, void **pointer, const char *name, size_t size)
+{
+    (void)handle, (void)size;
+    *pointer = NULL;
+    cuda_face()->say("the program has the managed variable '%s': __managed__ is not supported; "
+                     "use cudaMallocManaged()",
+                     name);
+}
+
+char cuda_init_module(void **handle)
+{
+    (void)handle;
+    return 1;
+}

@@ -1,0 +1,61 @@
+/* What CUDA asks about streams beyond HIP. */
+#include "cuda_internal.h"
+
+hipError_t cuda_launch_host_function(hipStream_t stream, hipHostFn_t function, void *data)
+{
+    const struct hip_face *face = cuda_face();
+    hipError_t error = face->enter("cudaLaunchHostFunc");
+    if (error == hipSuccess && !function)
+        error = hipErrorInvalidValue;
+    if (error == hipSuccess)
+        error =
+            face->call_host(stream, (struct hip_host_action){.function = function, .data = data});
+    return face->leave(error);
+}
+
+/* Handles are numbers that are given out once. */
+hipError_t cuda_stream_id(hipStream_t stream, unsigned long long *id)
+{
+    unsigned flags;
+    hipError_t error = id ? hipStreamGetFlags(stream, &flags) : hipErrorInvalidValue;
+    if (error == hipSuccess)
+        *id = (uintptr_t)stream;
+    return error;
+}
+
+hipError_t cuda_stream_device(hipStream_t stream, int *device)
+{
+    if (!device)
+        return hipErrorInvalidValue;
+    *device = hipGetStreamDeviceId(stream);
+    return *device >= 0 ? hipSuccess : hipErrorInvalidHandle;
+}
+
+/* What a capture in one thread forbids in others: nothing here, so the mode is only kept. */
+hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode)
+{
+    static _Thread_local hipStreamCaptureMode own = hipStreamCaptureModeGlobal;
+    if (!mode || (unsigned)*mode > hipStreamCaptureModeRelaxed)
+        return hipErrorInvalidValue;
+    const hipStreamCaptureMode before = own;
+    own = *mode;
+    *mode = before;
+    return hipSuccess;
+}
+
+hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
+                             unsigned long long *id, const void *graph, const void *before)
+{
+    hipStreamCaptureStatus is = hipStreamCaptureStatusNone;
+    unsigned long long number = 0;
+    hipError_t error =
+        status ? hipStreamGetCaptureInfo(stream, &is, &number) : hipErrorInvalidValue;
+    if (error != hipSuccess)
+        return error;
+    if (is != hipStreamCaptureStatusNone && (graph || before))
+        return cuda_refuse("cudaStreamGetCaptureInfo for the graph of a capture");
+    *status = is;
+    if (id)
+        *id = number;
+    return hipSuccess;
+}
