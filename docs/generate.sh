@@ -85,9 +85,38 @@ $(hip_functions W)
 END
 }
 
+cuda_page() {
+    table=components/cuda/api/cuda_calls.tab
+    cat <<END
+# CUDA functions
+
+The libraries that \`heddle run\` puts in front of a program are libcudart.so.12 and
+libcudart.so.13. Names with \`_v2\`, \`_ptsz\` or \`_ptds\` behind them, which headers choose, are
+there, too. A program needs PTX for the GPU or an older one, and the runtime as a shared library
+(nvcc: \`-cudart shared\`; CMake: \`CUDA_RUNTIME_LIBRARY Shared\`; clang: \`-lcudart\`).
+
+## These work
+
+\`\`\`
+$(sed -n 's/^\(1[23]: \)\?\([a-zA-Z_ ]*[ *]\)\?\(cuda[A-Za-z0-9_]*\)(.*/\3/p' $table |
+    sed '/_v[0-9]$/d; /_pt[ds][sz]$/d' | sort -u | paste -sd ' ' | fold -sw 96)
+\`\`\`
+
+## These answer cudaErrorNotSupported
+
+The program goes on with that error. A message on standard error says so at the first call of each.
+
+\`\`\`
+$(sed -n 's/^! //p' $table | tr ' ' '\n' | sed '/_v[0-9]$/d; /_pt[ds][sz]$/d; /_v[0-9]_/d' |
+    sort -u | paste -sd ' ' | fold -sw 96)
+\`\`\`
+END
+}
+
 copy_pages
 errors_page >"$out/reference/errors.md"
 "$heddle" help --markdown >"$out/reference/cli.md"
 library_pages "$out/reference/library"
 hip_page >"$out/reference/hip.md"
+cuda_page >"$out/reference/cuda.md"
 tests/system/newcomer/document.sh "$heddle" >"$out/guide/mistakes.md"

@@ -52,7 +52,7 @@ def test_header_has_no_body_of_a_plain_function():
 def files_by_word():
     """{word: files in which it stands} of sources, descriptions and scripts."""
     found = {}
-    for file in files("*.[chyl]", "*.def", "*.heddle", "*.cpp", "*.py",
+    for file in files("*.[chyl]", "*.def", "*.tab", "*.heddle", "*.cpp", "*.py",
                       folders=(*CODE, "docs", "tests")):
         for word in set(re.findall(r"\w+", text_of(file))):
             found.setdefault(word, set()).add(file)

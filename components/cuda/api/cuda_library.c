@@ -22,7 +22,7 @@ hipError_t cuda_end(const char *before, hipError_t error)
 hipError_t cuda_refuse(const char *function)
 {
     heddleFace()->say("%s: not in this CUDA library; the program goes on with "
-                      "cudaErrorNotSupported (docs/reference/cuda.md lists what works)",
+                      "cudaErrorNotSupported (reference/cuda.md of './dev docs' lists what works)",
                       function);
     heddleFace()->set_last_error(hipErrorNotSupported);
     return hipErrorNotSupported;

@@ -19,7 +19,8 @@ Usage: gen_calls.py calls|map MAJOR TABLE OUTPUT
 import re
 import sys
 
-ROW = re.compile(r"(?:(?P<major>\d+): )?(?P<result>[\w ]+[ *]+)??(?P<name>\w+)\((?P<parameters>[^=]*)\)"
+ROW = re.compile(r"(?:(?P<major>\d+): )?(?P<result>[\w ]+[ *]+)??"
+                 r"(?P<name>\w+)\((?P<parameters>[^=]*)\)"
                  r" = (?P<call>\w+(?:\(.*?\))?)(?:, own (?P<own>\w+(?:\(.*\))?))?$")
 
 

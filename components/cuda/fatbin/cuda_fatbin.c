@@ -46,11 +46,6 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct cuda_fatbin *fatbi
     return false;
 }
 
-bool cuda_fatbin_recognise(const void *bytes, size_t size)
-{
-    return size >= HEADER_BYTES && number(bytes, 4) == MAGIC;
-}
-
 /* Reads the entry at `at`, `left` bytes before the container's end, and says how long it is. */
 static bool read_entry(struct cuda_fatbin *fatbin, const uint8_t *at, size_t left, size_t *length)
 {
@@ -88,7 +83,7 @@ bool cuda_fatbin_read(struct cuda_fatbin *fatbin, const void *bytes, size_t size
     const uint8_t *at = bytes;
     fatbin->count = 0;
     fatbin->error[0] = '\0';
-    if (!cuda_fatbin_recognise(bytes, size))
+    if (size < HEADER_BYTES || number(at, 4) != MAGIC)
         return fail(fatbin, "no fat binary of CUDA: it does not begin with 0x%08x", MAGIC);
     uint64_t version = number(at + 4, 2), header = number(at + 6, 2), content = number(at + 8, 8);
     if (version != VERSION || header < HEADER_BYTES)
