@@ -31,13 +31,21 @@ class Correction:
     dram: float = dataclasses.field(metadata={"meaning": "cycles of a read that misses in the L2"})
     l2: float = dataclasses.field(metadata={"meaning": "cycles of a read that hits in the L2"})
 
+    size: float = dataclasses.field(default=0, metadata={"meaning": "bytes of an access"})
+
     FORMULA = "cycles - accesses / (controllers * line) * reuse * (dram - l2)"
+    BYTES = "cycles - accesses * size / (controllers * line) * reuse * (dram - l2)"
 
     @property
     def corrected(self) -> float:
         """Cycles with warm caches; may be below 0."""
         delta = self.accesses / (self.controllers * self.line) * self.reuse * (self.dram - self.l2)
         return self.cycles - delta
+
+    @property
+    def corrected_by_bytes(self) -> float:
+        """The same where the formula's accesses are read as their bytes."""
+        return self.cycles - (self.cycles - self.corrected) * self.size
 
     def inputs(self) -> dict[str, float]:
         return dataclasses.asdict(self)
@@ -47,14 +55,14 @@ class Correction:
         return {field.name: field.metadata["meaning"] for field in dataclasses.fields(cls)}
 
 
-def _parameters(run: Statistics) -> dict[str, dict[str, Any]]:
+def parameters(run: Statistics) -> dict[str, dict[str, Any]]:
     return dict(run.get("stamp", {}).get("parameters", {}))
 
 
 def memory_latency(run: Statistics) -> float:
     """Cycles of an unloaded access to a row that is not open: the controller, activation, column,
     burst. A memory without timing has a latency."""
-    found = _parameters(run).values()
+    found = parameters(run).values()
     for values in found:
         if "trcd_read" in values:
             ps = sum(values.get(k, 0) for k in ("controller", "trcd_read", "tcl", "tburst"))
@@ -65,20 +73,23 @@ def memory_latency(run: Statistics) -> float:
 
 
 def l2_latency(run: Statistics) -> float:
-    return next((float(values["latency"]) for path, values in _parameters(run).items()
+    return next((float(values["latency"]) for path, values in parameters(run).items()
                  if path.rsplit(".", 1)[-1].startswith("l2") and {"mshrs", "write"} <= values.keys()
                  ), 0.0)
 
 
-def correction(cold: Statistics, profile: Statistics, number: int) -> Correction:
+def correction(cold: Statistics, profile: Statistics, number: int,
+               counted: float | None = None) -> Correction:
+    """`counted`: bytes that a profiler saw read from DRAM, in place of the simulated ones."""
     kernel, profiled = launches(cold)[number], launches(profile)
     own, before = profiled[number]["profile"], profiled.get(number - 1, {}).get("profile", {})
     reads = [part["reads"] for part in kernel["components"].values() if "bytes_read" in part]
-    line = next((values["line"] for values in _parameters(cold).values()
+    line = next((values["line"] for values in parameters(cold).values()
                  if {"latency", "line", "width"} <= values.keys()), 0)
     unique = own["lines_read"] if line else own["lines"] * LINE / SECTOR
-    l2 = l2_latency(cold)
-    return Correction(cycles=kernel["cycles"], accesses=min(sum(reads), unique),
+    l2, size = l2_latency(cold), line or SECTOR
+    accesses = min(sum(reads), unique) if counted is None else counted / size
+    return Correction(cycles=kernel["cycles"], accesses=accesses,
                       controllers=sum(reads) / max(reads) if any(reads) else 1, line=line or LINE,
                       reuse=own["reused"] / before["lines"] if before.get("lines") else 0,
-                      dram=l2 + memory_latency(cold), l2=l2)
+                      dram=l2 + memory_latency(cold), l2=l2, size=size)

@@ -6,9 +6,10 @@ import re
 import xml.dom.minidom
 
 EXPERIMENT_MODES = ["perfect", "none", *(f"memory:{n}" for n in range(1, 11)), "full-memory",
-                    "functional", "formula"]
+                    "functional", "formula", "formula-bytes"]
 # Inputs of the formula of the cold-start thesis, as columns of corrections.csv.
-INPUTS = ["cycles", "accesses", "controllers", "line", "reuse", "dram", "l2"]
+INPUTS = ["cycles", "accesses", "controllers", "line", "reuse", "dram", "l2", "size"]
+CORRECTED = ["corrected_cycles", "corrected_cycles_by_bytes"]
 
 
 def kernels(stats):
@@ -45,7 +46,7 @@ def corrections_of(folder):
     rounded = {(r["launch"], r["mode"]): r["cycles"] for r in rows_of(folder)}
     found = {row["launch"]: row for row in table(folder / "corrections.csv")}
     for launch, row in found.items():
-        cycles, accesses, controllers, line, reuse, dram, l2 = (float(row[k]) for k in INPUTS)
+        cycles, accesses, controllers, line, reuse, dram, l2, _ = (float(row[k]) for k in INPUTS)
         corrected = cycles - accesses / (controllers * line) * reuse * (dram - l2)
         assert math.isclose(corrected, float(row["corrected_cycles"]), rel_tol=1e-12), row
         assert f"{corrected:.0f}" == rounded[launch, "formula"]
@@ -59,11 +60,12 @@ def check_page(folder):
     page = html.unescape((folder / "index.html").read_text())
     rows = corrections_of(folder)
     shown = re.findall(r"<pre>(.*)\n= (.*)\n= (.*)</pre>", page)
-    assert len(shown) == len(rows)
-    for (formula, filled, result), row in zip(shown, rows.values()):
+    assert len(shown) == 2 * len(rows)
+    for i, (formula, filled, result) in enumerate(shown):
+        row = list(rows.values())[i // 2]
         for expression in formula, filled:  # our own output
             value = eval(expression, {name: float(row[name]) for name in INPUTS})
-            assert math.isclose(value, float(row["corrected_cycles"]))
+            assert math.isclose(value, float(row[CORRECTED[i % 2]]))
         assert math.isclose(float(result), value)
 
 
@@ -79,3 +81,27 @@ def check_experiment(folder, chosen):
         curves = xml.dom.minidom.parse(str(folder / name)).getElementsByTagName("polyline")
         assert len(curves) == len(chosen)
     check_page(folder)
+
+
+def check_factors(folder, chosen, rank):
+    """The table of all launches agrees with the ranking and with itself; figures of all kinds."""
+    rows = table(folder / "factors.csv")
+    cold = {row["launch"]: (row["cold_cycles"], row["perfect_cycles"]) for row in rank}
+    assert {r["launch"]: (r["cold_cycles"], r["perfect_cycles"]) for r in rows} == cold
+    assert {r["launch"] for r in rows if r["chosen"] == "1"} == chosen
+    for row, after in zip(rows, [*rows[1:], None]):
+        reads = [float(n) for n in row["dram_reads"].split()]
+        assert len(reads) == int(row["controllers"]) >= float(row["controllers_used"]) >= 1
+        assert float(row["unique_dram_accesses"]) <= sum(reads)
+        assert math.isclose(float(row["l2_miss_rate"]),
+                            float(row["l2_misses"]) / float(row["l2_accesses"]), abs_tol=1e-4)
+        assert float(row["references"]) >= float(row["unique"]) > 0
+        if after:  # the same lines, seen from both sides
+            assert math.isclose(float(row["reuse_forward"]) * float(row["unique"]),
+                                float(after["reuse_backward"]) * float(after["unique"]), abs_tol=1)
+    for name in "launches", "ipc", "accuracy":
+        if not (folder / f"{name}.svg").exists():
+            continue
+        picture = (folder / f"{name}.pgf").read_text()
+        assert picture.count("{pgfscope}") > 20 and picture.count("{") == picture.count("}")
+        assert (folder / f"{name}.pdf").read_bytes().startswith(b"%PDF")

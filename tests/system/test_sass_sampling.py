@@ -230,7 +230,7 @@ def test_experiment_compares_all_ways(sass, six):
     heddle(f"experiment {PLATFORM} --kernels odd,plain --play sass={six} -o {folder}")
     rows = {(r["launch"], r["mode"]): float(r["accuracy_percent"])
             for r in launches.rows_of(folder)}
-    assert len(rows) == 4 * 15
+    assert len(rows) == 4 * 16
     assert rows["3", "functional"] > 98 > rows["3", "none"]
     for name in "ipc.svg", "accuracy.svg":
         assert (folder / name).read_text().count("polyline") >= 4
