@@ -1,6 +1,7 @@
 /* Optimal string alignment distance (edits and transpositions of neighbours), over at most 32
- * characters. A candidate is near when it differs by at most a third of its length; on a tie the
- * first one wins, so the answer is stable. */
+ * characters. A candidate is near when it differs by at most a third of its length, one of four
+ * letters that begins alike by a half ("rait" and "rate"); on a tie the first one wins, so the
+ * answer is stable. */
 #include "dsl/suggest.h"
 
 #include <string.h>
@@ -65,6 +66,8 @@ void suggestion_try(struct suggestion *suggestion, const char *candidate)
     uint32_t allowed = 2 * (length / 3 > 0 ? (length + 1) / 3 : 1);
     if (length <= 2)
         allowed = 1; /* one letter of two is no likeness; another case is */
+    if (length == 4 && strncmp(suggestion->word, candidate, 2) == 0)
+        allowed = 4;
     if (away <= allowed && away < suggestion->distance) {
         suggestion->best = candidate;
         suggestion->distance = away;

@@ -167,6 +167,12 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
                            const struct scope *scope)
 {
     struct child_group group = {.name = item->name, .is_array = item->size != NULL};
+    if (scope->bindings != NULL || node->object.type->model.is_part) { /* which is already said */
+        node->damaged = group.bad = true;
+        if (tree_group(node, item->name.text) == NULL)
+            tree_add_group(e, node, group);
+        return;
+    }
     if (wires_declare(e, node, item, scope, &group)) {
         tree_add_group(e, node, group);
         return;
@@ -276,8 +282,7 @@ static void walk(struct elaboration *e, struct node *node, const struct ast_item
         struct space_entry space = {item, *scope, NULL};
         switch (item->kind) {
         case AST_INSTANCE:
-            if (scope->bindings == NULL) /* misplaced in a `for`, which is already said */
-                make_instances(e, node, item, scope);
+            make_instances(e, node, item, scope);
             break;
         case AST_CONNECT:
             add_statement(e, node, item, scope);

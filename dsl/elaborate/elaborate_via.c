@@ -80,7 +80,8 @@ static void unknown_via(struct elaboration *e, struct node *node, struct ast_nam
 struct link_use *via_link(struct elaboration *e, struct node *node, struct ast_name name)
 {
     struct link_use *use = link_named(e, node, name.text);
-    if (use == NULL)
+    const struct child_group *group = tree_group(node, name.text);
+    if (use == NULL && (group == NULL || !group->bad))
         unknown_via(e, node, name);
     return use;
 }
