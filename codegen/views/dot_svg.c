@@ -1,6 +1,7 @@
 /* SVG as a browser wants it. Graphviz puts tooltips in xlink:title attributes, which browsers
  * ignore, and names of our nodes in <title> elements, which they show. This file puts the first in
- * place of the second. It reads tags and text only as far as that takes: attribute values of
+ * place of the second. A space at the beginning of a text is lost in SVG, so it becomes one that
+ * does not break. This file reads tags and text only as far as that takes: attribute values of
  * Graphviz hold no bare quotes or brackets. */
 #include "codegen/views/dot.h"
 
@@ -52,6 +53,10 @@ static void rewrite(const char *svg, FILE *out)
         }
         const char *end = behind(svg, ">");
         copy_tag(svg, end, out);
+        if (strncmp(svg, "<text", 5) == 0 && *end == ' ') {
+            fputs("&#160;", out);
+            end++;
+        }
         svg = end;
     }
 }

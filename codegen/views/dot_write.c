@@ -8,7 +8,8 @@
 #include "codegen/views/dot_pen.h"
 #include "codegen/views/params_value.h"
 
-#define FONT "Helvetica,Arial,sans-serif"
+/* The widest that are usual first: boxes are laid out for it, so text fits in what a viewer has. */
+#define FONT "DejaVu Sans,Verdana,Helvetica,Arial,sans-serif"
 
 /* What a picture's graphs have between them. */
 struct legend {
