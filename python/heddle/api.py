@@ -29,7 +29,8 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from heddle.files import write
 from heddle.mistakes import Mistake
@@ -140,6 +141,8 @@ class Platform:
     def set(self, settings: Mapping[str, object]) -> Platform:
         """With these settings, too; a path that is set already gets the new value. What the
         platform refuses is a Mistake."""
+        if not isinstance(settings, Mapping):
+            raise Mistake(f"settings are {settings!r:.60}; write them as {{'gpu.l2': '64KiB'}}")
         both = {**dict(self.settings), **{name: _word(value) for name, value in settings.items()}}
         made = Platform(self.path, tuple(both.items()))
         wrong = [said for said in made.check() if said.severity == "error"]
@@ -174,9 +177,8 @@ class Platform:
     def run(self, program: str | Sequence[object] = (), options: Sequence[str] = (), *,
             every: str | None = None, counters: Sequence[str] = ()) -> Run:
         """Simulates; `program` is its words, or one text as in a shell; `options` are of `heddle
-        run`. With `every`, such as "1us" or "1000cy", the
-        run has a series, of all counters or of those named. A failure is a Mistake with what was
-        said."""
+        run`. With `every`, such as "1us" or "1000cy", the run has a series, of all counters or of
+        those named. A failure is a Mistake with what was said."""
         with tempfile.TemporaryDirectory() as folder:
             stats, series = pathlib.Path(folder) / "stats.json", pathlib.Path(folder) / "series.csv"
             if every:
@@ -203,7 +205,10 @@ def load(path: Path, settings: Mapping[str, object] | None = None) -> Platform:
 
 
 def _words(program: str | Sequence[object]) -> list[str]:
-    return shlex.split(program) if isinstance(program, str) else [_word(word) for word in program]
+    try:
+        return shlex.split(program) if isinstance(program, str) else [*map(_word, program)]
+    except ValueError as error:
+        raise Mistake(f"the program is {program!r:.60}, which no shell would read: {error}") from None
 
 
 def _word(value: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Sequence
 from heddle import words as command_line
 from heddle.files import write_or_print
 from heddle.mistakes import Mistake
+from heddle.statistics_file import is_whole
 from heddle.trial import Statistics, Trials, add_options, cpu_seconds, launches, short
 
 Record = dict[str, Any]
@@ -24,12 +25,6 @@ def head(launches_word: str, simulated: str) -> str:
 def estimate(of: Record, record: Record) -> str:
     return (f"{of['cycles']:14.0f} {percent(of['interval'], of['cycles']):7.2f} %  "
             f"{short(record['name'])}")
-
-
-def is_whole(sample: Record) -> bool:
-    """Every launch was simulated from its beginning to its end, so nothing is estimated."""
-    return sample["simulated"] == sample["count"] and all(
-        part["detailed_work_groups"] == part["work_groups"] for part in sample.get("in_parts", []))
 
 
 def groups(run: Statistics, sample: Record) -> list[str]:

@@ -85,6 +85,12 @@ def read(path: str, from_run: bool = False) -> Statistics:
     return dict(root)
 
 
+def is_whole(sample: dict[str, Any]) -> bool:
+    """Every launch of a sample was simulated from beginning to end, so nothing is estimated."""
+    return sample.get("simulated") == sample.get("count") and all(
+        part["detailed_work_groups"] == part["work_groups"] for part in sample.get("in_parts", []))
+
+
 def program(root: Statistics) -> list[str]:
     """The program that ran, and its arguments; nothing where the statistics do not say so."""
     try:

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 from heddle import differences, words as command_line
 from heddle.files import csv_text, write_or_print
 from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics, kernel_labels, read
+from heddle.statistics_file import Statistics, is_whole, kernel_labels, read
 
 Number = int | float
 Key = tuple[str, str, str]  # section ("kernel", "component", ...), where, what
@@ -86,21 +86,22 @@ def _text(value: Number | None) -> str:
     return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
-def _lines(table: Table) -> Iterator[str]:
-    """Of one run; zeros say nothing."""
-    before = ""
+def _lines(table: Table, zeros: bool) -> Iterator[str]:
+    """Of one run; zeros say little, so it is only said how many there are."""
+    before, left_out = "", 0
     where = max([5, *(len(key[1]) for key in table.rows)])
     what = max([9, *(len(key[2]) for key in table.rows)])
     width = max([5, *(len(_text(values[0])) for values in table.rows.values())])
     for key, values in table.rows.items():
-        if not values[0]:
+        if not values[0] and not zeros:
+            left_out += 1
             continue
         if key[0] != before:
             yield f"\n{key[0]}" if before else key[0]
         before = key[0]
         yield f"  {key[1]:<{where}}  {key[2]:<{what}}  {_text(values[0]):>{width}}"
-    if not before:
-        yield "all statistics are zero"
+    if left_out:
+        yield f"\n{left_out} more are zero; --all shows them"
 
 
 def _tidy(table: Table) -> str:
@@ -128,7 +129,7 @@ def statistics(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
         lines = differences.lines(runs, chosen.files, chosen.only, chosen.all, chosen.threshold)
     else:
         table = _table(chosen.files, runs, False)
-        lines = _lines(table)
+        lines = _lines(table, chosen.all)
     return "\n".join(lines) + "\n"
 
 
@@ -216,9 +217,11 @@ def _warn(name: str, run: Statistics) -> None:
     sample = run.get("sample")
     if sample:
         cycles, interval = (float(sample.get(key, 0)) for key in ("cycles", "interval"))
-        print(f"heddle stats: '{name}' is a sample: cycles and counters are of what was simulated "
-              f"in detail; all launches would take {cycles:.0f} cycles, "
-              f"+- {100 * interval / cycles if cycles > 0 else 0:.2f} % at 95 %", file=sys.stderr)
+        told = (", and all launches were simulated whole" if is_whole(sample) else
+                ": cycles and counters are of what was simulated in detail; all launches would "
+                f"take {cycles:.0f} cycles, "
+                f"+- {100 * interval / cycles if cycles > 0 else 0:.2f} % at 95 %")
+        print(f"heddle stats: '{name}' is a sample{told}", file=sys.stderr)
 
 
 def main(words: Sequence[str]) -> int:
@@ -237,9 +240,8 @@ def main(words: Sequence[str]) -> int:
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:
         raise Mistake(f"'--report {chosen.report}' is of one run", usage=True)
     chosen.threshold = command_line.share(chosen.threshold, "--threshold")
-    if len(chosen.files) < 2 and (chosen.only or chosen.all or chosen.threshold):
-        raise Mistake("'--only', '--all' and '--threshold' compare runs; name a second file",
-                      usage=True)
+    if len(chosen.files) < 2 and (chosen.only or chosen.threshold):
+        raise Mistake("'--only' and '--threshold' compare runs; name a second file", usage=True)
     runs = []
     for name in chosen.files:
         runs.append(read(name))

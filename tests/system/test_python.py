@@ -37,6 +37,8 @@ def test_platform_is_checked_and_does_not_change():
             make({"gpu.l3": 1})
     with pytest.raises(heddle.Mistake, match="nowhere"):
         heddle.load("nowhere.heddle")
+    with pytest.raises(heddle.Mistake, match="write them as"):
+        tiny.set("gpu.l2=64KiB")
     values = other.parameters.set_index("parameter")["value"]
     assert values["gpu.l2"] == "64KiB" and values["gpu.cus"] == "4"
     assert tiny.diagram().svg.count("<svg") == 1
@@ -49,6 +51,8 @@ def test_run_has_the_statistics_of_the_command(measure, tmp_path):
     assert run.statistics == stats and "PASS" in run.output
     text = tiny.run(f"'{PROGRAMS}/vectoradd' 512", ["--stats-no-host"])
     assert text.statistics == stats
+    with pytest.raises(heddle.Mistake, match="no shell would read: No closing quotation"):
+        tiny.run("./vectoradd '512")
     assert list(run.kernels["cycles"]) == [k["cycles"] for k in stats["kernels"]]
     assert run.cycles == sum(run.kernels["cycles"])
     found = run.components.set_index(["path", "name"])["value"]

@@ -52,7 +52,19 @@ def test_two_runs_are_compared(measure, heddle):
     assert only and all(line.startswith("  gpu.l2[*]") for line in only)
     heddle(f"stats {a} {b} --threshold 100", "below 100 % are left out")
     heddle(f"stats {a} {b} --threshold much", "no number of per cent", status=2)
-    heddle(f"stats {a} --all", "name a second file", status=2)
+    heddle(f"stats {a} --only gpu", "name a second file", status=2)
+
+
+def test_what_is_zero_is_counted_or_shown(measure, heddle):
+    """A row for each number of the file either way."""
+    done = measure("platforms/tiny.heddle -- vectoradd")
+    short = heddle(f"stats {done.stats_file}").stdout.splitlines()
+    whole = heddle(f"stats {done.stats_file} --all").stdout.splitlines()
+    count = int(re.fullmatch("([0-9]+) more are zero; --all shows them", short[-1])[1])
+    zeros = [line for line in whole if line.endswith(" 0")]
+    assert count == len(zeros) > 100 and not [line for line in short if line.endswith(" 0")]
+    assert {" ".join(line.split()) for line in whole} >= {
+        " ".join(line.split()) for line in short[:-1]}
 
 
 @pytest.mark.parametrize("command", ["stats", "stats --report cpi", "report"])

@@ -52,10 +52,16 @@ def test_reader_says_that_it_is_a_sample(heddle, measure):
     assert run.sample["cycles"] > run.sample["interval"] > 0
 
 
-def test_nothing_is_estimated_where_all_is_simulated(run, measure):
+def test_nothing_is_estimated_where_all_is_simulated(heddle, measure, tmp_path):
     """As in timing mode, but for the cycles in which the parts of launches begin and end."""
-    done = run(f"{TINY} --mode sampled -- vectoradd 256",
-               r"^1 launches, all simulated whole: \d+ cycles").output
+    sample = measure(f"{TINY} --mode sampled -- vectoradd 256",
+                     r"^1 launches, all simulated whole: \d+ cycles")
+    done = sample.output
+    told = heddle(f"stats {sample.stats_file}", "all launches were simulated whole").output
+    heddle(f"report {sample.stats_file} -o {tmp_path}/page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "but all launches were simulated whole" in page
+    assert "+-" not in told and "±" not in page.partition("<script")[0]
     cycles = measure(f"{TINY} -- vectoradd 256").stats["kernels"][0]["cycles"]
     assert int(re.search(r"whole: (\d+)", done)[1]) == pytest.approx(cycles, rel=0.001)
     assert "+-" not in done

@@ -13,7 +13,7 @@ from heddle.measures import RUN
 from heddle.report.runs import MEASURES, Run
 from heddle.report.tables import cell, table
 from heddle.report.timeline import Timeline
-from heddle.statistics_file import kernel_labels, number, title
+from heddle.statistics_file import is_whole, kernel_labels, number, title
 
 HERE = Path(__file__).parent
 FINDINGS = 12  # kernels about which something is said
@@ -81,9 +81,11 @@ def head(run: Run) -> str:
         lines += (f'<p class="notice">The run did not come to its end: '
                   f'{escape(run.root["partial"])}.</p>')
     if sample := run.root.get("sample"):
-        lines += (f'<p class="notice">A sample: cycles and counters are of what was simulated in '
-                  f'detail. All launches would take {count(round(sample["cycles"]))} cycles, '
-                  f'± {percent(sample["interval"] / (sample["cycles"] or 1))} at 95 %.</p>')
+        lines += (f'<p class="notice">A sample'
+                  + (", but all launches were simulated whole.</p>" if is_whole(sample) else
+                     f': cycles and counters are of what was simulated in detail. All launches '
+                     f'would take {count(round(sample["cycles"]))} cycles, '
+                     f'± {percent(sample["interval"] / (sample["cycles"] or 1))} at 95 %.</p>'))
     if run.missing:
         lines += (f'<p class="notice">No topology and no measures of components: '
                   f'{escape(run.missing)}</p>')
