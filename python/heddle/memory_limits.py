@@ -193,14 +193,19 @@ def _latency(j: Judged, share: float) -> Limit:
             "limited by the number of vector memory instructions in flight: "
             f"{k.of_wavefronts(full):.0f} % of the wavefronts' cycles wait for room; {few}; "
             f"{sure(share)}"), j.more("more of them can be in flight", "cu.vmem_queue"))
+    known = j.full or j.levels
     way = (f", about what the way takes with nobody in front ({j.alone:.0f})" if j.levels else
-           f"; {RECORDS}")
+           "" if known else f"; {RECORDS}")
     short = scarce(k)
     if short:
         return Limit(f"occupancy_{short}", share, (
             f"limited by occupancy: {OCCUPANCY[short]} let{'s' if short == 'lds' else ''} "
             f"{fits(k)}, too few to hide loads: {few}{way}; {sure(share)}"),
             room(j, short))
+    if not known:
+        return Limit("memory", share, (
+            f"limited by vector memory: {few}{way}, and says whether loads queue or take as long "
+            f"as they have to; {sure(share)}"))
     if j.in_flight < IN_FLIGHT:
         return Limit("chain", share, (
             f"limited by a chain of loads, one behind the other: {few}{way}; more independent "

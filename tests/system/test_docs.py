@@ -1,11 +1,14 @@
 """The documents say what is so: built pages, commands, and numbers that can be measured again."""
+import json
 import os
 import re
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
 
+from browser import chromium, needs_chromium
 from harness import HEDDLE, PROGRAMS, ROOT, call, heddle
 
 
@@ -77,6 +80,35 @@ def test_picture_of_the_readme_is_what_heddle_draws(tmp_path):
     assert drawn(today.read_text()) == drawn(committed.read_text())
 
 
+# Text and the smallest shape around its beginning, in the fonts of viewers.
+IN_BOXES = """<script>
+document.body.setAttribute('data-told', JSON.stringify(FONTS.map(function (font) {
+  document.querySelectorAll('text').forEach(t => t.style.fontFamily = font);
+  var boxes = [...document.querySelectorAll('polygon, path')].map(p => p.getBBox());
+  return [...document.querySelectorAll('text')].filter(function (t) {
+    var b = t.getBBox(), x = b.x + 1, y = b.y + b.height / 2;
+    var around = boxes.filter(p => p.x <= x && x <= p.x + p.width && p.y <= y &&
+                                   y <= p.y + p.height);
+    return around.length && b.x + b.width > Math.min(...around.map(p => p.x + p.width)) + 0.5;
+  }).map(t => t.textContent);
+})));
+</script>"""
+
+
+@needs_chromium
+def test_text_of_the_picture_fits_its_boxes_in_any_font_of_a_page(tmp_path):
+    """Proportional ones, with and without serifs; a viewer need not have the first that is asked
+    for. And no text begins with a space, which is not shown."""
+    fonts = ["DejaVu Sans", "DejaVu Serif", "Verdana", "Helvetica", "Arial", "sans-serif", "serif"]
+    svg = (ROOT / "docs/r9nano.svg").read_text()
+    assert svg.count("<text") > 100 and not re.search(r"<text[^>]*> ", svg)
+    page = tmp_path / "page.html"
+    page.write_text(f"<body>{svg[svg.index('<svg'):]}"
+                    + IN_BOXES.replace("FONTS", json.dumps(fonts)) + "</body>")
+    shown = chromium(tmp_path, "--dump-dom", f"file://{page}")
+    assert json.loads(unescape(re.search('data-told="(.*?)"', shown)[1])) == [[]] * len(fonts)
+
+
 def test_commands_of_the_readme_work_in_an_empty_folder(tmp_path, full):
     """Without an error or a warning, with --full also none of a compiler that does its best."""
     page = Path("README.md").read_text(encoding="utf-8")
@@ -89,6 +121,69 @@ def test_commands_of_the_readme_work_in_an_empty_folder(tmp_path, full):
     done = call(["bash", "-ec", f"cd '{tmp_path}' && . ./commands"], "no errors", "^PASS", "cycles",
                 env={"HEDDLE_CFLAGS": ""} if full else {})
     assert "warning" not in done.output
+
+
+def printed(text):
+    """Its lines without the width of their columns."""
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def not_printed(shown, text):
+    """The first line of a page's block that the command has not printed there, in order; "..."
+    stands for anything."""
+    rest = iter(printed(text))
+    for line in printed(shown):
+        pattern = re.escape(line).replace(re.escape("..."), ".*")
+        if not any(re.fullmatch(pattern, told) for told in rest):
+            return line
+    return None
+
+
+def blocks(page, begin):
+    """Blocks of a page, without a language, that begin with this."""
+    return re.findall(rf"^```\n({begin}.*?)^```$", Path(page).read_text(encoding="utf-8"),
+                      re.M | re.S)
+
+
+def quotes(page):
+    """Quoted paragraphs of a page as plain text."""
+    found = re.findall(r"^> (.*?)\n\n", Path(page).read_text(encoding="utf-8"), re.M | re.S)
+    return [" ".join(text.replace("\\", "").replace("`", "").split()) for text in found]
+
+
+def test_figures_of_the_page_on_results_are_what_is_printed(measure, tmp_path):
+    """docs/guide/results.md and the README: tables and sentences; without --full only those that
+    runs of a second or two print."""
+    page = "docs/guide/results.md"
+    small, = blocks("README.md", "matmul_tiled")
+    assert not_printed(small, heddle("run platforms/r9nano.heddle --report cpi -- matmul_tiled")
+                       .output) is None
+    done = measure("platforms/r9nano.heddle --report limits -- matmul_tiled 256")
+    table, = blocks(page, "matmul_tiled")
+    assert not_printed(table, heddle(f"stats {done.stats_file} --report cpi").stdout) is None
+    known = json.loads(done.stats_file.read_text())
+    del known["fullness"]  # as --report cpi leaves it
+    (tmp_path / "cpi.json").write_text(json.dumps(known))
+    told = " ".join(printed(heddle(f"stats {tmp_path}/cpi.json --report cpi").stdout + done.output))
+    sentences = quotes(page)
+    assert len(sentences) == 3
+    assert [one for one in sentences if one not in told.replace("`", "")] == []
+    profile, = blocks(page, "    offset executions")
+    assert not_printed(profile, heddle("run platforms/tiny.heddle --profile instructions -- "
+                                       "matmul_tiled 64").output) is None
+    command, *answers = blocks(page, r"\$ printf")[0].splitlines()
+    words = re.fullmatch(r"\$ (printf .* \| )heddle (.*)", command)
+    assert call(["bash", "-c", f"{words[1]}{HEDDLE} {words[2]}"],
+                status=1).stdout.splitlines() == answers
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("setting, most", [
+    ("gpu.hashed=true", 0.82), ("gpu.banks=32", 0.72), ("gpu.sa.l1v.latency=62cy", 1.0)])
+def test_settings_help_as_the_page_on_results_says(measure, setting, most):
+    before, after = (measure(f"platforms/r9nano.heddle {words} -- matmul_tiled 256")
+                     .stats["kernels"][0]["cycles"] for words in ("", f"--set {setting}"))
+    assert most - 0.05 < after / before < most
 
 
 GUIDE = ["start", "results", "watch", "component", "policy", "coherence", "multi-gpu", "placement",

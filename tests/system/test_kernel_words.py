@@ -84,8 +84,8 @@ def test_work_groups_a_launch_are_a_mean():
 
 @pytest.mark.parametrize("made, says, says_not", [
     ({"vmcnt": 610, "valu": 390},
-     "limited by a chain of loads, one behind the other: a wavefront has 1.2 loads under way, and "
-     "each takes 123 cycles; `heddle run --report limits` records which", "occupancy"),
+     "limited by vector memory: a wavefront has 1.2 loads under way, and each takes 123 cycles; "
+     "`heddle run --report limits` records which", "chain"),
     ({"limiter": "vgprs", "vmcnt": 610, "valu": 390},
      "limited by occupancy: vector registers let only 3.0 of 10 wavefronts onto a SIMD", "grid"),
     ({"limiter": "lds", "vmcnt": BUSY * 4, "valu": 390},

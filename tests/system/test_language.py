@@ -9,10 +9,12 @@ import harness
 import pytest
 
 from harness import HEDDLE, ROOT, call
+from programs import quick_and_full
 
 PLATFORMS = (glob.glob("platforms/*.heddle") + glob.glob("tests/system/*.heddle")
              + glob.glob("tests/system/hang/*.heddle"))
 LIBRARY = glob.glob("components/*/*/*.heddle")
+MAPPED = [Path("platforms"), *Path("docs/examples").iterdir()]  # folders of platforms
 EXAMPLES = glob.glob("docs/examples/*/*.heddle") + glob.glob("tests/system/newcomer/base/*.heddle")
 
 
@@ -27,6 +29,23 @@ def large_with_full(files):
 @pytest.mark.parametrize("file", large_with_full([*PLATFORMS, *LIBRARY]))
 def test_checked_in_description_has_no_errors_or_warnings(heddle, file):
     assert "warning" not in heddle(f"check {file}").output
+
+
+@pytest.mark.parametrize("name", quick_and_full(
+    "tiny mi210 ring4 two_kinds",
+    ["apu", "managed4", "node8", "pod64", "r9nano_x4", "r9nano_x8_fabric", "chiplets", "l3"]))
+def test_missing_map_is_named_wherever_it_breaks_coherence(heddle, tmp_path, name):
+    """Each `map` of GPU memory taken away by itself."""
+    file, = (found for folder in MAPPED for found in folder.glob(f"{name}.heddle"))
+    text = file.read_text()
+    maps = [found for found in re.finditer(r"\bmap ([\w.\[\]*]+);", text)
+            if found[1] != "system.local"]
+    for found in maps:
+        (tmp_path / "p.heddle").write_text(text[:found.start()] + text[found.end():])
+        space = re.escape(found[1].replace("[*]", "[0]"))
+        heddle(f"check {tmp_path}/p.heddle -I {file.parent} -I docs/examples", "E0507",
+               f"help: .* no 'map' says which that is: add 'map {space};'", status=1)
+    assert maps
 
 
 @pytest.mark.parametrize("name", ["tiny", "array"])
