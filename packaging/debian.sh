@@ -68,6 +68,7 @@ install_documents() {
     install -m 755 "$source/packaging/demo.sh" "$doc/examples/demo.sh"
     install -m 644 "$source/tests/programs/vectoradd.hip.cpp" "$source/tests/programs/check.hpp" \
         "$doc/examples"
+    ln -s ../../heddle/docs/guide "$doc/guide"
     gzip -9nc "$source/CHANGELOG.md" >"$doc/changelog.gz"
     {
         printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n'
@@ -107,8 +108,8 @@ Description: simulators of GPU platforms from a page of text
  description, draws it, generates and compiles C, and reports where the time
  of a program went.
  .
- The package has the command, the library of components, platforms, and files
- for editors and shells.
+ The package has the command, the library of components, platforms, a guide with
+ examples, and files for editors and shells.
 END
     (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
 }

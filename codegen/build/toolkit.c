@@ -26,6 +26,14 @@ static const char *own_folder(struct arena *arena)
     return arena_strdup(arena, path);
 }
 
+static bool set_home(struct arena *arena, const char *home, struct toolkit *toolkit)
+{
+    toolkit->home = home;
+    toolkit->library = arena_printf(arena, "%s/components", home);
+    toolkit->python = arena_printf(arena, "%s/python", home);
+    return exists(toolkit->library);
+}
+
 /* Lines "key=value": source (the checkout), archive and library (any number), hip, opencl,
  * cuda, kfd, mpi, objects (folders and libraries). */
 static bool read_home_file(struct arena *arena, const char *path, struct toolkit *toolkit)
@@ -63,10 +71,8 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
     fclose(file);
     if (!source)
         return false;
-    toolkit->library = arena_printf(arena, "%s/components", source);
-    toolkit->python = arena_printf(arena, "%s/python", source);
     toolkit->include[0] = source;
-    return exists(toolkit->library);
+    return set_home(arena, source, toolkit);
 }
 
 /* Without ".." and links: whether a file is of the library is told by its path. */
@@ -89,13 +95,11 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
     /* What the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
     const char *prefix = plain_path(arena, folder);
-    toolkit->library = arena_printf(arena, "%s/share/heddle/components", prefix);
-    if (!exists(toolkit->library))
+    if (!set_home(arena, arena_printf(arena, "%s/share/heddle", prefix), toolkit))
         return false;
-    toolkit->python = arena_printf(arena, "%s/share/heddle/python", prefix);
     toolkit->objects = arena_printf(arena, "%s/share/heddle/compiled/objects", prefix);
     toolkit->include[0] = arena_printf(arena, "%s/include/heddle", prefix);
-    toolkit->include[1] = arena_printf(arena, "%s/share/heddle", prefix);
+    toolkit->include[1] = toolkit->home;
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
         vector_push(arena, &toolkit->libraries, libraries[i]);
     for (size_t f = 0; f < sizeof folders / sizeof folders[0]; f++) {

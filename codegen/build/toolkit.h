@@ -1,8 +1,8 @@
 /* Locations of the toolkit's own files. No path is compiled in: the command starts from where it
  * stands itself.
  *
- * - Installed: PREFIX/bin/heddle, PREFIX/share/heddle/components/, PREFIX/share/heddle/python/,
- * PREFIX/share/heddle/compiled/objects/,
+ * - Installed: PREFIX/bin/heddle, PREFIX/share/heddle/ with components/, python/, docs/ and
+ *   tests/programs/ as in a checkout, PREFIX/share/heddle/compiled/objects/,
  *   PREFIX/include/heddle/runtime/, and the libraries in PREFIX/lib (or its multiarch folder):
  * libheddle_runtime.a, heddle/libisa.a, heddle/libfunctional.a, heddle/libamdhip64.so.5.
  * - Build tree: `heddle.home` beside the command says where the sources and the libraries are.
@@ -16,6 +16,7 @@
 #include "dsl/arena.h"
 
 struct toolkit {
+    const char *home;       /* the checkout, or what is like it: $HEDDLE of the guide */
     const char *library;    /* folder of NAME/NAME.heddle */
     const char *include[3]; /* folders below which "runtime/..." and "components/..." are found;
                                NULL-terminated */

@@ -24,6 +24,8 @@ int command_help(struct command *c)
         return EXIT_USAGE;
     } else if (o->arguments.count == 0) {
         options_print_help(stdout, COMMAND_COUNT);
+        if (toolkit_find(c->arena, &c->toolkit))
+            printf("The guide begins with %s/docs/guide/start.md.\n", c->toolkit.home);
     } else {
         for (int i = 0; i < COMMAND_COUNT; i++)
             if (strcmp(options_command_name((enum options_command)i), o->arguments.items[0]) == 0) {

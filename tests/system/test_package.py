@@ -7,6 +7,8 @@ import subprocess
 import pytest
 
 import harness
+from programs import only_full
+from test_docs import GENERIC, GUIDE, dead_links, guide_script
 
 # What lintian says of a package that nobody publishes: it has no address for mail.
 ACCEPTED = {"bogus-mail-host", "bogus-mail-host-in-debian-changelog"}
@@ -61,13 +63,37 @@ def test_headers_that_components_include_are_installed(prefix):
     assert not missing
 
 
+def test_guide_is_installed_with_all_that_it_uses(prefix, tmp_path):
+    """`heddle help` names it; its links lead somewhere, and what its commands name is there."""
+    home = prefix / "share/heddle"
+    start, = re.findall("^The guide begins with (.*)[.]$", installed(prefix, tmp_path, "help"), re.M)
+    assert start == str(home / "docs/guide/start.md") and os.path.exists(start)
+    pages = [page for page in home.glob("docs/**/*.md") if page.name != "mutations.md"]
+    assert len(pages) > 50 and [link for page in pages for link in dead_links(page)] == []
+    used = {name for page in pages for name in re.findall(r"\$HEDDLE/([\w./*-]+)", page.read_text())
+            if not name.startswith("build/")}
+    assert len(used) > 20 and [name for name in used if not list(home.glob(name))] == []
+
+
+@pytest.mark.parametrize("pages", [
+    ["placement"], *only_full(GUIDE, ["sweep"], ["whatif"], ["opencl"])],
+    ids=lambda pages: pages[0])
+def test_commands_of_the_guide_work_where_it_is_installed(prefix, tmp_path, pages):
+    """All of a page in an empty folder, as someone types them who has no checkout."""
+    (tmp_path / "guide.sh").write_text("set -euo pipefail\n" + "".join(guide_script(pages)))
+    library = next(prefix.rglob("libheddle_start.a")).parent
+    call(["bash", "guide.sh"], tmp_path, HEDDLE=str(prefix / "share/heddle"), HEDDLE_CFLAGS="-Og",
+         LIBRARY_PATH=str(library), HEDDLE_PLAIN=str(prefix / "bin/heddle"),
+         PATH=f"{GENERIC.parent}:{prefix}/bin:{os.environ['PATH']}")
+
+
 @pytest.mark.parametrize("compiler, language", [("cc", "c"), ("c++", "c++")])
 def test_program_for_the_driver_is_built_from_what_is_installed(prefix, tmp_path, compiler,
                                                                 language):
     """As the guide says: no path of the checkout, in C and in C++."""
     library = next(prefix.rglob("libheddle_start.a")).parent
     shutil.copy(harness.ROOT / "docs/examples/placement/placement.c", tmp_path)
-    words = [compiler, "-x", language, "-Wall", f"-I{prefix}/include/heddle", "placement.c", "-o",
+    words = [compiler, "-x", language, "-Wall", f"-I{prefix}/share/heddle", "placement.c", "-o",
              "placement", f"-L{library}", "-lheddle_start", "-ldl"]
     if language == "c++":  # the header alone: the example is C
         (tmp_path / "placement.c").write_text(
