@@ -208,7 +208,8 @@ def _words(program: str | Sequence[object]) -> list[str]:
     try:
         return shlex.split(program) if isinstance(program, str) else [*map(_word, program)]
     except ValueError as error:
-        raise Mistake(f"the program is {program!r:.60}, which no shell would read: {error}") from None
+        raise Mistake(f"the program is {program!r:.60}, which no shell would read: "
+                      f"{error}") from None
 
 
 def _word(value: object) -> str:

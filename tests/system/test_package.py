@@ -66,7 +66,8 @@ def test_headers_that_components_include_are_installed(prefix):
 def test_guide_is_installed_with_all_that_it_uses(prefix, tmp_path):
     """`heddle help` names it; its links lead somewhere, and what its commands name is there."""
     home = prefix / "share/heddle"
-    start, = re.findall("^The guide begins with (.*)[.]$", installed(prefix, tmp_path, "help"), re.M)
+    start, = re.findall("^The guide begins with (.*)[.]$", installed(prefix, tmp_path, "help"),
+                        re.M)
     assert start == str(home / "docs/guide/start.md") and os.path.exists(start)
     pages = [page for page in home.glob("docs/**/*.md") if page.name != "mutations.md"]
     assert len(pages) > 50 and [link for page in pages for link in dead_links(page)] == []
