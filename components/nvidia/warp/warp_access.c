@@ -1,0 +1,307 @@
+/* Handlers of warp_access.def, at one x86-64 level. Called through warp_handler_of().
+ *
+ * Stores to one address and atomics are done in the order of lanes, the last one wins. */
+#include "warp_variant.h"
+#include "warp_lanes.h"
+
+#include "warp_formats.h"
+#include "warp_reach.h"
+
+#define EACH                                                                                       \
+    for (uint32_t left = mask, i; left && (i = (uint32_t)__builtin_ctz(left), 1); left &= left - 1)
+
+/* M: type in memory; R: of the register, to which M is extended. */
+#define LOAD(id, M, R)                                                                             \
+    RUN(id)                                                                                        \
+    {                                                                                              \
+        enum warp_shape shape = warp_reach(m, op, mask, sizeof(M), false);                         \
+        if (shape == REACH_NONE)                                                                   \
+            return;                                                                                \
+        ROW_##R *to = lanes_target(m, op, mask);                                                   \
+        if (shape == REACH_RUN) {                                                                  \
+            M from[WARP_LANES];                                                                    \
+            memcpy(from, m->at[0], sizeof from);                                                   \
+            LANES to[i] = (ROW_##R)(R)from[i];                                                     \
+        } else if (shape == REACH_UNIFORM) {                                                       \
+            M value;                                                                               \
+            memcpy(&value, m->at[0], sizeof value);                                                \
+            LANES to[i] = (ROW_##R)(R)value;                                                       \
+        } else {                                                                                   \
+            EACH                                                                                   \
+            {                                                                                      \
+                M value;                                                                           \
+                memcpy(&value, m->at[i], sizeof value);                                            \
+                to[i] = (ROW_##R)(R)value;                                                         \
+            }                                                                                      \
+        }                                                                                          \
+        lanes_done(m, op, mask, sizeof *to);                                                       \
+    }
+LOAD(LD_U8N, u8, u32)
+LOAD(LD_S8N, s8, s32)
+LOAD(LD_U16N, u16, u32)
+LOAD(LD_S16N, s16, s32)
+LOAD(LD_32N, u32, u32)
+LOAD(LD_U8W, u8, u64)
+LOAD(LD_S8W, s8, s64)
+LOAD(LD_U16W, u16, u64)
+LOAD(LD_S16W, s16, s64)
+LOAD(LD_U32W, u32, u64)
+LOAD(LD_S32W, s32, s64)
+LOAD(LD_64W, u64, u64)
+
+#define STORE(id, M)                                                                               \
+    RUN(id)                                                                                        \
+    {                                                                                              \
+        enum warp_shape shape = warp_reach(m, op, mask, sizeof(M), true);                          \
+        if (shape == REACH_NONE)                                                                   \
+            return;                                                                                \
+        const bool wide = op->bank[2] == WARP_WIDE || sizeof(M) == 8;                              \
+        const u32 *narrow = warp_source(m, op, 2);                                                 \
+        const u64 *whole = warp_source(m, op, 2);                                                  \
+        if (shape == REACH_RUN) {                                                                  \
+            M data[WARP_LANES];                                                                    \
+            if (wide)                                                                              \
+                LANES data[i] = (M)whole[i];                                                       \
+            else                                                                                   \
+                LANES data[i] = (M)narrow[i];                                                      \
+            if (mask == (uint32_t)WARP_ALL)                                                        \
+                memcpy(m->at[0], data, sizeof data);                                               \
+            else                                                                                   \
+                EACH memcpy(m->at[0] + i * sizeof(M), &data[i], sizeof(M));                        \
+            return;                                                                                \
+        }                                                                                          \
+        EACH                                                                                       \
+        {                                                                                          \
+            M value = wide ? (M)whole[i] : (M)narrow[i];                                           \
+            memcpy(m->at[i], &value, sizeof value);                                                \
+        }                                                                                          \
+    }
+STORE(ST_8, u8)
+STORE(ST_16, u16)
+STORE(ST_32, u32)
+STORE(ST_64, u64)
+
+/* Where lane i's bytes lie, for those who do not care how. */
+WARP_INLINE char *lane_at(const struct warp_machine *m, enum warp_shape shape, u64 bytes,
+                          unsigned i)
+{
+    return shape == REACH_RUN ? m->at[0] + i * bytes : m->at[i];
+}
+
+static void put(struct warp_machine *m, const struct warp_place *p, unsigned lane, u64 value)
+{
+    if (p->bank == WARP_NARROW)
+        ((u32 *)(void *)(m->base[p->bank] + p->at))[lane] = (u32)value;
+    else if (p->bank == WARP_WIDE)
+        ((u64 *)(void *)(m->base[p->bank] + p->at))[lane] = value;
+}
+
+static u64 get(const struct warp_machine *m, const struct warp_place *p, unsigned lane)
+{
+    const void *row = m->base[p->bank] + p->at;
+    return p->bank == WARP_WIDE || p->wide ? ((const u64 *)row)[lane] : ((const u32 *)row)[lane];
+}
+
+/* `target`: bytes of an element, and 256 where it is signed. 16 bytes are two places. */
+RUN(LD_VECTOR)
+{
+    u64 size = op->target & 255, bytes = size * op->count;
+    enum warp_shape shape = warp_reach(m, op, mask, bytes, false);
+    if (shape == REACH_NONE)
+        return;
+    const struct warp_place *place = m->code->places + op->list;
+    for (unsigned k = 0; k < op->count; k++) {
+        if (place[k].bank == WARP_NARROW && size == 4) {
+            u32 *to = (u32 *)(void *)(m->base[WARP_NARROW] + place[k].at);
+            EACH memcpy(&to[i], lane_at(m, shape, bytes, i) + 4 * k, 4);
+            continue;
+        }
+        EACH
+        {
+            u64 value = 0;
+            memcpy(&value, lane_at(m, shape, bytes, i) + size * k, size);
+            if (op->target & 256)
+                value = (u64)((s64)(value << (64 - 8 * size)) >> (64 - 8 * size));
+            put(m, &place[k], i, value);
+        }
+    }
+}
+
+RUN(ST_VECTOR)
+{
+    u64 size = op->target & 255, bytes = size * op->count;
+    enum warp_shape shape = warp_reach(m, op, mask, bytes, true);
+    if (shape == REACH_NONE)
+        return;
+    const struct warp_place *place = m->code->places + op->list;
+    EACH for (unsigned k = 0; k < op->count; k++)
+    {
+        u64 value = get(m, &place[k], i);
+        memcpy(lane_at(m, shape, bytes, i) + size * k, &value, size);
+    }
+}
+
+/* cp.async: to shared memory at operand 2 from at[1]; the copy's size is `target`, of which the
+ * first bytes of operand 3 are read, the others are zeros. Done at once. */
+RUN(COPY)
+{
+    u64 bytes = op->target;
+    u32 all = bytes < 64 ? (u32)bytes : 64;
+    const u32 *count = op->bank[3] == WARP_NOTHING ? NULL : warp_source(m, op, 3);
+    const u32 *skip = op->bank[3] == WARP_PREDICATE ? NULL : count;
+    u32 ignored = op->bank[3] == WARP_PREDICATE ? warp_predicate(m, op, 3) : 0, reading = 0;
+    _Alignas(16) char data[WARP_LANES][16];
+    memset(data, 0, sizeof data);
+    EACH reading |= (u32)(!(ignored >> i & 1) && (!skip || skip[i])) << i;
+    if (reading) {
+        enum warp_shape shape = warp_reach(m, op, reading, bytes, false);
+        if (shape == REACH_NONE)
+            return;
+        for (uint32_t left = reading; left; left &= left - 1) {
+            unsigned i = (unsigned)__builtin_ctz(left);
+            memcpy(data[i], lane_at(m, shape, bytes, i), skip && skip[i] < all ? skip[i] : all);
+        }
+    }
+    _Alignas(64) u64 seen[WARP_LANES];
+    memcpy(seen, m->address, sizeof seen);
+    struct warp_op to = *op;
+    to.at[1] = op->at[2], to.bank[1] = op->bank[2], to.combine = PTX_SPACE_SHARED;
+    to.value = (u64)(s64)(s32)op->list;
+    enum warp_shape shape = warp_reach(m, &to, mask, bytes, true);
+    if (shape == REACH_NONE)
+        return;
+    EACH memcpy(lane_at(m, shape, bytes, i), data[i], bytes);
+    memcpy(m->address, seen, sizeof seen);
+    m->space = PTX_SPACE_GLOBAL;
+}
+
+/* st.bulk: zeros; operand 2 is the size. */
+RUN(FILL)
+{
+    const u64 *size = warp_source(m, op, 2);
+    enum warp_shape shape = warp_reach(m, op, mask, 8, true);
+    if (shape == REACH_NONE)
+        return;
+    EACH for (u64 done = 0; done < size[i]; done += 8)
+    {
+        if (m->space == PTX_SPACE_SHARED && m->address[i] + done + 8 > m->block->shared) {
+            warp_fault_at(m, WARP_FAULT_ADDRESS, i, m->address[i] + done,
+                          "outside of the block's shared memory");
+            return;
+        }
+        memset(lane_at(m, shape, 8, i) + done, 0, 8);
+    }
+}
+
+RUN(TOUCH)
+{
+    warp_reach(m, op, mask, 1, false);
+}
+
+WARP_INLINE f32 canonical(f32 x)
+{
+    return x == x ? x : float32(0x7fffffff);
+}
+WARP_INLINE u32 add_f16x2(u32 a, u32 b)
+{
+    return half_bits(half_value(a & 0xffff) + half_value(b & 0xffff))
+           | half_bits(half_value(a >> 16) + half_value(b >> 16)) << 16;
+}
+WARP_INLINE u32 add_bf16x2(u32 a, u32 b)
+{
+    return bfloat_bits(bfloat_value(a) + bfloat_value(b))
+           | bfloat_bits(bfloat_value(a >> 16) + bfloat_value(b >> 16)) << 16;
+}
+
+/* The lesser or greater of floats by their bits; a NaN loses. */
+WARP_INLINE bool goes_first(u32 a, u32 b, u32 sign, bool least)
+{
+    s64 x = a & sign ? -(s64)(a & (sign - 1)) - 1 : (s64)a,
+        y = b & sign ? -(s64)(b & (sign - 1)) - 1 : (s64)b;
+    return least ? x < y : x > y;
+}
+WARP_INLINE u32 extreme(u32 a, u32 b, u32 sign, u32 top, bool least)
+{
+    bool nan_a = (a & (sign - 1)) > top, nan_b = (b & (sign - 1)) > top;
+    return nan_a && nan_b ? sign - 1 : nan_a ? b : nan_b || goes_first(a, b, sign, least) ? a : b;
+}
+WARP_INLINE u32 least32(u32 a, u32 b)
+{
+    return extreme(a, b, 0x80000000u, 0x7f800000, true);
+}
+WARP_INLINE u32 most32(u32 a, u32 b)
+{
+    return extreme(a, b, 0x80000000u, 0x7f800000, false);
+}
+WARP_INLINE u32 extreme_16(u32 a, u32 b, bool least, u32 top)
+{
+    return extreme(a, b, 0x8000, top, least);
+}
+WARP_INLINE u32 extreme_x2(u32 a, u32 b, bool least, u32 top)
+{
+    return extreme(a & 0xffff, b & 0xffff, 0x8000, top, least)
+           | extreme(a >> 16, b >> 16, 0x8000, top, least) << 16;
+}
+
+/* red has no destination: bank[0] is WARP_NOTHING. */
+#define ATOMIC(id, T, expression)                                                                  \
+    RUN(id)                                                                                        \
+    {                                                                                              \
+        enum warp_shape shape = warp_reach(m, op, mask, sizeof(T), true);                          \
+        if (shape == REACH_NONE)                                                                   \
+            return;                                                                                \
+        const ROW_##T *pb = warp_source(m, op, 2);                                                 \
+        const ROW_##T *pc = op->bank[3] == WARP_NOTHING ? pb : warp_source(m, op, 3);              \
+        ROW_##T *to =                                                                              \
+            op->bank[0] == WARP_NOTHING ? (ROW_##T *)(void *)m->temp : warp_target(m, op);         \
+        EACH                                                                                       \
+        {                                                                                          \
+            T old, b = (T)pb[i], c = (T)pc[i], value;                                              \
+            (void)c;                                                                               \
+            char *at = lane_at(m, shape, sizeof old, i);                                           \
+            memcpy(&old, at, sizeof old);                                                          \
+            value = (T)(expression);                                                               \
+            memcpy(at, &value, sizeof value);                                                      \
+            to[i] = (ROW_##T)old;                                                                  \
+        }                                                                                          \
+    }
+
+/* 128 bits are two places each: destination, b, and c of the list. */
+static void wide_atomic(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
+                        bool compares)
+{
+    enum warp_shape shape = warp_reach(m, op, mask, 16, true);
+    if (shape == REACH_NONE)
+        return;
+    const struct warp_place *place = m->code->places + op->list;
+    EACH
+    {
+        u64 old[2], value[2] = {get(m, &place[2], i), get(m, &place[3], i)};
+        char *at = lane_at(m, shape, 16, i);
+        memcpy(old, at, sizeof old);
+        bool writes = !compares || (old[0] == value[0] && old[1] == value[1]);
+        if (compares)
+            value[0] = get(m, &place[4], i), value[1] = get(m, &place[5], i);
+        if (writes)
+            memcpy(at, value, sizeof value);
+        put(m, &place[0], i, old[0]);
+        put(m, &place[1], i, old[1]);
+    }
+}
+RUN(ATOM_EXCH_128)
+{
+    wide_atomic(m, op, mask, false);
+}
+RUN(ATOM_CAS_128)
+{
+    wide_atomic(m, op, mask, true);
+}
+
+#define HANDLER(id)
+#include "warp_access.def"
+#include "warp_enter.h"
+
+void WARP_NAMED(warp_enter_access_)(warp_handler **table)
+{
+#include "warp_access.def"
+}

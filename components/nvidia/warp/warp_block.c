@@ -1,0 +1,518 @@
+/* Blocks of threads, executed in turns; see warp.h. Called by warp_grid.c and by streaming
+ * multiprocessors.
+ *
+ * A block's warps go on one after another, each until it waits or has used its slice; so usually
+ * from barrier to barrier. The loop over operations stands in run_warp(). */
+#include <stdio.h>
+
+#include "warp_schedule.h"
+#include "warp_system.h"
+
+#include "runtime/engine/bug.h"
+
+enum {
+    SLICE = 1 << 14, /* operations of a warp in its turn */
+    PATIENCE = 4,    /* turns of a block without progress at barriers, before it gives way */
+    DEFAULT_CONTROL = 0x1f80
+};
+
+static uint32_t threads_of(const struct warp_launch *l)
+{
+    return l->block[0] * l->block[1] * l->block[2];
+}
+
+uint32_t warp_block_warps(const struct warp_launch *l)
+{
+    return (threads_of(l) + WARP_LANES - 1) / WARP_LANES;
+}
+
+/* Fills in where the parts lie. */
+static struct warp_block layout(const struct warp_launch *l)
+{
+    const struct warp_function *f = &l->code->functions[l->kernel->function];
+    uint32_t stack = l->stack_bytes > 4096 ? l->stack_bytes : 4096;
+    struct warp_block b = {.threads = threads_of(l), .warps = warp_block_warps(l)};
+    b.narrow = f->deep_narrow + (f->is_recursive ? stack / 4 : 0);
+    uint32_t room = l->code->outgoing; /* arguments of a call for which there is no room */
+    b.wide = f->deep_wide + (f->is_recursive ? stack / 8 : 0);
+    b.local = (f->deep_local + (f->is_recursive ? stack : 0) + 15) & ~15u;
+    b.shared = l->kernel->shared_bytes + l->dynamic_shared;
+    uint64_t at = (sizeof b + 63) & ~(size_t)63;
+    b.at_warps = at;
+    at += (b.warps * sizeof(struct warp_warp) + 63) & ~(size_t)63;
+    b.at_narrow = at;
+    b.narrow_room = b.narrow + room;
+    at += (uint64_t)b.warps * b.narrow_room * WARP_NARROW_BYTES;
+    b.at_wide = at;
+    at += (uint64_t)b.warps * b.wide * WARP_WIDE_BYTES;
+    b.at_predicates = at;
+    at += ((uint64_t)b.warps * b.narrow_room * 4 + 63) & ~(size_t)63;
+    b.at_shared = at;
+    at += (b.shared + 63) & ~63u;
+    b.at_local = at;
+    at += (uint64_t)b.warps * WARP_LANES * b.local;
+    b.bytes = (at + 63) & ~(size_t)63;
+    return b;
+}
+
+size_t warp_block_bytes(const struct warp_launch *launch)
+{
+    return layout(launch).bytes;
+}
+
+struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number, uint32_t sm,
+                                    void *memory)
+{
+    struct warp_block *b = memory;
+    *b = layout(l);
+    b->number = number;
+    b->sm = sm;
+    b->id[0] = (uint32_t)(number % l->grid[0]);
+    b->id[1] = (uint32_t)(number / l->grid[0] % l->grid[1]);
+    b->id[2] = (uint32_t)(number / l->grid[0] / l->grid[1]);
+    b->alive = b->threads;
+    for (uint32_t i = 0; i <= WARP_BARRIERS; i++)
+        b->barrier[i].all = 1;
+    memset((char *)memory + b->at_shared, 0, b->shared);
+    memset((char *)memory + b->at_local, 0, (size_t)b->warps * WARP_LANES * b->local);
+    memset((char *)memory + b->at_narrow, 0, b->at_shared - b->at_narrow);
+    struct warp_warp *w = (struct warp_warp *)(void *)((char *)memory + b->at_warps);
+    uint32_t entry = l->code->functions[l->kernel->function].entry;
+    for (uint32_t i = 0; i < b->warps; i++) {
+        uint32_t left = b->threads - i * WARP_LANES;
+        uint32_t lanes = left < WARP_LANES ? (1u << left) - 1 : UINT32_MAX;
+        memset(&w[i], 0, sizeof w[i]);
+        w[i].alive = lanes;
+        w[i].count = 1;
+        w[i].split[0] = (struct warp_split){.pc = entry, .mask = lanes};
+    }
+    return b;
+}
+
+void warp_block_end(struct warp_launch *launch, struct warp_block *block)
+{
+    (void)launch;
+    (void)block;
+}
+
+void warp_fault_at(struct warp_machine *m, enum warp_fault_kind kind, uint32_t lane,
+                   uint64_t address, const char *what)
+{
+    if (m->fault)
+        return;
+    m->fault = kind;
+    m->fault_lane = lane;
+    m->fault_address = address;
+    m->fault_what = what;
+}
+
+/* ---- control flow ---- */
+
+/* A branch: `mask` are the lanes that take it. */
+static void branch(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    struct warp_split *s = m->split;
+    if (mask == s->mask)
+        s->pc = op->target;
+    else if (mask)
+        warp_part(m, mask, op->target);
+}
+
+/* brx.idx, and calls of addresses: each lane to its own place. */
+static void branch_to_each(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    const uint32_t *index = warp_source(m, op, 1);
+    _Alignas(64) uint32_t lanes_index[WARP_LANES];
+    memcpy(lanes_index, index, sizeof lanes_index);
+    while (mask) {
+        uint32_t lane = (uint32_t)__builtin_ctz(mask), which = lanes_index[lane], same = 0;
+        for (uint32_t i = lane; i < WARP_LANES; i++)
+            same |= (uint32_t)(lanes_index[i] == which) << i;
+        same &= mask;
+        mask &= ~same;
+        if (which >= op->target) {
+            warp_fault_at(m, WARP_FAULT_INSTRUCTION, lane, which,
+                          "an index behind the end of its .branchtargets");
+            return;
+        }
+        uint32_t pc = m->code->targets[op->list + which];
+        if (same == m->split->mask)
+            m->split->pc = pc;
+        else
+            warp_part(m, same, pc);
+    }
+}
+
+/* Calls `function` with the lanes of the split. Arguments are copied by operations behind this one
+ * in the callee's frame; see warp_calls.c. */
+static bool call(struct warp_machine *m, const struct warp_op *op, uint32_t function)
+{
+    struct warp_split *s = m->split;
+    const struct warp_function *f = &m->code->functions[function],
+                               *caller = &m->code->functions[op->list];
+    uint32_t narrow = s->narrow + caller->narrow, wide = s->wide + caller->wide,
+             local = s->local + caller->local;
+    if (narrow + f->narrow > m->block->narrow || wide + f->wide > m->block->wide
+        || local + f->local > m->block->local) {
+        warp_fault_at(m, WARP_FAULT_STACK, (uint32_t)__builtin_ctz(s->mask), 0,
+                      "the stack is full (cudaLimitStackSize)");
+        return false;
+    }
+    uint32_t *saved = (uint32_t *)(void *)(m->narrow + (size_t)narrow * WARP_NARROW_BYTES);
+    for (uint32_t left = s->mask; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        saved[i] = s->pc;
+        saved[WARP_LANES + i] = s->narrow;
+        saved[2 * WARP_LANES + i] = s->wide;
+        saved[3 * WARP_LANES + i] = s->local;
+    }
+    s->pc = f->entry;
+    s->narrow = narrow, s->wide = wide, s->local = local;
+    warp_frame(m);
+    return true;
+}
+
+/* Calls what each lane's register points at. */
+static void call_each(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    _Alignas(64) uint64_t address[WARP_LANES];
+    memcpy(address, warp_source(m, op, 1), sizeof address);
+    while (mask && !m->fault) {
+        uint32_t lane = (uint32_t)__builtin_ctz(mask), same = 0;
+        for (uint32_t i = lane; i < WARP_LANES; i++)
+            same |= (uint32_t)(address[i] == address[lane]) << i;
+        same &= mask;
+        mask &= ~same;
+        uint32_t number = warp_instruction_at(m->code, address[lane]);
+        const struct ptx_function *f =
+            number == PTX_NONE ? NULL : ptx_function_of(m->code->module, number);
+        if (!f || f->first_instruction != number) {
+            warp_fault_at(m, WARP_FAULT_INSTRUCTION, lane, address[lane],
+                          "a call of an address that is no function's");
+            return;
+        }
+        if (same != m->split->mask) { /* the others stay at this operation for their turn */
+            warp_part(m, m->split->mask & ~same, (uint32_t)(op - m->code->ops));
+            mask = 0;
+        }
+        call(m, op, (uint32_t)(f - m->code->module->functions));
+    }
+}
+
+static void return_from(struct warp_machine *m, uint32_t mask)
+{
+    if (!m->split->narrow) {
+        warp_leave(m, mask);
+        return;
+    }
+    const uint32_t *saved =
+        (const uint32_t *)(const void *)(m->narrow + (size_t)m->split->narrow * WARP_NARROW_BYTES);
+    while (mask) {
+        unsigned lane = (unsigned)__builtin_ctz(mask);
+        uint32_t same = 0;
+        for (uint32_t left = mask; left; left &= left - 1) {
+            unsigned i = (unsigned)__builtin_ctz(left);
+            bool equal = true;
+            for (unsigned k = 0; k < WARP_FRAME_ROWS; k++)
+                equal = equal && saved[k * WARP_LANES + i] == saved[k * WARP_LANES + lane];
+            same |= (uint32_t)equal << i;
+        }
+        mask &= ~same;
+        struct warp_split *s = m->split;
+        if (same != s->mask) {
+            warp_part(m, same, 0);
+            s = &m->warp->split[m->warp->count - 1];
+        }
+        s->pc = saved[lane];
+        s->narrow = saved[WARP_LANES + lane];
+        s->wide = saved[2 * WARP_LANES + lane];
+        s->local = saved[3 * WARP_LANES + lane];
+    }
+    warp_frame(m);
+}
+
+/* bar and barrier; the result of bar.red is fetched by a second operation. */
+static void barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    unsigned lane = (unsigned)__builtin_ctz(mask);
+    uint32_t number = ((const uint32_t *)warp_source(m, op, 1))[lane], threads = 0;
+    if (op->bank[2] != WARP_NOTHING)
+        threads = ((const uint32_t *)warp_source(m, op, 2))[lane];
+    if (number > WARP_BARRIERS || (number == WARP_BARRIERS && !op->target)
+        || threads % WARP_LANES) {
+        warp_fault_at(m, WARP_FAULT_INSTRUCTION, lane, number,
+                      number >= WARP_BARRIERS ? "a barrier's number above 15"
+                                              : "a barrier's count that is no multiple of 32");
+        return;
+    }
+    if (op->written == WARP_BARRIER_REDUCES) {
+        struct warp_barrier *b = &m->block->barrier[number];
+        uint32_t bits = warp_predicate(m, op, 3) & mask;
+        b->count += (uint32_t)__builtin_popcount(bits);
+        b->any |= bits != 0;
+        b->all &= bits == mask;
+    }
+    if (mask != m->split->mask)
+        warp_part(m, m->split->mask & ~mask, m->split->pc);
+    warp_arrive(m, number, threads, op->written != WARP_BARRIER_ARRIVES);
+}
+
+static bool sync_is_ready(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    uint32_t need = op->kind == WARP_ALIGNED
+                        ? m->warp->alive
+                        : ((const uint32_t *)warp_source(m, op, 4))[__builtin_ctz(mask)];
+    m->sync = need;
+    if (warp_gather(m, need))
+        return true;
+    m->split->pc--; /* it executes this operation when it goes on */
+    return false;
+}
+
+/* Operations other than those of registers and memory. True: another split may go on now. */
+static bool control(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    switch ((enum warp_kind)op->kind) {
+    case WARP_BRANCH:
+        branch(m, op, mask);
+        return m->warp->count > 1;
+    case WARP_SWITCH:
+        branch_to_each(m, op, mask);
+        return true;
+    case WARP_CALL:
+        if (mask != m->split->mask)
+            warp_part(m, m->split->mask & ~mask, m->split->pc);
+        if (op->bank[1] == WARP_NOTHING)
+            call(m, op, op->target);
+        else
+            call_each(m, op, mask);
+        return true;
+    case WARP_RETURN:
+        return_from(m, mask);
+        return true;
+    case WARP_EXIT:
+        warp_leave(m, mask);
+        return true;
+    case WARP_BARRIER:
+        barrier(m, op, mask);
+        return true;
+    case WARP_TOGETHER:
+        m->sync = UINT32_MAX;
+        op->run(m, op, mask);
+        return false;
+    case WARP_SYNC:
+    case WARP_ALIGNED:
+        if (!sync_is_ready(m, op, mask))
+            return true;
+        op->run(m, op, mask);
+        return false;
+    case WARP_YIELD:
+        m->split->turn++;
+        return true;
+    case WARP_SYSTEM:
+        warp_system(m, op, mask);
+        return false;
+    case WARP_TRAP:
+        warp_fault_at(m, WARP_FAULT_TRAP, (uint32_t)__builtin_ctz(mask), 0, "trap");
+        return false;
+    default:
+        warp_fault_at(m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(mask), 0,
+                      "an instruction that the executor does not have");
+        return false;
+    }
+}
+
+/* ---- the loop ---- */
+
+static void run_controlled(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    uint32_t bits = (uint32_t)(op->control & 0x60) << 8;
+    bits |= op->control & WARP_FLUSH ? 0x8040u : 0;
+    __builtin_ia32_ldmxcsr(DEFAULT_CONTROL | bits);
+    op->run(m, op, mask);
+    __builtin_ia32_ldmxcsr(DEFAULT_CONTROL);
+}
+
+static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    const struct warp_step step = {.block = (uint32_t)m->block->number,
+                                   .warp = m->number,
+                                   .instruction = op->instruction,
+                                   .active = mask,
+                                   .bytes = m->bytes,
+                                   .space = m->space,
+                                   .addresses = m->bytes ? m->address : NULL};
+    m->launch->observe(m->launch->context, &step);
+}
+
+enum turn { TURN_WAITS, TURN_USED, TURN_DONE, TURN_FAULT };
+
+/* Executes one warp until it waits, ends, or has used `*left` instructions. */
+static enum turn run_warp(struct warp_machine *m, uint64_t *left)
+{
+    const struct warp_op *ops = m->code->ops;
+    const bool observed = m->launch->observe != NULL;
+    uint32_t patience = WARP_PATIENCE;
+    uint64_t limit = *left;
+    enum turn end = TURN_USED;
+    m->counted = 0;
+    if (!warp_schedule(m))
+        return m->warp->count ? TURN_WAITS : TURN_DONE;
+    while (m->counted < limit) {
+        struct warp_split *s = m->split;
+        const struct warp_op *op = ops + s->pc;
+        uint32_t mask = s->mask;
+        if (op->guard) {
+            uint32_t bits = m->predicate[op->guard - 1];
+            mask &= op->flags & WARP_NOT ? ~bits : bits;
+        }
+        s->pc++;
+        m->counted += op->flags & WARP_COUNTED;
+        m->bytes = 0;
+        bool again = false;
+        if (op->kind <= WARP_MEMORY) {
+            if (mask) {
+                if (op->control)
+                    run_controlled(m, op, mask);
+                else
+                    op->run(m, op, mask);
+            }
+        } else if (mask) {
+            uint32_t pc = s->pc;
+            again = control(m, op, mask);
+            if (op->kind <= WARP_SWITCH && again && s->pc != pc && !patience--) {
+                s->turn++;
+                patience = WARP_PATIENCE;
+                m->yields++;
+            }
+            if (op->kind == WARP_YIELD)
+                m->yields++;
+            if (op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED && again) {
+                m->counted -= op->flags & WARP_COUNTED; /* it only waits */
+                goto schedule;
+            }
+        }
+        if (m->fault) {
+            m->fault_op = op;
+            end = TURN_FAULT;
+            break;
+        }
+        if (observed && op->flags & WARP_COUNTED)
+            observe(m, op, mask);
+    schedule:
+        if ((again || (op->flags & WARP_ENDS && m->warp->count > 1)) && !warp_schedule(m)) {
+            end = m->warp->count ? TURN_WAITS : TURN_DONE;
+            break;
+        }
+        if (op->kind == WARP_YIELD && m->warp->count == 1)
+            break;
+    }
+    *left -= m->counted;
+    return end;
+}
+
+static void machine_init(struct warp_machine *m, struct warp_launch *l, struct warp_block *b)
+{
+    memset(m, 0, offsetof(struct warp_machine, address));
+    m->launch = l;
+    m->block = b;
+    m->code = l->code;
+    m->base[WARP_CONSTANT] = l->code->constants;
+    m->shared = (char *)b + b->at_shared;
+}
+
+static void machine_warp(struct warp_machine *m, uint32_t number)
+{
+    struct warp_block *b = m->block;
+    m->number = number;
+    m->warp = (struct warp_warp *)(void *)((char *)b + b->at_warps) + number;
+    m->narrow = (char *)b + b->at_narrow + (size_t)number * b->narrow_room * WARP_NARROW_BYTES;
+    m->wide = (char *)b + b->at_wide + (size_t)number * b->wide * WARP_WIDE_BYTES;
+    m->predicates =
+        (uint32_t *)(void *)((char *)b + b->at_predicates) + (size_t)number * b->narrow_room;
+    m->local = (char *)b + b->at_local + (size_t)number * WARP_LANES * b->local;
+}
+
+static void describe(struct warp_machine *m, struct warp_fault *fault)
+{
+    const struct ptx_module *module = m->code->module;
+    const uint32_t *block = m->launch->block;
+    uint32_t thread = m->number * WARP_LANES + m->fault_lane, number = m->fault_op->instruction;
+    const struct ptx_function *f = ptx_function_of(module, number);
+    const struct ptx_instruction *i = &f->instructions[number - f->first_instruction];
+    char place[128], name[64], address[64] = "";
+    *fault = (struct warp_fault){
+        .kind = m->fault,
+        .address = m->fault_address,
+        .block = {m->block->id[0], m->block->id[1], m->block->id[2]},
+        .thread = {thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]},
+        .instruction = number};
+    if (m->fault == WARP_FAULT_ADDRESS || m->fault == WARP_FAULT_MISALIGNED)
+        snprintf(address, sizeof address, " at address 0x%llx",
+                 (unsigned long long)m->fault_address);
+    snprintf(fault->text, sizeof fault->text,
+             "kernel %s, %s: %s: %s%s (block %u,%u,%u thread %u,%u,%u)", m->launch->kernel->name,
+             ptx_place(module, i, place, sizeof place), ptx_instruction_name(i, name, sizeof name),
+             m->fault_what, address, fault->block[0], fault->block[1], fault->block[2],
+             fault->thread[0], fault->thread[1], fault->thread[2]);
+}
+
+/* All warps wait and none can go on: lanes wait for lanes that will not come. */
+static void describe_deadlock(struct warp_machine *m, struct warp_fault *fault)
+{
+    const struct warp_warp *w =
+        (const struct warp_warp *)(void *)((char *)m->block + m->block->at_warps);
+    uint32_t number = 0;
+    while (!w[number].count)
+        number++;
+    machine_warp(m, number);
+    m->split = &m->warp->split[0];
+    m->fault_op = m->code->ops + m->split->pc - (m->split->state == WARP_AT_BARRIER);
+    warp_fault_at(m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(m->split->mask), 0,
+                  m->split->state == WARP_AT_BARRIER
+                      ? "waits for ever: other threads of the block wait elsewhere"
+                      : "waits for ever: other lanes of its mask wait elsewhere");
+    describe(m, fault);
+}
+
+enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64_t budget,
+                             struct warp_fault *fault)
+{
+    struct warp_machine m;
+    uint64_t left = budget ? budget : UINT64_MAX;
+    uint32_t waiting = 0, turns = 0;
+    enum warp_end end = WARP_WAITS;
+    uint32_t control_before = __builtin_ia32_stmxcsr();
+    machine_init(&m, l, b);
+    __builtin_ia32_ldmxcsr(DEFAULT_CONTROL);
+    while (left && turns < b->warps * PATIENCE) {
+        machine_warp(&m, b->next);
+        uint64_t slice = left < SLICE ? left : SLICE, before = slice;
+        enum turn turn = run_warp(&m, &slice);
+        l->instructions += before - slice;
+        left -= before - slice;
+        if (turn == TURN_FAULT) {
+            describe(&m, fault);
+            end = WARP_FAULT;
+            break;
+        }
+        if (!b->alive) {
+            end = WARP_DONE;
+            break;
+        }
+        waiting = turn == TURN_WAITS || turn == TURN_DONE ? waiting + 1 : 0;
+        if (before != slice && turn != TURN_USED)
+            waiting = 0;
+        if (waiting > b->warps) {
+            describe_deadlock(&m, fault);
+            end = WARP_FAULT;
+            break;
+        }
+        if (!budget && (m.yields || turn == TURN_USED))
+            turns++;
+        m.yields = 0;
+        b->next = (b->next + 1) % b->warps;
+    }
+    __builtin_ia32_ldmxcsr(control_before);
+    return end;
+}

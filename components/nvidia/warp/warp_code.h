@@ -1,0 +1,142 @@
+/* Flat operations, made of a module by warp_prepare.c and executed by warp_block.c. Private to
+ * components/nvidia/warp.
+ *
+ * A function's operations stand in the order of its text, functions one after the other, so that a
+ * program counter is an index in warp_code.ops. An instruction becomes one operation or a few, of
+ * which one is `counted`: it is observed and stands for the instruction.
+ *
+ * Registers of a thread are columns. A narrow row holds 32 bits of each lane, a wide row 64 bits; a
+ * frame is a run of narrow rows and one of wide rows, and predicates are a word of lanes each.
+ * Frames of several lanes may differ at the same time, which is why narrow and wide rows do not
+ * share memory: a lane's column of one would be another lane's of the other. */
+#ifndef HEDDLE_WARP_CODE_H
+#define HEDDLE_WARP_CODE_H
+
+#include "warp.h"
+
+struct warp_machine;
+struct warp_op;
+
+/* Executes an operation for the lanes of `mask`, which is not 0. */
+typedef void warp_handler(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
+
+enum {
+    WARP_ALL = -1, /* as a mask: all lanes */
+    WARP_NARROW_BYTES = 4 * WARP_LANES,
+    WARP_WIDE_BYTES = 8 * WARP_LANES,
+    WARP_BARRIERS = 16,
+    WARP_CLUSTER_BARRIER = 16, /* barrier.cluster: a cluster is a block */
+    WARP_FRAME_ROWS = 4,       /* narrow rows of a frame for the caller's state */
+    WARP_OPERANDS = 5
+};
+
+/* What at[] counts from: bytes in the frame's narrow or wide rows, or in the constants; a
+ * predicate's number in the frame. */
+enum warp_bank { WARP_NARROW, WARP_WIDE, WARP_CONSTANT, WARP_PREDICATE, WARP_NOTHING };
+
+enum warp_kind {
+    WARP_PLAIN,  /* registers only */
+    WARP_MEMORY, /* may fault */
+    WARP_BRANCH, /* to `target` */
+    WARP_SWITCH, /* brx.idx: list of targets, at[1] the index */
+    WARP_CALL,   /* `target`: function, or at[1] its address */
+    WARP_RETURN,
+    WARP_EXIT,
+    WARP_BARRIER,  /* at[1] the number, at[2] the count or nothing */
+    WARP_SYNC,     /* waits for the lanes of at[4], then runs */
+    WARP_TOGETHER, /* runs with the lanes that are there */
+    WARP_ALIGNED,  /* waits for all lanes of the warp, then runs */
+    WARP_YIELD,    /* gives way */
+    WARP_SYSTEM,   /* calls of the ABI: enum warp_system in `target` */
+    WARP_TRAP,
+    WARP_MISSING
+};
+
+enum warp_system { WARP_VPRINTF, WARP_MALLOC, WARP_FREE, WARP_ASSERTFAIL };
+
+/* `written` of a barrier. */
+enum warp_barrier_use { WARP_BARRIER_WAITS, WARP_BARRIER_ARRIVES, WARP_BARRIER_REDUCES };
+
+enum warp_flag {
+    WARP_COUNTED = 1,
+    WARP_ENDS = 2,     /* the next operation begins a block, or this one is a branch */
+    WARP_NOT = 4,      /* the guard is negated */
+    WARP_NOT_INPUT = 8 /* the predicate that is an input is negated */
+};
+
+/* What an operation reads and writes beside at[0] (written) and at[1] to at[4] (read). */
+enum warp_effect {
+    WARP_KEEPS = 1,  /* at[0] is read, too */
+    WARP_SECOND = 2, /* at[4] is a predicate that is written */
+    WARP_THIRD = 4   /* so is `target` - 1, if it is not 0 */
+};
+
+/* How operations read and write predicates beside their own: setp's combination. */
+enum warp_combine { WARP_SET, WARP_AND, WARP_OR, WARP_XOR };
+
+struct warp_op {
+    warp_handler *run;
+    uint64_t value;             /* offset of an address, immediate of an operation */
+    uint32_t at[WARP_OPERANDS]; /* 0: destination */
+    uint8_t bank[WARP_OPERANDS];
+    uint8_t kind;
+    uint8_t flags;
+    uint8_t combine; /* enum warp_combine; of memory: enum ptx_space */
+    uint16_t guard;  /* 1 + predicate, 0: none */
+    uint8_t count;   /* elements of a vector, from `list` on */
+    uint8_t control; /* what the host's MXCSR differs by: enum warp_control */
+    uint32_t target;
+    uint32_t list; /* first entry in warp_code.places or targets */
+    uint32_t instruction;
+    uint8_t written; /* of the `count` places, the first so many */
+    uint8_t effect;  /* enum warp_effect */
+};
+_Static_assert(sizeof(struct warp_op) == 64, "an operation should be a line of the host's cache");
+
+/* Bits of MXCSR, shifted right by 8: rounding, and denormals as zeros in and out. */
+enum warp_control {
+    WARP_ROUND_DOWN = 0x20,
+    WARP_ROUND_UP = 0x40,
+    WARP_ROUND_ZERO = 0x60,
+    WARP_FLUSH = 0x81 /* FTZ; DAZ is bit 6 */
+};
+
+/* Where an element of a vector or list lies; bank WARP_NOTHING: a sink. */
+struct warp_place {
+    uint32_t at;
+    uint8_t bank;
+    bool wide; /* of constants: 64 bits a lane */
+};
+
+struct warp_function {
+    uint32_t entry;                    /* index in ops */
+    uint32_t narrow, wide, predicates; /* rows of a frame */
+    uint32_t local;                    /* bytes of a frame */
+    uint32_t fixed;                    /* narrow rows before the registers */
+    uint32_t registers;                /* of 32 bits, live at the same time */
+    bool is_recursive;
+    /* of it and its callees, along the longest path: */
+    uint32_t deep_narrow, deep_wide, deep_local, deep_registers;
+    uint32_t missing; /* instruction that the executor does not have; PTX_NONE */
+};
+
+struct warp_code {
+    const struct ptx_module *module;
+    uint64_t base;
+    struct warp_op *ops;
+    uint32_t op_count, op_room;
+    struct warp_place *places;
+    uint32_t place_count, place_room;
+    uint32_t *targets;
+    uint32_t target_count, target_room;
+    struct warp_function *functions; /* as many as the module has */
+    struct warp_kernel *kernels;
+    uint32_t kernel_count;
+    char *constants; /* rows, as many as constant_bytes; aligned to 64 bytes */
+    size_t constant_bytes, constant_room;
+    uint32_t *constant_hash; /* 1 + row's offset / 128, by value */
+    uint32_t constant_slots, constant_count;
+    uint32_t outgoing; /* the most narrow rows that a call writes before it begins */
+};
+
+#endif

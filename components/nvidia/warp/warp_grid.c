@@ -1,0 +1,102 @@
+/* Whole grids, block by block; see warp.h. Called by the driver in functional mode.
+ *
+ * One block goes on at a time. Blocks that wait stay in a list while further ones begin, as many as
+ * the device holds; the list goes round, oldest first. So most launches have one block's memory,
+ * which stays in the host's caches. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "warp_code.h"
+
+#include "runtime/engine/bug.h"
+
+struct live {
+    struct warp_block **block; /* the first of them wait, oldest first */
+    uint32_t count;
+    void **free_memory;
+    uint32_t free_count;
+    size_t bytes;
+};
+
+bool warp_launch_check(const struct warp_launch *l, char *text, size_t size)
+{
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    uint64_t cluster = 1;
+    for (unsigned i = 0; i < 3; i++)
+        cluster *= l->cluster[i] ? l->cluster[i] : 1;
+    if (!threads || threads > l->kernel->most_threads)
+        snprintf(text, size, "kernel %s: a block of %llu threads, where 1 to %u are allowed",
+                 l->kernel->name, (unsigned long long)threads, l->kernel->most_threads);
+    else if (!blocks)
+        snprintf(text, size, "kernel %s: a grid without blocks", l->kernel->name);
+    else if (cluster != 1)
+        snprintf(text, size, "kernel %s: clusters of several blocks are not executed",
+                 l->kernel->name);
+    else
+        return !warp_code_missing(l->code, l->kernel->function, text, size);
+    return false;
+}
+
+static void *take_memory(struct live *live)
+{
+    if (live->free_count)
+        return live->free_memory[--live->free_count];
+    void *memory = aligned_alloc(64, live->bytes);
+    if (!memory)
+        bug("no memory for a block of %zu bytes", live->bytes);
+    return memory;
+}
+
+static void release(struct live *live)
+{
+    for (uint32_t i = 0; i < live->count; i++)
+        free(live->block[i]);
+    for (uint32_t i = 0; i < live->free_count; i++)
+        free(live->free_memory[i]);
+    free(live->block);
+    free(live->free_memory);
+}
+
+/* Removes entry i, the others keep their order. */
+static void end_block(struct warp_launch *l, struct live *live, uint32_t i)
+{
+    warp_block_end(l, live->block[i]);
+    live->free_memory[live->free_count++] = live->block[i];
+    for (live->count--; i < live->count; i++)
+        live->block[i] = live->block[i + 1];
+}
+
+enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
+{
+    struct warp_launch *l = &g->launch;
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], next = g->first;
+    uint64_t last = g->count && g->first + g->count < blocks ? g->first + g->count : blocks;
+    uint32_t most = l->resident ? l->resident : 1, sms = l->sms ? l->sms : 1;
+    struct live live = {.bytes = warp_block_bytes(l)};
+    live.block = calloc(most, sizeof(void *));
+    live.free_memory = calloc(most, sizeof(void *));
+    if (!live.block || !live.free_memory)
+        bug("no memory for a list of %u blocks", most);
+    enum warp_end end = WARP_DONE;
+    while (end == WARP_DONE && (next < last || live.count)) {
+        if (next < last && live.count < most) {
+            uint32_t sm = (uint32_t)(next % sms);
+            live.block[live.count++] = warp_block_begin(l, next++, sm, take_memory(&live));
+        }
+        for (uint32_t i = 0; end == WARP_DONE && i < live.count;) {
+            enum warp_end one = warp_block_run(l, live.block[i], 0, fault);
+            if (one == WARP_FAULT)
+                end = WARP_FAULT;
+            else if (one == WARP_DONE)
+                end_block(l, &live, i);
+            else
+                i++;
+            if (end == WARP_DONE
+                && ((g->limit && l->instructions >= g->limit) || (g->stop && g->stop(l->context))))
+                end = WARP_INTERRUPTED;
+        }
+    }
+    release(&live);
+    return end;
+}

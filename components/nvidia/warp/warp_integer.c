@@ -1,0 +1,245 @@
+/* Handlers of warp_integer.def, at one x86-64 level. Called through warp_handler_of(). */
+#include "warp_variant.h"
+#include "warp_lanes.h"
+
+/* Upper half of a product, by the width of the operands; the rest of the arguments is unused. */
+#define high_of(a, b, unused)                                                                      \
+    _Generic((a), s16                                                                              \
+             : high_s16, s32                                                                       \
+             : high_s32, s64                                                                       \
+             : high_s64, u16                                                                       \
+             : high_u16, u32                                                                       \
+             : high_u32, u64                                                                       \
+             : high_u64)(a, b)
+
+WARP_INLINE u64 high_s16(s16 a, s16 b)
+{
+    return (u64)((s32)a * b >> 16);
+}
+WARP_INLINE u64 high_s32(s32 a, s32 b)
+{
+    return (u64)((s64)a * b >> 32);
+}
+WARP_INLINE u64 high_s64(s64 a, s64 b)
+{
+    return (u64)((__int128)a * b >> 64);
+}
+WARP_INLINE u64 high_u16(u16 a, u16 b)
+{
+    return (u32)a * b >> 16;
+}
+WARP_INLINE u64 high_u32(u32 a, u32 b)
+{
+    return (u64)a * b >> 32;
+}
+WARP_INLINE u64 high_u64(u64 a, u64 b)
+{
+    return (u64)((unsigned __int128)a * b >> 64);
+}
+
+WARP_INLINE s32 clamp_s32(s64 x)
+{
+    return (s32)(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x);
+}
+
+WARP_INLINE s32 low24_s(s32 x)
+{
+    return (s32)((u32)x << 8) >> 8;
+}
+
+/* Division by zero gives all ones, and its remainder is the dividend, as on cards; the manual
+ * leaves both open. The most negative number by -1 overflows to itself. */
+WARP_INLINE u32 divide_s32(s32 a, s32 b)
+{
+    return b == 0 ? UINT32_MAX : b == -1 ? 0 - (u32)a : (u32)(s32)((f64)a / (f64)(b ? b : 1));
+}
+
+/* In double, which has room for the quotient of any two words and more, so that loops vectorise. */
+WARP_INLINE u32 divide_u32(u32 a, u32 b)
+{
+    return b ? (u32)(s64)((f64)a / (f64)(b ? b : 1u)) : UINT32_MAX;
+}
+
+WARP_INLINE s64 divide_s(s64 a, s64 b)
+{
+    return b == 0 ? -1 : b == -1 ? (s64)(0 - (u64)a) : a / (b == 0 || b == -1 ? 1 : b);
+}
+
+WARP_INLINE s64 remainder_s(s64 a, s64 b)
+{
+    return b == 0 ? a : b == -1 ? 0 : a % (b == 0 || b == -1 ? 1 : b);
+}
+
+WARP_INLINE u32 find_bit(u64 x)
+{
+    return x ? 63 - (u32)__builtin_clzll(x | !x) : UINT32_MAX;
+}
+
+WARP_INLINE u32 find_shift(u64 x, u32 top)
+{
+    return x ? top - find_bit(x) : UINT32_MAX;
+}
+
+WARP_INLINE u32 reverse32(u32 x)
+{
+    x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
+    x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
+    x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
+    return __builtin_bswap32(x);
+}
+
+/* 9.7.1.20: the n-th set bit from `base`, upwards for n > 0, downwards for n < 0. */
+WARP_INLINE u32 find_set(u32 mask, u32 base, s32 n)
+{
+    if (n == 0)
+        return base < 32 && mask >> base & 1 ? base : UINT32_MAX;
+    s32 step = n > 0 ? 1 : -1, count = n > 0 ? n : (s32)(0 - (u32)n);
+    for (s64 at = base; at >= 0 && at < 32; at += step)
+        if (mask >> at & 1 && --count == 0)
+            return (u32)at;
+    return UINT32_MAX;
+}
+
+/* 9.7.1.18: `length` bits from `from`; those beyond the operand are the sign, or 0. */
+WARP_INLINE u64 extract_u(u64 x, u32 from, u32 length, u32 size)
+{
+    u64 field = from < size ? x >> from : 0;
+    return length < 64 ? field & ((1ull << length) - 1) : field;
+}
+
+WARP_INLINE s64 extract_s(u64 x, u32 from, u32 length, u32 size)
+{
+    if (!length)
+        return 0;
+    s64 wide = (s64)(x << (64 - size)) >> (64 - size), field = wide >> (from < size ? from : 63);
+    u32 top = from + length - 1 < size - 1 ? from + length - 1 : size - 1;
+    if (from >= size)
+        return wide >> 63;
+    u32 kept = top - from + 1;
+    return (s64)((u64)field << (64 - kept)) >> (64 - kept);
+}
+
+WARP_INLINE u32 bit_mask(u32 from, u32 length)
+{
+    u64 ones = length < 32 ? (1ull << length) - 1 : UINT32_MAX;
+    return from < 32 ? (u32)(ones << from) : 0;
+}
+
+WARP_INLINE s32 extend_s(u32 x, u32 bits)
+{
+    return bits ? (s32)(x << (32 - bits)) >> (32 - bits) : 0;
+}
+
+WARP_INLINE u32 dot4_ss(u32 a, u32 b, u32 c)
+{
+    for (unsigned k = 0; k < 32; k += 8)
+        c += (u32)((s32)(s8)(a >> k) * (s8)(b >> k));
+    return c;
+}
+WARP_INLINE u32 dot4_su(u32 a, u32 b, u32 c)
+{
+    for (unsigned k = 0; k < 32; k += 8)
+        c += (u32)((s32)(s8)(a >> k) * (s32)(u8)(b >> k));
+    return c;
+}
+WARP_INLINE u32 dot4_uu(u32 a, u32 b, u32 c)
+{
+    for (unsigned k = 0; k < 32; k += 8)
+        c += (a >> k & 255) * (b >> k & 255);
+    return c;
+}
+
+/* Bit (a << 2 | b << 1 | c) of the table, for each bit. */
+WARP_INLINE u32 logic3(u32 a, u32 b, u32 c, u32 table)
+{
+    u32 d = 0;
+    for (unsigned k = 0; k < 8; k++)
+        d |= (0u - (table >> k & 1)) & (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
+    return d;
+}
+
+/* 9.7.9.7: each nibble of the selector chooses a byte; its upper bit spreads the byte's sign. */
+WARP_INLINE u32 permute(u64 bytes, u32 selector)
+{
+    u32 d = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        u32 nibble = selector >> 4 * k & 15, byte = (u32)(bytes >> 8 * (nibble & 7)) & 255;
+        d |= (nibble & 8 ? 255 * (byte >> 7) : byte) << 8 * k;
+    }
+    return d;
+}
+
+/* Selectors of the modes, by c's lower two bits. */
+WARP_INLINE u32 backward4(u32 c)
+{
+    static const u16 selector[4] = {0x5670, 0x6701, 0x7012, 0x0123};
+    return selector[c & 3];
+}
+WARP_INLINE u32 edge_left(u32 c)
+{
+    static const u16 selector[4] = {0x3210, 0x3211, 0x3222, 0x3333};
+    return selector[c & 3];
+}
+WARP_INLINE u32 edge_right(u32 c)
+{
+    static const u16 selector[4] = {0x0000, 0x1110, 0x2210, 0x3210};
+    return selector[c & 3];
+}
+
+WARP_INLINE u32 pair(u32 low, u32 high)
+{
+    return (low & 0xffff) | high << 16;
+}
+
+RUN(SELP_32)
+{
+    u32 chosen = warp_predicate(m, op, 3), *to = lanes_target(m, op, mask);
+    const u32 *a = warp_source(m, op, 1), *b = warp_source(m, op, 2);
+    LANES to[i] = chosen >> i & 1 ? a[i] : b[i];
+    lanes_done(m, op, mask, sizeof *to);
+}
+
+RUN(SELP_64)
+{
+    u32 chosen = warp_predicate(m, op, 3);
+    u64 *to = lanes_target(m, op, mask);
+    const u64 *a = warp_source(m, op, 1), *b = warp_source(m, op, 2);
+    LANES to[i] = (u64)chosen >> i & 1 ? a[i] : b[i];
+    lanes_done(m, op, mask, sizeof *to);
+}
+
+/* 9.7.1.19: field a into b at position c, length from the fourth source. */
+WARP_INLINE u64 insert(u64 a, u64 b, u32 from, u32 length, u32 size)
+{
+    if (from >= size || !length)
+        return b;
+    u64 ones = length < 64 ? (1ull << length) - 1 : UINT64_MAX, field = ones << from;
+    return (b & ~field) | (a << from & field);
+}
+
+RUN(BFI_32)
+{
+    u32 *to = lanes_target(m, op, mask);
+    const u32 *a = warp_source(m, op, 1), *b = warp_source(m, op, 2), *c = warp_source(m, op, 3),
+              *d = warp_source(m, op, 4);
+    LANES to[i] = (u32)insert(a[i], b[i], c[i] & 255, d[i] & 255, 32);
+    lanes_done(m, op, mask, sizeof *to);
+}
+
+RUN(BFI_64)
+{
+    u64 *to = lanes_target(m, op, mask);
+    const u64 *a = warp_source(m, op, 1), *b = warp_source(m, op, 2);
+    const u32 *c = warp_source(m, op, 3), *d = warp_source(m, op, 4);
+    LANES to[i] = insert(a[i], b[i], c[i] & 255, d[i] & 255, 64);
+    lanes_done(m, op, mask, sizeof *to);
+}
+
+#define HANDLER(id)
+#include "warp_integer.def"
+#include "warp_enter.h"
+
+void WARP_NAMED(warp_enter_integer_)(warp_handler **table)
+{
+#include "warp_integer.def"
+}

@@ -1,0 +1,147 @@
+/* What operations work on, and how handlers are written. Private to components/nvidia/warp.
+ *
+ * A struct warp_block lies in the caller's memory and has offsets only; a struct warp_machine lives
+ * as long as a call of warp_block_run() and has the pointers. */
+#ifndef HEDDLE_WARP_MACHINE_H
+#define HEDDLE_WARP_MACHINE_H
+
+#include <string.h>
+
+#include "warp_code.h"
+
+/* Lanes of a warp at one place: same program counter, same frame. */
+enum warp_split_state {
+    WARP_READY,
+    WARP_GRANTED,    /* its operation has waited for the others and may run */
+    WARP_AT_BARRIER, /* of number `barrier`; stands behind it */
+    WARP_AT_SYNC     /* waits for the lanes of `wait` */
+};
+
+struct warp_split {
+    uint32_t pc;
+    uint32_t narrow, wide, local; /* frame: rows, rows, bytes */
+    uint32_t mask;
+    uint32_t wait;
+    uint32_t turn; /* those with the lowest go first */
+    uint8_t state;
+    uint8_t barrier;
+};
+
+struct warp_warp {
+    uint32_t alive;
+    uint32_t carry; /* condition code CC.CF of each lane */
+    uint32_t count; /* of splits */
+    struct warp_split split[WARP_LANES];
+};
+
+struct warp_barrier {
+    uint32_t arrived;         /* threads */
+    uint32_t expected;        /* 0: all of the block */
+    uint32_t all, any, count; /* of bar.red */
+    uint32_t result_all, result_any, result_count;
+};
+
+struct warp_block {
+    uint64_t number;
+    uint32_t id[3];
+    uint32_t sm;
+    uint32_t warps, threads, alive;
+    uint32_t next;         /* warp that goes on */
+    uint32_t narrow, wide; /* rows of a warp that frames may use */
+    uint32_t narrow_room;  /* and those behind them for arguments */
+    uint32_t local;        /* bytes of a thread */
+    uint32_t shared;       /* bytes */
+    uint32_t still;        /* rounds without progress at barriers */
+    uint64_t at_warps, at_narrow, at_wide, at_predicates, at_shared, at_local, bytes;
+    struct warp_barrier barrier[WARP_BARRIERS + 1];
+};
+
+enum { WARP_HINTS = 32 };
+
+struct warp_machine {
+    char *base[3]; /* by enum warp_bank: frame's narrow rows, wide rows, constants */
+    uint32_t *predicate;
+    struct warp_warp *warp;
+    struct warp_split *split; /* the one that executes */
+    struct warp_block *block;
+    struct warp_launch *launch;
+    const struct warp_code *code;
+    char *narrow, *wide; /* of the warp */
+    uint32_t *predicates;
+    char *shared, *local; /* local: of the warp's first thread */
+    uint32_t number;      /* of the warp */
+    uint32_t sync;        /* lanes that WARP_SYNC has gathered */
+    uint64_t counted;     /* instructions of this turn */
+    uint32_t yields;      /* that splits gave way in this turn */
+    enum warp_fault_kind fault;
+    uint32_t fault_lane;
+    uint64_t fault_address;
+    const char *fault_what;
+    const struct warp_op *fault_op;
+    char text[256]; /* fault_what, where that is made */
+    uint8_t space;  /* of the last access */
+    uint32_t bytes;
+    uint8_t hint[WARP_HINTS];                  /* spans of the view */
+    _Alignas(64) uint64_t address[WARP_LANES]; /* of the last access */
+    _Alignas(64) char *at[WARP_LANES];
+    _Alignas(64) uint64_t temp[2 * WARP_LANES];
+};
+
+static inline const void *warp_source(const struct warp_machine *m, const struct warp_op *op,
+                                      unsigned i)
+{
+    return m->base[op->bank[i]] + op->at[i];
+}
+
+static inline void *warp_target(const struct warp_machine *m, const struct warp_op *op)
+{
+    return m->base[op->bank[0]] + op->at[0];
+}
+
+/* Predicate that is an input, as lanes. */
+static inline uint32_t warp_predicate(const struct warp_machine *m, const struct warp_op *op,
+                                      unsigned i)
+{
+    uint32_t bits = op->bank[i] == WARP_PREDICATE ? m->predicate[op->at[i]] : op->at[i];
+    return op->flags & WARP_NOT_INPUT ? ~bits : bits;
+}
+
+static inline void warp_put_predicate(const struct warp_machine *m, uint32_t number, uint32_t bits,
+                                      uint32_t mask)
+{
+    m->predicate[number] = (m->predicate[number] & ~mask) | (bits & mask);
+}
+
+void warp_fault_at(struct warp_machine *m, enum warp_fault_kind kind, uint32_t lane,
+                   uint64_t address, const char *what);
+
+/* Handlers by number, of the best x86-64 level that this build and machine have. */
+enum warp_run {
+    WARP_RUN_NONE,
+#define LANE1(id, D, A, value)       WARP_RUN_##id,
+#define LANE2(id, D, A, B, value)    WARP_RUN_##id,
+#define LANE3(id, D, A, B, C, value) WARP_RUN_##id,
+#define COMPARE(id, A, value)        WARP_RUN_##id,
+#define CARRY(id, T, sum, out)       WARP_RUN_##id,
+#define ATOMIC(id, T, value)         WARP_RUN_##id,
+#define HANDLER(id)                  WARP_RUN_##id,
+#include "warp_integer.def"
+#include "warp_float.def"
+#include "warp_half.def"
+#include "warp_convert.def"
+#include "warp_access.def"
+#include "warp_other.def"
+#include "warp_matrix.def"
+#undef LANE1
+#undef LANE2
+#undef LANE3
+#undef COMPARE
+#undef CARRY
+#undef ATOMIC
+#undef HANDLER
+    WARP_RUN_COUNT
+};
+
+warp_handler *warp_handler_of(enum warp_run run);
+
+#endif

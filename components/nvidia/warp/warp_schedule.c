@@ -1,0 +1,169 @@
+/* Which lanes of a warp go on. Called by warp_block.c.
+ *
+ * A warp's living lanes are divided into splits. Splits at the same place become one. The deepest
+ * frame goes first, then the lowest program counter: those that are ahead wait, so lanes meet again
+ * at the first place that all of them reach. A split that has branched WARP_PATIENCE times while
+ * others could go on gets a later turn, so that lanes which wait for other lanes of their warp let
+ * these go on. */
+#include "warp_schedule.h"
+
+static bool same_place(const struct warp_split *a, const struct warp_split *b)
+{
+    return a->pc == b->pc && a->narrow == b->narrow && a->wide == b->wide && a->local == b->local
+           && a->state == b->state && a->barrier == b->barrier
+           && (a->state != WARP_AT_SYNC || a->wait == b->wait);
+}
+
+static void join_splits(struct warp_warp *w)
+{
+    for (uint32_t i = 0; i < w->count; i++) {
+        for (uint32_t k = i + 1; k < w->count;) {
+            if (!same_place(&w->split[i], &w->split[k])) {
+                k++;
+                continue;
+            }
+            w->split[i].mask |= w->split[k].mask;
+            if (w->split[k].turn < w->split[i].turn)
+                w->split[i].turn = w->split[k].turn;
+            w->split[k] = w->split[--w->count];
+        }
+    }
+}
+
+static bool goes_before(const struct warp_split *a, const struct warp_split *b)
+{
+    if (a->turn != b->turn)
+        return a->turn < b->turn;
+    if (a->narrow != b->narrow)
+        return a->narrow > b->narrow;
+    return a->pc < b->pc;
+}
+
+static bool can_go(const struct warp_split *s)
+{
+    return s->state == WARP_READY || s->state == WARP_GRANTED;
+}
+
+void warp_frame(struct warp_machine *m)
+{
+    m->base[WARP_NARROW] = m->narrow + (size_t)m->split->narrow * WARP_NARROW_BYTES;
+    m->base[WARP_WIDE] = m->wide + (size_t)m->split->wide * WARP_WIDE_BYTES;
+    m->predicate = m->predicates + m->split->narrow;
+}
+
+bool warp_schedule(struct warp_machine *m)
+{
+    struct warp_warp *w = m->warp;
+    struct warp_split *best = NULL;
+    if (w->count > 1)
+        join_splits(w);
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct warp_split *s = &w->split[i];
+        if (can_go(s) && (!best || goes_before(s, best)))
+            best = s;
+    }
+    m->split = best;
+    if (!best)
+        return false;
+    if (w->count == 1)
+        best->turn = 0;
+    warp_frame(m);
+    return true;
+}
+
+void warp_part(struct warp_machine *m, uint32_t mask, uint32_t pc)
+{
+    struct warp_split *part = &m->warp->split[m->warp->count++];
+    *part = *m->split;
+    part->mask = mask;
+    part->pc = pc;
+    part->state = WARP_READY;
+    m->split->mask &= ~mask;
+}
+
+/* Grants every split that waits for lanes which all wait, or have ended. */
+static void grant(struct warp_warp *w)
+{
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        waiting |= w->split[i].state == WARP_AT_SYNC ? w->split[i].mask : 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        struct warp_split *s = &w->split[i];
+        if (s->state == WARP_AT_SYNC && !(s->wait & w->alive & ~waiting))
+            s->state = WARP_GRANTED;
+    }
+}
+
+bool warp_gather(struct warp_machine *m, uint32_t need)
+{
+    struct warp_split *s = m->split;
+    if (s->state == WARP_GRANTED) {
+        s->state = WARP_READY;
+        return true;
+    }
+    need &= m->warp->alive;
+    if (!(need & ~s->mask))
+        return true;
+    s->state = WARP_AT_SYNC;
+    s->wait = need;
+    grant(m->warp);
+    return false;
+}
+
+static void release(struct warp_machine *m, uint32_t number)
+{
+    struct warp_barrier *b = &m->block->barrier[number];
+    struct warp_warp *warps = m->warp - m->number;
+    b->result_all = b->all, b->result_any = b->any, b->result_count = b->count;
+    b->arrived = b->count = b->any = 0;
+    b->all = 1;
+    b->expected = 0;
+    m->block->still = 0;
+    for (uint32_t i = 0; i < m->block->warps; i++) {
+        for (uint32_t k = 0; k < warps[i].count; k++) {
+            struct warp_split *s = &warps[i].split[k];
+            if (s->state != WARP_AT_BARRIER || s->barrier != number)
+                continue;
+            s->state = WARP_READY;
+            s->barrier = 0;
+            s->turn = 0;
+        }
+    }
+}
+
+void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool waits)
+{
+    struct warp_barrier *b = &m->block->barrier[number];
+    b->arrived += (uint32_t)__builtin_popcount(m->split->mask);
+    b->expected = threads;
+    if (waits) {
+        m->split->state = WARP_AT_BARRIER;
+        m->split->barrier = (uint8_t)number;
+    }
+    if (b->arrived >= (threads ? threads : m->block->alive))
+        release(m, number);
+}
+
+void warp_look_again(struct warp_machine *m)
+{
+    grant(m->warp);
+    for (uint32_t i = 0; i <= WARP_BARRIERS; i++) {
+        const struct warp_barrier *b = &m->block->barrier[i];
+        if (b->arrived && b->arrived >= (b->expected ? b->expected : m->block->alive))
+            release(m, i);
+    }
+}
+
+void warp_leave(struct warp_machine *m, uint32_t mask)
+{
+    struct warp_warp *w = m->warp;
+    w->alive &= ~mask;
+    m->block->alive -= (uint32_t)__builtin_popcount(mask);
+    m->block->still = 0;
+    m->split->mask &= ~mask;
+    if (!m->split->mask) {
+        *m->split = w->split[--w->count];
+        m->split = NULL;
+    }
+    warp_look_again(m);
+}

@@ -1,0 +1,31 @@
+/* Which lanes of a warp go on; see warp_schedule.c. Private to components/nvidia/warp. */
+#ifndef HEDDLE_WARP_SCHEDULE_H
+#define HEDDLE_WARP_SCHEDULE_H
+
+#include "warp_machine.h"
+
+enum { WARP_PATIENCE = 1 << 10 }; /* branches of a split while others wait */
+
+/* Chooses the split that goes on: m->split, with its frame. False: none can. */
+bool warp_schedule(struct warp_machine *m);
+
+/* Sets the bases of the split's frame. */
+void warp_frame(struct warp_machine *m);
+
+/* Parts the lanes of the mask, which are some but not all of the split's, from it; they stand at
+ * `pc`. */
+void warp_part(struct warp_machine *m, uint32_t mask, uint32_t pc);
+
+/* The lanes of the split end. */
+void warp_leave(struct warp_machine *m, uint32_t mask);
+
+/* The split waits at its operation for the lanes `need`; true: they are all there, go on. */
+bool warp_gather(struct warp_machine *m, uint32_t need);
+
+/* The split has arrived at a barrier. */
+void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool waits);
+
+/* After a change of who is alive: barriers and .sync that now have all. */
+void warp_look_again(struct warp_machine *m);
+
+#endif

@@ -1,0 +1,11 @@
+/* What kernels ask of the host by calls of the ABI; see warp_system.c. Private to
+ * components/nvidia/warp. */
+#ifndef HEDDLE_WARP_SYSTEM_H
+#define HEDDLE_WARP_SYSTEM_H
+
+#include "warp_machine.h"
+
+/* Makes the call for each lane; false: it has failed (m->fault). */
+bool warp_system(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
+
+#endif
