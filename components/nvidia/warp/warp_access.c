@@ -26,6 +26,12 @@
             M value;                                                                               \
             memcpy(&value, m->at[0], sizeof value);                                                \
             LANES to[i] = (ROW_##R)(R)value;                                                       \
+        } else if (mask == (uint32_t)WARP_ALL) {                                                   \
+            for (unsigned i = 0; i < WARP_LANES; i++) {                                            \
+                M value;                                                                           \
+                memcpy(&value, m->at[i], sizeof value);                                            \
+                to[i] = (ROW_##R)(R)value;                                                         \
+            }                                                                                      \
         } else {                                                                                   \
             EACH                                                                                   \
             {                                                                                      \
@@ -58,23 +64,20 @@ LOAD(LD_64W, u64, u64)
         const bool wide = op->bank[2] == WARP_WIDE || sizeof(M) == 8;                              \
         const u32 *narrow = warp_source(m, op, 2);                                                 \
         const u64 *whole = warp_source(m, op, 2);                                                  \
+        M data[WARP_LANES];                                                                        \
+        if (wide)                                                                                  \
+            LANES data[i] = (M)whole[i];                                                           \
+        else                                                                                       \
+            LANES data[i] = (M)narrow[i];                                                          \
         if (shape == REACH_RUN) {                                                                  \
-            M data[WARP_LANES];                                                                    \
-            if (wide)                                                                              \
-                LANES data[i] = (M)whole[i];                                                       \
-            else                                                                                   \
-                LANES data[i] = (M)narrow[i];                                                      \
-            if (mask == (uint32_t)WARP_ALL)                                                        \
-                memcpy(m->at[0], data, sizeof data);                                               \
-            else                                                                                   \
-                EACH memcpy(m->at[0] + i * sizeof(M), &data[i], sizeof(M));                        \
+            memcpy(m->at[0], data, sizeof data);                                                   \
             return;                                                                                \
         }                                                                                          \
-        EACH                                                                                       \
-        {                                                                                          \
-            M value = wide ? (M)whole[i] : (M)narrow[i];                                           \
-            memcpy(m->at[i], &value, sizeof value);                                                \
-        }                                                                                          \
+        if (mask == (uint32_t)WARP_ALL)                                                            \
+            for (unsigned i = 0; i < WARP_LANES; i++)                                              \
+                memcpy(m->at[i], &data[i], sizeof(M));                                             \
+        else                                                                                       \
+            EACH memcpy(m->at[i], &data[i], sizeof(M));                                            \
     }
 STORE(ST_8, u8)
 STORE(ST_16, u16)

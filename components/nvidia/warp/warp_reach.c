@@ -3,18 +3,19 @@
 
 #include "components/protocols/page_table/host_view.h"
 
-char *warp_reach_global(struct warp_machine *m, const struct warp_op *op, u64 low, u64 bytes)
+/* The span of the view that holds an address, by the hint of the operation. */
+static const struct host_span *span_of(struct warp_machine *m, const struct warp_op *op,
+                                       u64 address)
 {
     struct host_view *view = m->launch->view;
     uint8_t *hint = &m->hint[op->instruction % WARP_HINTS];
     const struct host_span *span = &view->span[*hint];
-    if (*hint < view->count && host_span_holds(span, low, bytes))
-        return span->host + (low - span->start);
-    span = host_view_find(view, low);
-    if (!span || !host_span_holds(span, low, bytes))
-        return NULL;
-    *hint = (uint8_t)(span - view->span);
-    return span->host + (low - span->start);
+    if (*hint < view->count && host_span_holds(span, address, 1))
+        return span;
+    span = host_view_find(view, address);
+    if (span)
+        *hint = (uint8_t)(span - view->span);
+    return span;
 }
 
 static unsigned window_of(u64 address)
@@ -28,25 +29,31 @@ static unsigned window_of(u64 address)
     return PTX_SPACE_GLOBAL;
 }
 
-/* One lane's bytes, or NULL. `address` counts in the space. */
-static char *lane_bytes(struct warp_machine *m, const struct warp_op *op, unsigned space,
-                        unsigned lane, u64 address, u64 bytes)
+struct warp_region warp_region_of(struct warp_machine *m, const struct warp_op *op, u64 address)
 {
     const struct warp_block *b = m->block;
+    bool generic = op->combine == PTX_SPACE_GENERIC;
+    unsigned space = generic ? window_of(address) : op->combine;
     switch (space) {
     case PTX_SPACE_SHARED:
-        return address < b->shared && b->shared - address >= bytes ? m->shared + address : NULL;
+        return (struct warp_region){m->shared, generic ? WARP_SHARED : 0, b->shared,
+                                    0,         PTX_SPACE_SHARED,          generic};
     case PTX_SPACE_LOCAL:
-        return address < b->local && b->local - address >= bytes
-                   ? m->local + (u64)lane * b->local + address
-                   : NULL;
-    case PTX_SPACE_PARAM: {
-        u64 size = m->launch->kernel->parameter_bytes;
-        const char *p = m->launch->parameters;
-        return address < size && size - address >= bytes ? (char *)(uintptr_t)(p + address) : NULL;
+        return (struct warp_region){m->local, generic ? WARP_LOCAL : 0, b->local,
+                                    b->local, PTX_SPACE_LOCAL,          generic};
+    case PTX_SPACE_PARAM:
+        return (struct warp_region){(char *)(uintptr_t)m->launch->parameters,
+                                    generic ? WARP_PARAM : 0,
+                                    m->launch->kernel->parameter_bytes,
+                                    0,
+                                    PTX_SPACE_PARAM,
+                                    generic};
+    default: {
+        const struct host_span *span = span_of(m, op, address);
+        return span ? (struct warp_region){span->host, span->start,      span->size,
+                                           0,          PTX_SPACE_GLOBAL, false}
+                    : (struct warp_region){.host = NULL};
     }
-    default:
-        return warp_reach_global(m, op, address, bytes);
     }
 }
 
@@ -69,25 +76,27 @@ static const char *outside(unsigned space)
 enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
                                   u64 bytes, bool writes)
 {
-    unsigned declared = op->combine == PTX_SPACE_CONST ? PTX_SPACE_GLOBAL : op->combine;
+    bool generic = op->combine == PTX_SPACE_GENERIC;
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
         u64 address = m->address[i];
-        unsigned space = declared == PTX_SPACE_GENERIC ? window_of(address) : declared;
-        u64 inside = declared == PTX_SPACE_GENERIC ? address - window_base(space) : address;
-        u64 whole = inside + window_base(space);
+        struct warp_region r = warp_region_of(m, op, address);
+        unsigned space = generic                          ? window_of(address)
+                         : op->combine == PTX_SPACE_CONST ? PTX_SPACE_GLOBAL
+                                                          : op->combine;
+        u64 whole = generic ? address : address + window_base(space);
         if (address & (bytes - 1)) {
             warp_fault_at(m, WARP_FAULT_MISALIGNED, i, whole,
                           writes ? "a misaligned store" : "a misaligned load");
             return REACH_NONE;
         }
-        m->at[i] =
-            writes && space == PTX_SPACE_PARAM ? NULL : lane_bytes(m, op, space, i, inside, bytes);
-        if (!m->at[i]) {
+        u64 d = address - r.start;
+        if (!r.host || d >= r.size || r.size - d < bytes || (writes && space == PTX_SPACE_PARAM)) {
             warp_fault_at(m, WARP_FAULT_ADDRESS, i, whole, outside(space));
             return REACH_NONE;
         }
-        m->address[i] = inside;
+        m->at[i] = r.host + d + i * r.stride;
+        m->address[i] = r.is_window ? d : address;
         m->space = (uint8_t)space;
     }
     return REACH_SCATTERED;

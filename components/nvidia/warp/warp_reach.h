@@ -11,9 +11,25 @@
 enum warp_shape {
     REACH_NONE,      /* it has faulted: m->fault says how */
     REACH_SCATTERED, /* m->at[] of active lanes */
-    REACH_UNIFORM,   /* all active lanes have m->at[first] */
-    REACH_RUN        /* lane i at m->at[0] + i * bytes, also for inactive lanes */
+    REACH_UNIFORM,   /* all active lanes have the bytes at m->at[0] */
+    REACH_RUN        /* all lanes are active, lane i's bytes are at m->at[0] + i * bytes */
 };
+
+/* Addresses that lie together in the host: lane i's address a has its bytes at
+ * host + (a - start) + i * stride. */
+struct warp_region {
+    char *host; /* NULL: none */
+    u64 start, size, stride;
+    uint8_t space;
+    bool is_window; /* what is observed counts from `start` */
+};
+
+/* The region of an address, by the operation's space. */
+struct warp_region warp_region_of(struct warp_machine *m, const struct warp_op *op, u64 address);
+
+/* Lane by lane: what lies in several regions, and what faults. */
+enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
+                                  u64 bytes, bool writes);
 
 /* Addresses of all lanes, inactive ones get that of the first active lane. */
 WARP_INLINE void reach_addresses(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
@@ -32,44 +48,36 @@ WARP_INLINE void reach_addresses(struct warp_machine *m, const struct warp_op *o
     }
 }
 
-/* Are all addresses in [low, low + size), with `bytes` each? */
-enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
-                                  u64 bytes, bool writes);
-
-/* The bytes of the host at [low, high], or NULL. */
-char *warp_reach_global(struct warp_machine *m, const struct warp_op *op, u64 low, u64 bytes);
-
 WARP_INLINE enum warp_shape warp_reach(struct warp_machine *m, const struct warp_op *op,
                                        uint32_t mask, u64 bytes, bool writes)
 {
     reach_addresses(m, op, mask);
-    const u64 *a = m->address;
-    u64 first = a[__builtin_ctz(mask)], start = first - (u64)__builtin_ctz(mask) * bytes;
-    u64 run = 0, same = 0;
-    LANES run |= (u64)mask >> i & 1 ? a[i] ^ (start + i * bytes) : 0;
-    LANES same |= a[i] ^ first;
+    u64 *a = m->address, first = a[__builtin_ctz(mask)];
     m->bytes = (uint32_t)bytes;
-    m->space = op->combine;
-    bool is_run = !run, is_uniform = !same;
-    if ((is_run || is_uniform) && !(first & (bytes - 1))) {
-        u64 low = is_run ? start : first, size = is_run ? bytes * WARP_LANES : bytes;
-        char *host = NULL;
-        if (op->combine == PTX_SPACE_SHARED)
-            host =
-                low < m->block->shared && m->block->shared - low >= size ? m->shared + low : NULL;
-        else if (op->combine == PTX_SPACE_GLOBAL || op->combine == PTX_SPACE_GENERIC
-                 || op->combine == PTX_SPACE_CONST)
-            host = warp_reach_global(m, op, low, size);
-        if (host) {
-            m->space = op->combine == PTX_SPACE_GENERIC ? PTX_SPACE_GLOBAL : op->combine;
-            m->at[0] = host;
-            if (is_run)
-                return REACH_RUN;
-            LANES m->at[i] = host;
-            return REACH_UNIFORM;
-        }
+    struct warp_region r = warp_region_of(m, op, first);
+    if (!r.host || r.size < bytes || (writes && r.space == PTX_SPACE_PARAM))
+        return warp_reach_slowly(m, op, mask, bytes, writes);
+    u64 limit = r.size - bytes, outside = 0, run = 0, same = 0, low = 0;
+    /* a distance beyond the limit has an upper bit, or its distance to the limit has */
+    LANES
+    {
+        u64 d = a[i] - r.start;
+        outside |= d | (limit - d);
+        low |= a[i];
+        run |= a[i] ^ (first + i * bytes);
+        same |= a[i] ^ first;
+        m->at[i] = r.host + d + i * r.stride;
     }
-    return warp_reach_slowly(m, op, mask, bytes, writes);
+    if (outside >> 63 || low & (bytes - 1))
+        return warp_reach_slowly(m, op, mask, bytes, writes);
+    m->space = r.space;
+    if (r.is_window)
+        LANES a[i] -= r.start;
+    if (r.stride)
+        return REACH_SCATTERED;
+    if (!run && mask == (uint32_t)WARP_ALL)
+        return REACH_RUN;
+    return same ? REACH_SCATTERED : REACH_UNIFORM;
 }
 
 #endif
