@@ -309,7 +309,7 @@ void engine_fail_at(const struct component *c, uint64_t address, const char *for
     __attribute__((format(printf, 3, 4)));
 const char *engine_failure(void); /* NULL: none */
 /* False: it was not by an access. */
-bool engine_failure_address(uint64_t *address);
+bool engine_failure_address(uint64_t *address, uint32_t *leaf);
 void engine_clear_failure(void);
 
 /* Progress marks for stall detection and the progress line: instructions retired since start. */

@@ -72,9 +72,10 @@ const char *engine_failure(void)
     return failure[0] ? failure : NULL;
 }
 
-bool engine_failure_address(uint64_t *address)
+bool engine_failure_address(uint64_t *address, uint32_t *leaf)
 {
     *address = failed_address;
+    *leaf = failed_leaf;
     return failure[0] && failed_by_access;
 }
 

@@ -55,7 +55,17 @@ void work_fault_bounds(const struct program_table *program, uint32_t pid, const 
                  address, where);
         return;
     }
-    if (a && bytes <= page_table_address(a->end) - address) {
+    bool whole = a && bytes <= page_table_address(a->end) - address;
+    if (whole && a->barred) {
+        snprintf(what, size,
+                 "%s of %u bytes at 0x%" PRIx64
+                 " is in memory that is not mapped to this GPU (%s); "
+                 "give it access first, by hipDeviceEnablePeerAccess() or "
+                 "hsa_amd_agents_allow_access()",
+                 access, bytes, address, where);
+        return;
+    }
+    if (whole) {
         snprintf(what, size,
                  "%s of %u bytes at 0x%" PRIx64
                  " is in memory of GPU %u, which this GPU may not access "

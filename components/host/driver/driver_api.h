@@ -54,13 +54,14 @@ struct driver_device_info {
     bool has_fabric;    /* an RDMA engine that joins it to other GPUs */
     bool shares_memory; /* with the host */
     bool pages_move;    /* managed memory goes to the GPUs that use it */
+    bool reaches_host;  /* memory of the host, DRIVER_PLACE_HOST */
     uint32_t dma_engines;
     uint32_t lanes;                    /* of a wavefront or warp: 64 or 32 */
     uint32_t registers_per_cu;         /* of 32 bits, of a lane each; where they are one file */
     uint32_t lds_bytes_per_work_group; /* at most */
     uint32_t lds_bytes_unasked;        /* of these, what a program gets without asking for more */
     uint32_t lds_bytes_reserved;       /* of each work-group, for the system */
-    uint32_t reserved[2];
+    uint32_t reserved[1];
 };
 
 /* Does the device execute PTX? Its compute units are streaming multiprocessors then, wavefronts are
@@ -114,6 +115,13 @@ struct driver_launch {
     uint8_t acquire, release; /* enum driver_scope */
     const char *trace; /* path of a recorded trace, which is played in place of executing; NULL:
                           none. Copied */
+};
+
+/* Where the pages of an allocation lie. */
+enum driver_place {
+    DRIVER_PLACE_DEVICE,
+    DRIVER_PLACE_MANAGED, /* as those of allocate_unified() */
+    DRIVER_PLACE_HOST     /* in memory of the host, which all GPUs reach over their links */
 };
 
 struct driver_allocation {
@@ -181,12 +189,12 @@ struct driver_api {
     enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align,
                                    uint64_t *address);
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
-    /* Allocates at an address that no allocation of the device's process has; `unified` as
-     * allocate_unified(). Other processes may have it: what kernels and commands of a queue mean by
-     * it is then their own process' memory. Addresses outside of the window are those of host
-     * memory that kernels use, too: when they are released, TLBs forget them at once. */
+    /* Allocates at an address that no allocation of the device's process has. Other processes may
+     * have it: what kernels and commands of a queue mean by it is then their own process' memory.
+     * Addresses outside of the window are those of host memory that kernels use, too: when they are
+     * released, TLBs forget them at once. */
     enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size,
-                                      bool unified);
+                                      enum driver_place place);
     bool (*find)(uint64_t address,
                  struct driver_allocation *allocation); /* the allocation that holds it */
     enum driver_status (*memory_info)(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
@@ -290,6 +298,9 @@ struct driver_api {
      * platform. At first they may not: an access ends the run with DRIVER_FAULT. Unified memory is
      * open to all GPUs anyway. Copies need no leave. */
     enum driver_status (*set_peer)(uint32_t gpu, uint32_t peer, bool on);
+    /* Of the GPUs that may access the allocation which begins at `address`, only those may whose
+     * bits, by number, are in `gpus`; GPUs from 64 on may anyway. */
+    enum driver_status (*limit_to)(uint64_t address, uint64_t gpus);
     /* Between the two, no simulated time passes: threads that wait go on waiting, others may
      * enqueue. pause() comes back when no thread runs the engine any more, which is at the driver's
      * next tick. The thread that has paused must not wait itself: DRIVER_INVALID_VALUE. When and
@@ -373,9 +384,9 @@ struct driver_api {
      * it for nothing. */
     void (*enter_call)(void);
     void (*leave_call)(const char *function);
-    /* The address of the access by which a kernel has ended the simulation, DRIVER_FAULT. False:
-     * it has not, or not by an access. */
-    bool (*fault_address)(uint64_t *address);
+    /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
+     * GPU. False: it has not, or not by an access. */
+    bool (*fault_address)(uint64_t *address, uint32_t *gpu);
 };
 
 #endif

@@ -209,6 +209,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     device_read_parts(info, prefix);
     info->max_work_group = DRIVER_MAX_WORK_GROUP;
     info->pages_move = driver_move_count(d) > 0;
+    info->reaches_host = driver_has_host(d);
     info->shares_memory = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
     d->device[number].takes_copies = device_takes_copies(prefix);
     info->page_bytes = (uint32_t)driver_page_bytes(d);

@@ -302,10 +302,16 @@ static inline struct driver_handle *driver_handle_at(const struct driver *d, uin
     return arena_at(struct driver_handle, d->handles) + number;
 }
 
-/* Is there memory of the host, to which pages of GPUs can be evicted? */
+/* Is there memory of the host? */
 static inline bool driver_has_host(const struct driver *d)
 {
     return d->gpu_count < d->device_count;
+}
+
+/* Do managed pages begin there, and are they evicted to it? */
+static inline bool driver_evicts(const struct driver *d)
+{
+    return driver_has_host(d) && driver_move_count(d) > 0;
 }
 
 static inline uint64_t driver_page_bytes(const struct driver *d)

@@ -48,6 +48,17 @@ void program_open(struct program_table *table, uint64_t address)
     wrote_head(table);
 }
 
+void program_bar(struct program_table *table, uint64_t address, uint64_t gpus)
+{
+    uint32_t rank = program_rank(table, address);
+    if (!rank || address >= table->allocation[rank - 1].end)
+        return;
+    table->allocation[rank - 1].barred = gpus;
+    table->version++;
+    store_wrote(&table->allocation[rank - 1], sizeof table->allocation[0]);
+    wrote_head(table);
+}
+
 void program_set_use(struct program_table *table, uint64_t address, enum program_use use)
 {
     uint32_t rank = program_rank(table, address);

@@ -38,6 +38,7 @@ struct program_allocation {
     uint32_t pid;    /* process; names of different processes do not overlap */
     uint32_t open;   /* to all GPUs: unified and managed memory */
     uint32_t number; /* from 1, among the program's own */
+    uint64_t barred; /* a bit for each GPU below 64 that may not access it */
 };
 
 struct program_freed {
@@ -109,10 +110,12 @@ const struct program_allocation *program_overlap(const struct program_table *tab
                                                  uint64_t end);
 
 /* May kernels on the GPU access the allocation? The own memory, open one, and that of peers whose
- * access is enabled. */
+ * access is enabled, unless the GPU is barred from it. */
 static inline bool program_reaches(const struct program_table *table, uint32_t gpu,
                                    const struct program_allocation *a)
 {
+    if (gpu < 64 && a->barred >> gpu & 1)
+        return false;
     return a->open || a->device == gpu || gpu_set_has(&table->reach[gpu % PROGRAM_GPUS], a->device);
 }
 
@@ -133,6 +136,9 @@ void program_set_reach(struct program_table *table, uint32_t gpu, uint32_t peer,
 
 /* Every GPU may access the allocation that holds `address`. */
 void program_open(struct program_table *table, uint64_t address);
+
+/* These GPUs, a bit for each, may not access the allocation that holds `address`. */
+void program_bar(struct program_table *table, uint64_t address, uint64_t gpus);
 
 /* Says what the allocation that holds `address`, if there is one, is for. */
 void program_set_use(struct program_table *table, uint64_t address, enum program_use use);

@@ -133,9 +133,9 @@ static enum driver_status allocate(uint32_t device, uint64_t size, uint64_t alig
 }
 
 static enum driver_status allocate_at(uint32_t device, uint64_t address, uint64_t size,
-                                      bool unified)
+                                      enum driver_place place)
 {
-    (void)unified;
+    (void)place;
     pthread_mutex_lock(&lock);
     uint64_t next = next_address, got = 0;
     next_address = address;

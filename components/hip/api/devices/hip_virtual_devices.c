@@ -146,7 +146,7 @@ static hipError_t allocate_at(uint64_t address, uint64_t size)
     int device = hip_current_device();
     const struct hip_allocation *before = hip_find_allocation(address);
     uint32_t number = hip.devices[device].number;
-    hipError_t error = hip_status(hip.api->allocate_at(number, address, size, false));
+    hipError_t error = hip_status(hip.api->allocate_at(number, address, size, DRIVER_PLACE_DEVICE));
     if (error != hipSuccess)
         return error;
     struct hip_allocation made = {

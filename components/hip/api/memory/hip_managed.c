@@ -383,7 +383,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
                         .pinned = true,
                         .open = true};
     enum driver_status status =
-        hip.api->allocate_at(hip.devices[m.device].number, start, m.size, true);
+        hip.api->allocate_at(hip.devices[m.device].number, start, m.size, DRIVER_PLACE_MANAGED);
     hipError_t error = hip_status_of(status, "mapping pinned memory");
     if (error == hipSuccess) {
         error = take_over(&m, size);

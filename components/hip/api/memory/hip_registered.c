@@ -54,9 +54,10 @@ static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
     }
     if (at < all.run_count && all.runs[at].address < end)
         end = all.runs[at].address;
-    hipError_t error = hip_status_of(hip.api->allocate_at(hip.devices[hip_current_device()].number,
-                                                          address, end - address, true),
-                                     "mapping registered memory");
+    hipError_t error =
+        hip_status_of(hip.api->allocate_at(hip.devices[hip_current_device()].number, address,
+                                           end - address, DRIVER_PLACE_MANAGED),
+                      "mapping registered memory");
     if (error != hipSuccess)
         return error;
     HIP_MAKE_ROOM(all.runs, all.run_count, all.run_room);

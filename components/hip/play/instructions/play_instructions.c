@@ -88,7 +88,8 @@ static uint32_t queue_of(const struct itrace_command *c, uint64_t number)
 
 static void play_malloc(const struct itrace_command *c)
 {
-    check(c, driver->allocate_at(c->gpu, c->address, c->bytes, c->managed));
+    check(c, driver->allocate_at(c->gpu, c->address, c->bytes,
+                                 c->managed ? DRIVER_PLACE_MANAGED : DRIVER_PLACE_DEVICE));
     uint8_t *bytes = c->managed ? NULL : calloc(1, c->bytes < ITRACE_AMD_MOST_BYTES ? c->bytes : 1);
     if (bytes && c->bytes < ITRACE_AMD_MOST_BYTES && play_code_fill(c->address, c->bytes, bytes))
         check(c, driver->register_code(c->gpu, "recorded code", c->address, bytes, c->bytes));

@@ -165,7 +165,8 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
     case DEVICE_CALL_ROOM:
         return calls_room(d, m->room.device, &s->value);
     case DEVICE_CALL_ALLOCATE:
-        return host_allocate(d, m->allocate.device, m->allocate.size, 0, false, &s->value);
+        return host_allocate(d, m->allocate.device, m->allocate.size, 0, DRIVER_PLACE_DEVICE,
+                             &s->value);
     case DEVICE_CALL_RELEASE:
         return host_release(d, m->release.address);
     case DEVICE_CALL_OPEN:

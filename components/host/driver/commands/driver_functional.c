@@ -236,6 +236,7 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
         engine_stop();
         return;
     }
+    driver_process()->functional_gpu = number;
     driver_process()->functional_limit = result->end == FUNCTIONAL_LIMIT;
     if (result->by_access)
         engine_fail_at(&d->io.base, result->address, "%s", result->text);

@@ -22,7 +22,7 @@ struct driver_frame {
 
 static void residence_init(struct driver *d)
 {
-    if (driver_has_host(d) && !driver_eviction_ops(d))
+    if (driver_evicts(d) && !driver_eviction_ops(d))
         engine_die(&d->io.base, "there is memory of the host for managed pages, and nothing says "
                                 "which leave a GPU: set `eviction = lru_eviction` of the driver");
     for (uint32_t i = 0; driver_move_count(d) && i < d->gpu_count; i++)
@@ -132,7 +132,7 @@ static bool block_page(const struct driver *d, uint32_t gpu, uint32_t pid, uint6
 static void residence_faulted(struct driver *d, uint32_t gpu, uint32_t pid, uint64_t address)
 {
     uint64_t page = driver_page_bytes(d), first = block_start(d, address);
-    if (!driver_has_host(d) || gpu >= d->gpu_count || !driver_eviction_ops(d)->refreshes)
+    if (!driver_evicts(d) || gpu >= d->gpu_count || !driver_eviction_ops(d)->refreshes)
         return;
     for (uint64_t at = first; block_start(d, at) == first; at += page) {
         uint32_t frame;
@@ -175,7 +175,7 @@ static bool residence_is_new(const struct driver *d, uint64_t physical)
 static bool residence_evict(struct driver *d, uint32_t gpu)
 {
     uint64_t page = driver_page_bytes(d);
-    uint64_t room = driver_has_host(d) ? d->memory.device[d->gpu_count].pages.free_pages : 0;
+    uint64_t room = driver_evicts(d) ? d->memory.device[d->gpu_count].pages.free_pages : 0;
     uint32_t frame, count = 0;
     if (!room || gpu >= d->gpu_count || !residence_choose(d, gpu, &frame))
         return false;

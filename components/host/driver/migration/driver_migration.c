@@ -289,7 +289,7 @@ static bool migrate_make_room(struct driver *d)
         return true; /* the state stays: the victim comes first now */
     d->io.stats.migrations_refused++;
     m->state = MIGRATE_ANSWER;
-    if (driver_has_host(d) && migrate_waits(d)) {
+    if (driver_evicts(d) && migrate_waits(d)) {
         m->work = WORK_STAY;
         m->state = MIGRATE_SWAP;
         engine_at_window_end(&d->io.base, driver_window_end);
@@ -345,7 +345,7 @@ static void migrate_swap(struct driver *d)
     else if (m->work == WORK_STAY)
         page_table_enter(driver_page_table(d), t->pid, t->address, physical,
                          flags | PAGE_TABLE_REMOTE);
-    else if (m->work == WORK_MOVE && driver_has_host(d))
+    else if (m->work == WORK_MOVE && driver_evicts(d))
         page_table_enter(driver_page_table(d), t->pid, t->address, physical,
                          t->gpu == d->gpu_count
                              ? flags | PAGE_TABLE_EVICTED

@@ -160,29 +160,35 @@ API_CALL(clear, (address, size), uint64_t address, uint64_t size)
 API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t size, uint64_t align,
          uint64_t *address)
 {
-    enum driver_status status = host_allocate(d, device, size, align, false, address);
+    enum driver_status status = host_allocate(d, device, size, align, DRIVER_PLACE_DEVICE, address);
     if (status != DRIVER_OK)
         return status;
     record_allocated(device, *address, size, false);
     return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
 }
 
-API_CALL(allocate_at, (device, address, size, unified), uint32_t device, uint64_t address,
-         uint64_t size, bool unified)
+API_CALL(allocate_at, (device, address, size, place), uint32_t device, uint64_t address,
+         uint64_t size, enum driver_place place)
 {
-    enum driver_status status = host_allocate_at(d, device, address, size, unified);
+    enum driver_status status = host_allocate_at(d, device, address, size, place);
     if (status != DRIVER_OK)
         return status;
-    if (!unified)
+    if (place != DRIVER_PLACE_MANAGED)
         return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
     record_allocated(device, address, size, true);
     return DRIVER_OK;
 }
 
+API_CALL(limit_to, (address, gpus), uint64_t address, uint64_t gpus)
+{
+    return host_limit_to(d, address, gpus);
+}
+
 API_CALL(allocate_unified, (device, size, align, address), uint32_t device, uint64_t size,
          uint64_t align, uint64_t *address)
 {
-    enum driver_status status = host_allocate(d, device, size, align, true, address);
+    enum driver_status status =
+        host_allocate(d, device, size, align, DRIVER_PLACE_MANAGED, address);
     if (status == DRIVER_OK)
         record_allocated(device, *address, size, true);
     return status;
@@ -677,6 +683,16 @@ static int api_finish(void)
     return recorded || status != EXIT_CLEAN ? status : EXIT_NOT_STARTED;
 }
 
+/* Kernels that are executed without timing fail in the driver. */
+static bool api_fault_address(uint64_t *address, uint32_t *gpu)
+{
+    uint32_t leaf;
+    bool by_access = engine_failure_address(address, &leaf);
+    *gpu = leaf == the_driver()->io.base.leaf ? driver_process()->functional_gpu
+                                              : program_gpu_of(driver_program(the_driver()), leaf);
+    return by_access;
+}
+
 static const struct driver_api api_table = {
     .version = DRIVER_API_VERSION,
     .device_count = api_device_count,
@@ -684,6 +700,7 @@ static const struct driver_api api_table = {
     .set_window = api_set_window,
     .allocate = api_allocate,
     .allocate_at = api_allocate_at,
+    .limit_to = api_limit_to,
     .release = api_release,
     .allocate_unified = api_allocate_unified,
     .remap = api_remap,
@@ -747,7 +764,7 @@ static const struct driver_api api_table = {
     .meets = api_meets,
     .enter_call = api_enter_call,
     .leave_call = api_leave_call,
-    .fault_address = engine_failure_address,
+    .fault_address = api_fault_address,
 };
 
 static const struct driver_api *driver_api_table(void)

@@ -69,7 +69,7 @@ static enum driver_status host_recycle(struct driver *d)
 static bool host_make_room(struct driver *d, const struct memory_request *q, uint64_t pages)
 {
     bool evicted = false;
-    if (!driver_has_host(d) || driver_process()->in_tick || host_wait_everything(d) != DRIVER_OK)
+    if (!driver_evicts(d) || driver_process()->in_tick || host_wait_everything(d) != DRIVER_OK)
         return false;
     for (uint32_t i = 0; i < q->device_count; i++) {
         uint64_t share = memory_count_of(q, pages, i);
@@ -90,17 +90,19 @@ static uint64_t split_pages(void *of, uint64_t first, uint64_t count, uint32_t g
 
 /* `size`: what the program asks for. */
 static enum driver_status allocate_pages(struct driver *d, const struct driver_handle *h,
-                                         struct memory_request q, uint64_t size, bool unified,
-                                         uint64_t *address)
+                                         struct memory_request q, uint64_t size,
+                                         enum driver_place place, uint64_t *address)
 {
+    bool unified = place == DRIVER_PLACE_MANAGED, at_host = place == DRIVER_PLACE_HOST;
     q.pid = h->pid;
     q.use = PROGRAM_BUFFER;
     q.flags = unified ? PAGE_TABLE_UNIFIED : 0;
     q.size = size;
     q.device = h->member;
     q.device_count = h->count;
-    if (unified && driver_has_host(d)) { /* comes to a GPU when it is used, unless it is pinned */
+    if (unified && driver_evicts(d)) /* comes to a GPU when it is used, unless it is pinned */
         q.flags |= q.fixed ? PAGE_TABLE_REMOTE : 0;
+    if (at_host || (unified && driver_evicts(d))) {
         q.device = &d->gpu_count;
         q.device_count = 1;
     } else if (h->count > 1) {
@@ -109,7 +111,7 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
     }
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_try(d, q, address);
-        if (result == MEMORY_OK && (unified || h->count > 1))
+        if (result == MEMORY_OK && (unified || at_host || h->count > 1))
             program_open(driver_program(d), *address);
         if (result == MEMORY_OK)
             memory_trace(d, "map", h->pid, *address, size);
@@ -132,7 +134,7 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
 }
 
 static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
-                                        uint64_t align, bool unified, uint64_t *address)
+                                        uint64_t align, enum driver_place place, uint64_t *address)
 {
     enum driver_status status = handle_check(d, number);
     if (status != DRIVER_OK)
@@ -142,13 +144,15 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
     if (!size)
         return driver_fail(DRIVER_INVALID_VALUE, "an allocation of 0 bytes");
     const struct memory_request q = {.align = align};
-    return allocate_pages(d, driver_handle_at(d, number), q, size, unified, address);
+    return allocate_pages(d, driver_handle_at(d, number), q, size, place, address);
 }
 
 static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
-                                           uint64_t size, bool unified)
+                                           uint64_t size, enum driver_place place)
 {
     enum driver_status status = handle_check(d, number);
+    if (status == DRIVER_OK && place == DRIVER_PLACE_HOST && !driver_has_host(d))
+        status = driver_fail(DRIVER_INVALID_DEVICE, "the platform has no memory of the host");
     if (status != DRIVER_OK)
         return status;
     const struct driver_handle *h = driver_handle_at(d, number);
@@ -163,7 +167,7 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
     if (memory_may_name(d, h->pid, address, size))
         address = page_table_name(h->pid, address);
     const struct memory_request q = {.fixed = address};
-    return allocate_pages(d, h, q, size, unified, &address);
+    return allocate_pages(d, h, q, size, place, &address);
 }
 
 /* The allocation of the program that begins at `address`, or NULL and the reason. */
@@ -177,6 +181,15 @@ static const struct program_allocation *find_start(const struct driver *d, uint6
     driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " is not the start of an allocation: %s",
                 address, where);
     return NULL;
+}
+
+static enum driver_status host_limit_to(struct driver *d, uint64_t address, uint64_t gpus)
+{
+    const struct program_allocation *a = find_start(d, address);
+    if (!a)
+        return DRIVER_INVALID_ADDRESS;
+    program_bar(driver_program(d), a->start, ~gpus);
+    return DRIVER_OK;
 }
 
 static enum driver_status host_release(struct driver *d, uint64_t address)
@@ -325,7 +338,8 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
     uint64_t flags = PAGE_TABLE_WRITABLE | (unified ? PAGE_TABLE_UNIFIED : 0);
     uint64_t page = driver_page_bytes(d), start = address / page * page;
     if (memory_may_name(d, h->pid, start, page))
-        return host_allocate_at(d, number, start, page, unified);
+        return host_allocate_at(d, number, start, page,
+                                unified ? DRIVER_PLACE_MANAGED : DRIVER_PLACE_DEVICE);
     address = memory_name(d, h->pid, address);
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],

@@ -95,11 +95,14 @@ static enum driver_status host_wait_queue(struct driver *d, uint32_t queue);
 /* Calls that change mappings, and contexts. See driver_mapping.c. */
 
 static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
-                                        uint64_t align, bool unified, uint64_t *address);
+                                        uint64_t align, enum driver_place place, uint64_t *address);
 
 /* See driver_api.h. */
 static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
-                                           uint64_t size, bool unified);
+                                           uint64_t size, enum driver_place place);
+
+/* See driver_api.h. */
+static enum driver_status host_limit_to(struct driver *d, uint64_t address, uint64_t gpus);
 
 static enum driver_status host_release(struct driver *d, uint64_t address);
 
