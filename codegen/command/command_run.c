@@ -193,6 +193,7 @@ int command_run(struct command *c)
         if (!program)
             return EXIT_ERRORS;
     }
+    run_rocm_give_memory(c);
     if (!build(c, &built))
         return !built.refused                                 ? EXIT_ERRORS
                : c->options->program || c->options->play_sass ? EXIT_NOT_STARTED

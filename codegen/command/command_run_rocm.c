@@ -18,6 +18,10 @@
 #include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
 
+/* The parameter of platforms, and its upper limit (std/host_memory). */
+#define MEMORY      "host_memory"
+#define MEMORY_MOST "64GiB"
+
 static const char *folder; /* NULL: none */
 static char **server;      /* run_rocm_server() */
 
@@ -53,6 +57,37 @@ static bool make_folder(struct command *c)
         fprintf(stderr, "heddle run: cannot create a folder in '%s': %s\n", within,
                 strerror(errno));
     return folder != NULL;
+}
+
+static bool says_memory(const struct options *o)
+{
+    for (size_t i = 0; i < o->set.count; i++) {
+        if (strncmp(o->set.items[i], MEMORY "=", sizeof MEMORY) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What is wrong with the description is said when it is built. */
+void run_rocm_give_memory(struct command *c)
+{
+    if (!run_uses_rocm(c->options) || says_memory(c->options))
+        return;
+    struct compilation *compilation = command_open(c);
+    const struct model *model =
+        compile_platform(compilation, c->options->arguments.items[0], c->options->platform);
+    bool can = false;
+    for (uint32_t i = 0; model && i < model->root->param_count; i++)
+        can |= strcmp(model->root->params[i].decl->name, MEMORY) == 0;
+    compile_close(compilation);
+    if (!can)
+        return;
+    struct options *options = arena_alloc(c->arena, sizeof *options);
+    *options = *c->options;
+    options->set.items = arena_alloc(c->arena, (options->set.count + 1) * sizeof(char *));
+    memcpy(options->set.items, c->options->set.items, options->set.count * sizeof(char *));
+    options->set.items[options->set.count++] = MEMORY "=" MEMORY_MOST;
+    c->options = options;
 }
 
 bool run_rocm_begin(struct command *c)

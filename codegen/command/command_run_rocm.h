@@ -6,6 +6,9 @@
 
 /* Whether --stack says so. */
 bool run_uses_rocm(const struct options *o);
+/* Gives a platform that can have memory of the host (`host_memory`) as much as it can have, where
+ * the run does not say. Nothing is done without --stack rocm. */
+void run_rocm_give_memory(struct command *c);
 /* Writes the files that the driver shows to a folder of this run. false: said on standard error.
  * Nothing is done without --stack rocm. */
 bool run_rocm_begin(struct command *c);

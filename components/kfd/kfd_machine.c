@@ -355,7 +355,8 @@ static bool open_memory(void)
             if (i != k && kfd.gpu[i].info.has_fabric && kfd.gpu[k].info.has_fabric)
                 kfd_status(kfd.api->set_peer(i, k, true), "opening the platform");
         }
-        if (i > 0 && (!kfd.gpu[i].info.has_fabric || !kfd.gpu[0].info.has_fabric))
+        if (i > 0 && !kfd.gpu[0].info.reaches_host
+            && (!kfd.gpu[i].info.has_fabric || !kfd.gpu[0].info.has_fabric))
             kfd_say(
                 "GPU %u has no link to GPU 0, in whose memory AMD's runtime keeps memory of the "
                 "host: kernels fail on it; give both GPUs links (links = 1), or run the program "
@@ -425,10 +426,11 @@ static enum exit_status outcome_of(enum driver_status status)
 static void tell_end(void)
 {
     uint64_t address;
-    bool by_access = kfd.api->fault_address(&address);
+    uint32_t gpu;
+    bool by_access = kfd.api->fault_address(&address, &gpu);
     struct kfd_process *before = kfd_now;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        kfd_events_fail(0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
+        kfd_events_fail(by_access ? gpu : 0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
         if (!by_access)
             kfd_queues_fail();
     }

@@ -152,6 +152,7 @@ struct kfd_allocation {
     uint64_t host; /* where the program sees memory of its own that GPUs use; 0: none */
     uint32_t gpu, flags;
     bool in_device;  /* the driver has memory for it */
+    bool at_host;    /* memory of the host */
     bool has_code;   /* it is registered as code */
     char *bytes;     /* where the machine sees it */
     uint64_t mapped; /* a bit for each GPU */
@@ -165,6 +166,11 @@ struct kfd_allocation *kfd_find_allocation(uint64_t address);
 struct kfd_allocation *kfd_find_handle(uint64_t handle);
 void kfd_memory_open(void);
 void kfd_memory_close(void); /* the driver's memory is freed, too */
+/* The same for memory of the program that is to lie on GPU `gpu` or, with `at_host`, at the host.
+ */
+int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host);
+/* Those GPUs reach the allocation, a bit for each. */
+int kfd_memory_allow(struct kfd_allocation *a, uint64_t gpus);
 int kfd_memory_allocate(struct kfd_request *request);
 int kfd_memory_free(struct kfd_request *request);
 int kfd_memory_map(struct kfd_request *request);

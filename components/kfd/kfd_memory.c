@@ -4,8 +4,9 @@
  * program's view of them is a mapping of the same bytes, which kfd_client.c makes when it calls
  * mmap() of a render node; memory of its own that it gives to GPUs is replaced by such a view, with
  * what it held, and is its own again when it is freed. The machine has a view, too, so that no call
- * of the program can take its bytes away. Host memory lies in the memory of the GPU that it was
- * allocated for. */
+ * of the program can take its bytes away. Memory of the host lies in the platform's, which GPUs
+ * reach over their links, or where there is none, or one that GPU and host share, in memory of the
+ * GPU that it was allocated for. An allocation is for those GPUs that it is mapped to. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <errno.h>
 #include <linux/kfd_ioctl.h>
@@ -27,8 +28,8 @@ struct kfd_memory {
 #define own (*kfd_now->memory)
 
 enum {
-    IN_DEVICE = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_GTT
-                | KFD_IOC_ALLOC_MEM_FLAGS_USERPTR,
+    AT_HOST = KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_USERPTR,
+    IN_DEVICE = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | AT_HOST,
     KINDS = IN_DEVICE | KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL | KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP
 };
 
@@ -235,16 +236,19 @@ static void release(struct kfd_allocation *a)
     drop(a);
 }
 
-/* Takes pages of the GPU at the allocation's address, all zeros. */
+/* Takes pages at the allocation's address, all zeros, which no GPU reaches. */
 static int take_pages(struct kfd_allocation *a)
 {
-    int result =
-        kfd_status(kfd.api->allocate_at(kfd_now->device[a->gpu], a->address, a->size, false),
-                   "allocating memory");
+    bool apart = a->at_host && kfd.gpu[a->gpu].info.reaches_host;
+    int result = kfd_status(kfd.api->allocate_at(kfd_now->device[a->gpu], a->address, a->size,
+                                                 apart ? DRIVER_PLACE_HOST : DRIVER_PLACE_DEVICE),
+                            "allocating memory");
     if (result != 0)
         return result;
     a->in_device = true;
-    result = kfd_status(kfd.api->clear(kfd_name(a->address), a->size), "allocating memory");
+    result = kfd_memory_allow(a, 0);
+    if (result == 0)
+        result = kfd_status(kfd.api->clear(kfd_name(a->address), a->size), "allocating memory");
     if (result == 0 && a->host)
         result = join_host(a);
     if (result == 0 && a->origin)
@@ -276,7 +280,7 @@ static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
     return is_free(call->va_addr, call->size) ? 0 : -EADDRINUSE;
 }
 
-static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t origin)
+static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t origin, bool at_host)
 {
     int result = check_request(call);
     bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
@@ -293,6 +297,7 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
                                  .host = user ? call->mmap_offset : 0,
                                  .origin = origin,
                                  .gpu = gpu,
+                                 .at_host = at_host,
                                  .flags = call->flags};
     /* Behind all that was there, so that none of its pages is another's. */
     a->offset = own.next_offset;
@@ -316,7 +321,19 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
 
 int kfd_memory_allocate(struct kfd_request *request)
 {
-    return allocate(request->argument, 0);
+    struct kfd_ioctl_alloc_memory_of_gpu_args *call = request->argument;
+    return allocate(call, 0, (call->flags & AT_HOST) != 0);
+}
+
+int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host)
+{
+    struct kfd_ioctl_alloc_memory_of_gpu_args call = {.va_addr = start,
+                                                      .size = end - start,
+                                                      .mmap_offset = start,
+                                                      .gpu_id = kfd_gpu_id(gpu),
+                                                      .flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
+                                                               | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE};
+    return allocate(&call, 0, at_host);
 }
 
 int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
@@ -326,7 +343,7 @@ int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *han
         .va_addr = address, .size = of->size, .gpu_id = kfd_gpu_id(of->gpu), .flags = of->flags};
     if (!of->origin)
         of->origin = of->handle;
-    int result = allocate(&call, of->origin);
+    int result = allocate(&call, of->origin, of->at_host);
     if (result != 0)
         return result;
     *handle = call.handle;
@@ -354,6 +371,14 @@ int kfd_memory_free(struct kfd_request *request)
     return 0;
 }
 
+int kfd_memory_allow(struct kfd_allocation *a, uint64_t gpus)
+{
+    a->mapped = gpus;
+    return a->in_device && !kfd.lost
+               ? kfd_status(kfd.api->limit_to(kfd_name(a->address), gpus), "mapping memory")
+               : 0;
+}
+
 /* Sets or clears the bits of the GPUs that a call names, as far as it comes. Both calls have the
  * same arguments. */
 static int change_mapped(struct kfd_request *request, bool on)
@@ -369,7 +394,10 @@ static int change_mapped(struct kfd_request *request, bool on)
         int gpu = kfd_find_gpu(id);
         if (gpu < 0)
             return -EINVAL;
-        a->mapped = on ? a->mapped | (uint64_t)1 << gpu : a->mapped & ~((uint64_t)1 << gpu);
+        uint64_t bit = (uint64_t)1 << gpu;
+        int result = kfd_memory_allow(a, on ? a->mapped | bit : a->mapped & ~bit);
+        if (result != 0)
+            return result;
     }
     return 0;
 }

@@ -3,8 +3,7 @@
  * Packets begin in order. Copies and fills go to a queue of the driver, where the GPU's DMA engine
  * takes the time for them and does one behind the other; those that stand together overlap as far
  * as the engine can. Any other packet begins when all before it are over, at that moment of
- * simulated time. Memory of the host lies in a GPU's, but a copy between it and memory of a GPU
- * crosses the link.
+ * simulated time. A copy between memory of the host and of a GPU crosses the link.
  *
  * The ring is counted in bytes from 0 on; gfx8 has pointers and doorbells of 32 bits that begin
  * again at the end of the ring, gfx9 has 64 bits that go on (ROCr, BlitSdma). */
@@ -55,8 +54,7 @@ static enum kfd_turn stop(struct kfd_queue *q, const char *what, uint64_t addres
 
 static bool is_host(uint64_t address)
 {
-    const struct kfd_allocation *a = kfd_find_allocation(address);
-    return a->flags & (KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_USERPTR);
+    return kfd_find_allocation(address)->at_host;
 }
 
 /* What the driver was asked for is under way, or it was not possible. */
@@ -86,7 +84,7 @@ static enum kfd_turn begin_row(struct kfd_queue *q, uint64_t to, uint64_t from, 
     if (!target || !source)
         return target ? stop(q, "a copy from", from, bytes) : stop(q, "a copy to", to, bytes);
     bool to_host = is_host(to), from_host = is_host(from);
-    if (to_host != from_host && settle(q) != 0)
+    if ((to_host || from_host) && settle(q) != 0)
         return TURN_OVER;
     enum driver_status status = to_host == from_host
                                     ? kfd.api->copy(q->driver, to, from, bytes, &ticket)

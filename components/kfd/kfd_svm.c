@@ -127,18 +127,6 @@ static struct kfd_allocation *find_given(uint64_t address)
     return a && a->host == a->address ? a : NULL;
 }
 
-static int give(uint64_t start, uint64_t end, uint32_t gpu)
-{
-    struct kfd_ioctl_alloc_memory_of_gpu_args call = {.va_addr = start,
-                                                      .size = end - start,
-                                                      .mmap_offset = start,
-                                                      .gpu_id = kfd_gpu_id(gpu),
-                                                      .flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
-                                                               | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE};
-    struct kfd_request request = {.argument = &call};
-    return kfd_memory_allocate(&request);
-}
-
 static void take_back(struct kfd_allocation *a)
 {
     struct kfd_ioctl_free_memory_of_gpu_args call = {.handle = a->handle};
@@ -146,13 +134,14 @@ static void take_back(struct kfd_allocation *a)
     kfd_memory_free(&request);
 }
 
-/* The GPU in whose memory a range is to lie: the one that it was prefetched to, the preferred one,
- * or else the first that may access it. */
-static uint32_t home_of(const struct traits *traits)
+/* The GPU in whose memory a range is to lie, the one that it was prefetched to or the preferred
+ * one. Otherwise it lies at the host, for the first GPU that may access it. */
+static uint32_t home_of(const struct traits *traits, bool *at_host)
 {
     int gpu = kfd_find_gpu(traits->prefetched);
     if (gpu < 0)
         gpu = kfd_find_gpu(traits->preferred);
+    *at_host = gpu < 0;
     return gpu < 0 ? (uint32_t)__builtin_ctzll(traits->access) : (uint32_t)gpu;
 }
 
@@ -160,11 +149,12 @@ static uint32_t home_of(const struct traits *traits)
 static int give_range(const struct range *range)
 {
     const struct traits *traits = &range->traits;
-    int gpu = kfd_find_gpu(traits->prefetched);
+    bool at_host;
+    uint32_t home = home_of(traits, &at_host);
     for (uint64_t at = range->start; at < range->end;) {
         struct kfd_allocation *a = find_given(at);
-        if (a && gpu >= 0 && a->gpu != (uint32_t)gpu && a->address >= range->start
-            && a->address + a->size <= range->end) {
+        if (a && (a->at_host != at_host || (!at_host && a->gpu != home))
+            && a->address >= range->start && a->address + a->size <= range->end) {
             take_back(a);
             a = NULL;
         }
@@ -172,12 +162,14 @@ static int give_range(const struct range *range)
             uint64_t end = at + KFD_PAGE;
             while (end < range->end && !kfd_find_allocation(end))
                 end += KFD_PAGE;
-            int result = give(at, end, home_of(traits));
+            int result = kfd_memory_give(at, end, home, at_host);
             a = find_given(at);
             if (result != 0 || !a)
                 return result ? result : -EFAULT;
         }
-        a->mapped |= traits->access;
+        int result = kfd_memory_allow(a, a->mapped | traits->access);
+        if (result != 0)
+            return result;
         at = a->address + a->size;
     }
     return 0;

@@ -58,6 +58,24 @@ def test_queues_do_what_hsa_says(run, case):
                                           "HSA_STATUS_ERROR_INVALID_ARGUMENT"]
 
 
+REACH = f"-- {KFD / 'hsa_reach'}"
+
+
+def test_memory_of_the_host_is_behind_the_link(run):
+    ran = run(f"{NANO} {REACH} far {KERNEL}", "^PASS hsa_reach far")
+    far, near = map(int, re.search(r"host: (\d+) ns, .*: (\d+) ns", ran.output).groups())
+    assert far > near + 262144 / 15.75  # bytes that are read, at 15.75 GB/s
+    at_gpu = run(f"{NANO} --set host_memory=0B {REACH} far {KERNEL}", "^PASS hsa_reach far")
+    assert int(re.search(r"host: (\d+) ns", at_gpu.output)[1]) < near + 2000
+
+
+@pytest.mark.parametrize("mode", ["functional", pytest.param("timing", marks=pytest.mark.full)])
+def test_a_gpu_reaches_what_is_mapped_to_it(run, mode):
+    run(f"platforms/r9nano_x4.heddle --stack rocm --mode {mode} {REACH} allow {KERNEL}",
+        "^GPU 0 reads 15$", "store of 4 bytes at 0x[0-9a-f]+ is in memory that is not mapped to this",
+        r"^Memory access fault by GPU node-2 .* on address 0x[0-9a-f]+000\.", status=3)
+
+
 COPIES = KFD / "hsa_copies"
 
 
