@@ -383,7 +383,8 @@ struct driver_api {
      * DRIVER_STREAMS_TELL_CALLS, the driver is told of every call; otherwise not of those that ask
      * it for nothing. */
     void (*enter_call)(void);
-    void (*leave_call)(const char *function);
+    /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
+     * GPU. False: it has not, or not by an access. */
     /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
      * GPU. False: it has not, or not by an access. */
     bool (*fault_address)(uint64_t *address, uint32_t *gpu);

@@ -311,7 +311,7 @@ static inline bool driver_has_host(const struct driver *d)
 /* Do managed pages begin there, and are they evicted to it? */
 static inline bool driver_evicts(const struct driver *d)
 {
-    return driver_has_host(d) && driver_move_count(d) > 0;
+    return driver_has_host(d) && driver_eviction_ops(d);
 }
 
 static inline uint64_t driver_page_bytes(const struct driver *d)

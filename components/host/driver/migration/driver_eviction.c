@@ -22,7 +22,7 @@ struct driver_frame {
 
 static void residence_init(struct driver *d)
 {
-    if (driver_evicts(d) && !driver_eviction_ops(d))
+    if (driver_has_host(d) && driver_move_count(d) && !driver_eviction_ops(d))
         engine_die(&d->io.base, "there is memory of the host for managed pages, and nothing says "
                                 "which leave a GPU: set `eviction = lru_eviction` of the driver");
     for (uint32_t i = 0; driver_move_count(d) && i < d->gpu_count; i++)
