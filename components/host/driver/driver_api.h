@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 15
+#define DRIVER_API_VERSION 16
 
 enum driver_status {
     DRIVER_OK,
@@ -298,8 +298,8 @@ struct driver_api {
      * platform. At first they may not: an access ends the run with DRIVER_FAULT. Unified memory is
      * open to all GPUs anyway. Copies need no leave. */
     enum driver_status (*set_peer)(uint32_t gpu, uint32_t peer, bool on);
-    /* Of the GPUs that may access the allocation which begins at `address`, only those may whose
-     * bits, by number, are in `gpus`; GPUs from 64 on may anyway. */
+    /* GPUs whose bits, by number, are not in `gpus` may not access the allocation that begins at
+     * `address`, whatever else allows it; GPUs from 64 on are not concerned. */
     enum driver_status (*limit_to)(uint64_t address, uint64_t gpus);
     /* Between the two, no simulated time passes: threads that wait go on waiting, others may
      * enqueue. pause() comes back when no thread runs the engine any more, which is at the driver's
@@ -383,8 +383,7 @@ struct driver_api {
      * DRIVER_STREAMS_TELL_CALLS, the driver is told of every call; otherwise not of those that ask
      * it for nothing. */
     void (*enter_call)(void);
-    /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
-     * GPU. False: it has not, or not by an access. */
+    void (*leave_call)(const char *function);
     /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
      * GPU. False: it has not, or not by an access. */
     bool (*fault_address)(uint64_t *address, uint32_t *gpu);

@@ -23,11 +23,11 @@ struct driver_process {
     pthread_t pauser;
     bool nudged; /* atomic; the engine is to come back */
     pthread_cond_t continued;
-    bool page_bounds;      /* --bounds page: kernels may access whole pages of an allocation */
-    bool no_cache;         /* --no-cache: binary copies of traces are left alone */
-    bool in_tick;          /* a call over a port is being done: the engine runs already */
+    bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
+    bool no_cache;           /* --no-cache: binary copies of traces are left alone */
+    bool in_tick;            /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* of the launch by which it failed */
-    bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
+    bool functional_limit;   /* functional mode: a launch was ended by --max-cycles */
     void (*attend)(const struct driver_attention *now); /* or NULL */
     struct code_module *code_modules;                   /* loaded; see driver_code.c */
     struct code_lack *code_lacks;                       /* kernels that must not be launched */
