@@ -166,7 +166,7 @@ struct kfd_allocation *kfd_find_allocation(uint64_t address);
 struct kfd_allocation *kfd_find_handle(uint64_t handle);
 void kfd_memory_open(void);
 void kfd_memory_close(void); /* the driver's memory is freed, too */
-/* The same for memory of the program that is to lie on GPU `gpu` or, with `at_host`, at the host.
+/* Allocates memory of the program that is to lie on GPU `gpu` or, with `at_host`, at the host.
  */
 int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host);
 /* Those GPUs reach the allocation, a bit for each. */
