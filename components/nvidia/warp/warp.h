@@ -75,6 +75,15 @@ bool warp_code_missing(const struct warp_code *code, uint32_t function, char *te
 bool warp_has(const struct ptx_module *module, const struct ptx_function *function,
               const struct ptx_instruction *instruction);
 
+/* Registers of an instruction after allocation, as `registers` of a kernel counts them: the first
+ * of a pair or vector. Predicates are left out. */
+enum { WARP_SOURCES = 5, WARP_NO_REGISTER = 0xffff };
+struct warp_operands {
+    uint16_t destination, source[WARP_SOURCES]; /* WARP_NO_REGISTER: none */
+};
+void warp_operands(const struct warp_code *code, uint32_t instruction,
+                   struct warp_operands *operands);
+
 /* ---- launches ---- */
 
 /* A warp instruction, when it is executed, in the order of each warp. */
