@@ -73,6 +73,11 @@ static const struct {
     {"UTMACMDFLUSH", NULL, TRACE_UNIFORM, TRACE_COPY_COMMIT, FAMILY_NONE},
     {"SYNCS", ".PHASECHK", TRACE_INT, TRACE_PHASE_WAIT, FAMILY_PHASE},
     {"SYNCS", ".ARRIVE", TRACE_INT, TRACE_PHASE_ARRIVE, FAMILY_PHASE},
+    {"cp", ".commit_group", TRACE_INT, TRACE_COPY_COMMIT, FAMILY_NONE},
+    {"cp", ".wait_group", TRACE_INT, TRACE_COPY_WAIT, FAMILY_NONE},
+    {"cp", ".wait_all", TRACE_INT, TRACE_COPY_WAIT, FAMILY_NONE},
+    {"cp", ".mbarrier", TRACE_INT, TRACE_COPY_ARRIVE, FAMILY_PHASE},
+    {"cp", ".async", TRACE_MEMORY, TRACE_COPY, FAMILY_NONE},
     {"UCGABAR_ARV", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},
     {"UCGABAR_WAIT", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},
     {"STAS", NULL, TRACE_MEMORY, TRACE_STORE, FAMILY_BLOCK_TO_BLOCK},
@@ -153,7 +158,7 @@ static void trace_async_decode(const struct itrace_inst *from, struct trace_inst
         matrix_decode(from, to);
     /* cp.async.cg looks into the L2 only (PTX ISA, cache operators). */
     if (to->kind == TRACE_COPY)
-        to->bypass = strstr(from->name, ".BYPASS") != NULL;
+        to->bypass = strstr(from->name, ".BYPASS") || strstr(from->name, ".cg.");
     if ((to->kind == TRACE_COPY_WAIT || to->kind == TRACE_MATRIX_WAIT) && from->immediate_count)
         to->count = from->immediates[0] >= 0 && from->immediates[0] < UINT16_MAX
                         ? (uint16_t)from->immediates[0]

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+
 static inline void trace_writer_init(struct trace_writer *w, struct trace_stream *s, uint64_t bytes,
                                      uint32_t blocks)
 {
@@ -30,8 +32,8 @@ static inline uint32_t trace_writer_take(struct trace_writer *w, const struct tr
     return chunk;
 }
 
-static inline void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,
-                                        struct trace_block *b)
+static inline void trace_writer_drop(struct trace_writer *w, const struct trace_stream *s,
+                                     const struct trace_block *b)
 {
     uint32_t chunk = b->first;
     for (;;) {
@@ -44,6 +46,19 @@ static inline void trace_writer_release(struct trace_writer *w, const struct tra
             break;
         chunk = next;
     }
+}
+
+static inline void trace_writer_restart(struct trace_writer *w, const struct trace_stream *s,
+                                        struct trace_block *b)
+{
+    trace_writer_drop(w, s, b);
+    b->first = b->last = trace_writer_take(w, s);
+}
+
+static inline void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,
+                                        struct trace_block *b)
+{
+    trace_writer_drop(w, s, b);
     b->next = w->blocks_free;
     w->blocks_free = (uint32_t)(b - arena_at(struct trace_block, s->blocks));
 }
@@ -85,13 +100,15 @@ static inline struct trace_inst trace_writer_decode(const struct itrace_inst *fr
                             .width = from->width < 32 ? from->width : 32,
                             .destination = TRACE_NO_REGISTER};
     unsigned sources = 0;
-    if (strncmp(from->name, "BAR.", 4) == 0) {
-        to.kind = trace_writer_is(from, ".ARV") ? TRACE_ARRIVE : TRACE_BARRIER;
+    if (strncmp(from->name, "BAR.", 4) == 0 || ptx_name_is_barrier(from->name)) {
+        bool arrives = trace_writer_is(from, ".ARV") || trace_writer_is(from, ".arrive");
+        to.kind = arrives ? TRACE_ARRIVE : TRACE_BARRIER;
         to.count = trace_writer_barrier(from);
     }
     /* As Accel-Sim's trace_driven.cc: what the whole GPU must see is not looked for in the L1. */
-    to.bypass = to.kind == TRACE_LOAD && trace_writer_is(from, ".STRONG.")
-                && (trace_writer_is(from, ".GPU") || trace_writer_is(from, ".SYS"));
+    bool strong = trace_writer_is(from, ".STRONG.")
+                  && (trace_writer_is(from, ".GPU") || trace_writer_is(from, ".SYS"));
+    to.bypass = to.kind == TRACE_LOAD && (strong || ptx_name_bypasses(from->name));
     if (from->destination_count)
         to.destination = trace_writer_register(from->destinations[0]);
     for (unsigned i = 0; i < from->source_count; i++) {

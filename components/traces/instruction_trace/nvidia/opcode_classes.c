@@ -2,6 +2,7 @@
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 
 #include "components/traces/instruction_trace/amd/amd_opcodes.h"
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 #include <string.h>
 
@@ -89,6 +90,8 @@ bool sass_opcode_find(enum itrace_arch arch, const char *name, size_t size,
                       struct sass_opcode *opcode)
 {
     unsigned best = UINT32_MAX;
+    if (size && ptx_name_is_ptx(name))
+        return ptx_opcode_find(name, opcode);
     *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE, 0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (size == 0 || rows[i].name[0] != name[0] || strncmp(rows[i].name, name, size) != 0

@@ -3,6 +3,8 @@
  * checked once, what changes from line to line each time. */
 #include "components/traces/instruction_trace/reader/itrace_program.h"
 
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -182,10 +184,10 @@ static bool take_opcode(struct itrace_program *program, const char **at, char *n
     const char *p = *at;
     for (; !itrace_ends_token(p[size]); size++) {
         char c = p[size];
-        bool fits = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
-                    || c == '.' || c == '_';
-        bool begins =
-            itrace_arch_is_amd(program->arch) ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z';
+        bool is_small = c >= 'a' && c <= 'z', is_capital = c >= 'A' && c <= 'Z';
+        bool fits = is_small || is_capital || (c >= '0' && c <= '9') || c == '.' || c == '_'
+                    || (c == ':' && ptx_name_is_ptx(p));
+        bool begins = is_small || (is_capital && !itrace_arch_is_amd(program->arch));
         if (!fits || (size == 0 && !begins))
             return expected(program, "an opcode", p);
     }

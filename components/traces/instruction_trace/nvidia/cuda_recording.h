@@ -1,0 +1,38 @@
+/* Recording what a CUDA program does that is executed from PTX: a list of its copies to the device
+ * and of its kernels, and the trace of each kernel, in the files of Accel-Sim's tracer, grouped by
+ * thread block (docs/reference/traces.md). The opcodes are those of PTX. One recording a process.
+ *
+ * The driver opens it, names copies and launches in their order, and ends it. Who executes a kernel
+ * begins its trace, gives it whole blocks, and ends it. What goes wrong ends the recording: the
+ * rest does nothing, and cuda_recording_finish() says why. */
+#ifndef HEDDLE_COMPONENTS_CUDA_RECORDING_H
+#define HEDDLE_COMPONENTS_CUDA_RECORDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "components/traces/instruction_trace/reader/itrace_header.h"
+
+/* false: errno says why. */
+bool cuda_recording_open(const char *folder);
+bool cuda_recording_is_on(void);
+
+void cuda_recording_copy(uint64_t address, uint64_t bytes);
+void cuda_recording_launch(uint64_t number);
+
+struct cuda_trace;
+
+/* A kernel begins: name, id, grid, block, shared_bytes, registers, binary_version, stream and the
+ * base addresses of the header. NULL: nothing records. */
+struct cuda_trace *cuda_trace_begin(const struct itrace_header *header);
+void cuda_trace_block(struct cuda_trace *trace, uint64_t number);
+/* The warp's `steps` steps follow. */
+void cuda_trace_warp(struct cuda_trace *trace, uint32_t warp, uint32_t steps);
+void cuda_trace_step(struct cuda_trace *trace, const struct itrace_step *step);
+void cuda_trace_block_end(struct cuda_trace *trace);
+void cuda_trace_end(struct cuda_trace *trace);
+
+/* The program has ended. `good`: well. NULL: the recording is complete; else why there is none. */
+const char *cuda_recording_finish(bool good);
+
+#endif

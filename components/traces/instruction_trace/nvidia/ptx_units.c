@@ -1,0 +1,73 @@
+/* See ptx_units.h. The table is searched from front to back: this happens once for each static
+ * instruction. */
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+
+#include <string.h>
+
+static const struct row {
+    const char *stem;
+    uint8_t integer, single, twice;
+} rows[] = {
+#define P(stem, integer, single, twice)                                                            \
+    {stem, SASS_CLASS_##integer, SASS_CLASS_##single, SASS_CLASS_##twice},
+#include "components/traces/instruction_trace/nvidia/ptx_units.def"
+};
+
+/* Is one of the parts between dots behind the first `part`? */
+static bool has_part(const char *name, const char *part)
+{
+    size_t size = strlen(part);
+    for (const char *at = strchr(name, '.'); at; at = strchr(at + 1, '.'))
+        if (strncmp(at + 1, part, size) == 0 && (!at[1 + size] || strchr(".:", at[1 + size])))
+            return true;
+    return false;
+}
+
+static enum itrace_space space_of(const char *name, unsigned unit)
+{
+    if (unit != SASS_CLASS_LOAD && unit != SASS_CLASS_STORE && unit != SASS_CLASS_ATOMIC)
+        return ITRACE_SPACE_NONE;
+    if (strncmp(name, "cp.async", 8) == 0 || has_part(name, "global"))
+        return ITRACE_SPACE_GLOBAL;
+    if (has_part(name, "shared"))
+        return ITRACE_SPACE_SHARED;
+    return has_part(name, "local") ? ITRACE_SPACE_LOCAL : ITRACE_SPACE_GENERIC;
+}
+
+static uint8_t class_of(const struct row *row, const char *name)
+{
+    static const char *const singles[] = {"f32", "f16", "f16x2", "bf16", "f32x2", "bf16x2", "tf32"};
+    if (has_part(name, "f64"))
+        return row->twice;
+    for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
+        if (has_part(name, singles[i]))
+            return row->single;
+    return row->integer;
+}
+
+bool ptx_opcode_find(const char *name, struct sass_opcode *opcode)
+{
+    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE, 0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t size = strlen(rows[i].stem);
+        if (strncmp(rows[i].stem, name, size) != 0 || (name[size] && !strchr(".:", name[size])))
+            continue;
+        opcode->unit = (enum sass_class)class_of(&rows[i], name);
+        opcode->space = space_of(name, opcode->unit);
+        return true;
+    }
+    return false;
+}
+
+bool ptx_name_is_barrier(const char *name)
+{
+    return (strncmp(name, "bar.", 4) == 0 || strncmp(name, "barrier.", 8) == 0)
+           && strncmp(name, "bar.warp.", 9) != 0 && strncmp(name, "barrier.cluster", 15) != 0;
+}
+
+bool ptx_name_bypasses(const char *name)
+{
+    bool strong = has_part(name, "relaxed") || has_part(name, "acquire");
+    return has_part(name, "volatile") || has_part(name, "cg") || has_part(name, "cv")
+           || (strong && (has_part(name, "gpu") || has_part(name, "sys")));
+}

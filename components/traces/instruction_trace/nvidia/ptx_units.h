@@ -1,0 +1,27 @@
+/* Which unit executes an instruction of PTX, and what memory it touches, by its name in a trace.
+ * The table is ptx_units.def. */
+#ifndef HEDDLE_COMPONENTS_PTX_UNITS_H
+#define HEDDLE_COMPONENTS_PTX_UNITS_H
+
+#include <stdbool.h>
+
+#include "components/traces/instruction_trace/nvidia/opcode_classes.h"
+
+/* PTX is in small letters, SASS in capital ones. */
+static inline bool ptx_name_is_ptx(const char *name)
+{
+    return name[0] >= 'a' && name[0] <= 'z';
+}
+
+/* `name`: with all modifiers. false: unknown; *opcode is the default. */
+bool ptx_opcode_find(const char *name, struct sass_opcode *opcode);
+
+/* Is it a barrier of the block's warps? */
+bool ptx_name_is_barrier(const char *name);
+
+/* Does what it loads have to be seen by the whole GPU, so that the L1 is not looked into: volatile
+ * and strong operations beyond the block, and the cache operators .cg and .cv (PTX ISA, cache
+ * operators)? */
+bool ptx_name_bypasses(const char *name);
+
+#endif
