@@ -91,6 +91,7 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
         "libheddle_runtime.a",    "heddle/libisa.a",          "heddle/libsampling.a",
         "heddle/libfunctional.a", "heddle/libexecute.a",      "heddle/libcode_object.a",
         "heddle/libapi_trace.a",  "heddle/libitrace.a",       "heddle/libreplay.a",
+        "heddle/libptx_code.a",   "heddle/libwarp.a",         "heddle/libptx.a",
         "heddle/libpage_table.a", "heddle/libdriver_memory.a"};
     /* What the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-lelf", "-lmsgpackc", "-llzma", "-lzstd"};

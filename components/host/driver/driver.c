@@ -16,6 +16,7 @@
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/program/driver_journal.h"
+#include "components/nvidia/code/ptx_code.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/traces/replay/replay.h"
 #include "runtime/engine/options.h"
@@ -57,6 +58,8 @@ static void driver_init(struct driver *d)
     dirty_init(d);
     bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
+    ptx_tables_set(driver_program(d), driver_page_table(d));
+    ptx_heap_drop(0);
     driver_page_table(d)->fragment_bits =
         (unsigned)__builtin_ctzll((uint64_t)driver_params(d)->fragment);
     residence_init(d);
@@ -67,8 +70,10 @@ static void driver_init(struct driver *d)
     calls_init(d);
     replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);
     driver_process()->driver = d;
-    /* A driver that devices call, and no simulated host, is driven by them and not by a program. */
-    if (!driver_calls_count(d) || driver_host_is_connected(d)) {
+    /* A driver that devices call, and no simulated host, is driven by them and not by a program;
+     * one whose GPU plays traces by nobody. */
+    bool is_driven = !driver_calls_count(d) || driver_host_is_connected(d);
+    if (is_driven && !option_text("play sass")) {
         platform_register_driver(driver_api_table());
         record_init(d);
         journal_open(d);

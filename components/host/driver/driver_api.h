@@ -91,6 +91,17 @@ enum driver_scope {
     DRIVER_SCOPE_SYSTEM
 };
 
+/* What a kernel in PTX did by which the run ended. */
+enum driver_ptx_fault {
+    DRIVER_PTX_NO_FAULT,
+    DRIVER_PTX_ADDRESS,
+    DRIVER_PTX_MISALIGNED,
+    DRIVER_PTX_TRAP,
+    DRIVER_PTX_ASSERT,
+    DRIVER_PTX_STACK,
+    DRIVER_PTX_INSTRUCTION
+};
+
 /* All of a kernel launch that the hardware needs. */
 struct driver_launch {
     const char *name;   /* for people, in statistics and reports; copied */
@@ -387,6 +398,7 @@ struct driver_api {
     /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
      * GPU. False: it has not, or not by an access. */
     bool (*fault_address)(uint64_t *address, uint32_t *gpu);
+    enum driver_ptx_fault (*ptx_fault)(void);
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "components/nvidia/warp/warp.h"
 #include "driver_state.h"
 
 static const char *table_string(uint32_t offset)
@@ -25,6 +26,10 @@ static int64_t device_param(const struct platform_instance *instance, const char
     }
     return otherwise;
 }
+
+/* Of compute capabilities 8.0 to 9.0: NVIDIA, "CUDA C++ Programming Guide", technical
+ * specifications, and the shared memory that the system takes of each block. */
+enum { SHARED_RESERVED = 1024, SHARED_UNASKED = 48 << 10 };
 
 static bool device_owns(const char *path, const char *prefix)
 {
@@ -70,12 +75,16 @@ static bool device_is_memory(const struct driver *d, uint32_t number)
 }
 
 /* Is it a bank of an L2, and of the first one of the GPU? Runtimes tell the size of the L2 of one
- * die. `first`: the path up to there, or NULL. */
+ * die. Slices of sectors are all of one L2. `first`: the path up to there, or NULL. */
 static bool device_is_l2(const struct platform_instance *instance, const char *rest,
                          const char **first)
 {
     const char *dot = strrchr(rest, '.'), *name = dot ? dot + 1 : rest;
-    if (strcmp(table_string(instance->type), "cache") != 0 || strncmp(name, "l2", 2) != 0)
+    if (strncmp(name, "l2", 2) != 0)
+        return false;
+    if (!strcmp(table_string(instance->type), "sector_cache"))
+        return true;
+    if (strcmp(table_string(instance->type), "cache") != 0)
         return false;
     if (!*first)
         *first = rest;
@@ -100,6 +109,9 @@ static void device_add_instance(struct driver_device_info *info,
         info->clock_hz = hz;
         snprintf(info->isa, sizeof info->isa, "%s",
                  isa_target_name((enum isa_target)device_param(instance, "isa", 0)));
+    } else if (!strcmp(type, "streaming_multiprocessor")) {
+        info->compute_units++;
+        info->clock_hz = hz;
     } else if (device_is_l2(instance, rest, l2)) {
         info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
     } else if (!strcmp(type, "rdma_engine")) {
@@ -110,6 +122,34 @@ static void device_add_instance(struct driver_device_info *info,
         info->memory_bandwidth_bytes_per_s += (uint64_t)device_param(instance, "width", 1)
                                               * (uint64_t)device_param(instance, "line", 64) * hz;
     }
+}
+
+/* The trace player places the blocks, so it says what its streaming multiprocessors have. */
+static void device_add_player(struct driver_device *device, const struct platform_instance *player)
+{
+    struct driver_device_info *info = &device->info;
+    struct driver_sm *sm = &device->sm;
+    if (strcmp(table_string(player->type), "trace_player") != 0)
+        return;
+    sm->room = (struct sm_room){.threads = (uint32_t)device_param(player, "threads", 0),
+                                .blocks = (uint32_t)device_param(player, "blocks", 0),
+                                .registers = (uint32_t)device_param(player, "registers", 0),
+                                .shared = (uint32_t)device_param(player, "shared", 0)};
+    sm->register_unit = (uint32_t)device_param(player, "register_unit", 256);
+    sm->sub_cores = (uint32_t)device_param(player, "sub_cores", 4);
+    sm->shared_unit = (uint32_t)device_param(player, "shared_unit", 128);
+    sm->shared_system = (uint32_t)device_param(player, "shared_system", 0);
+    snprintf(info->isa, sizeof info->isa, "sm_%u", (unsigned)device_param(player, "capability", 0));
+    info->lanes = WARP_LANES;
+    info->simds_per_cu = sm->sub_cores;
+    info->wavefronts_per_simd = sm->room.threads / WARP_LANES / sm->sub_cores;
+    info->registers_per_cu = sm->room.registers;
+    info->vgprs_per_simd = sm->room.registers / 64 / sm->sub_cores;
+    info->lds_bytes_per_cu = sm->room.shared;
+    info->lds_bytes_reserved = SHARED_RESERVED;
+    info->lds_bytes_per_work_group = sm->room.shared - SHARED_RESERVED;
+    info->lds_bytes_unasked = SHARED_UNASKED;
+    info->work_groups_per_cu = sm->room.blocks;
 }
 
 /* Has the GPU's RDMA engine a way past the caches, for copies of peers? */
@@ -184,8 +224,11 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     const struct platform_table *table = engine_base.platform;
     struct driver_device_info *info = &d->device[number].info;
     const char *l2 = NULL;
-    snprintf(info->name, sizeof info->name, "%s %.*s", table_string(table->name),
-             (int)strlen(prefix) - 1, prefix);
+    int length = (int)strlen(prefix) - 1;
+    snprintf(info->name, sizeof info->name, "%s%s%.*s", table_string(table->name),
+             length > 0 ? " " : "", length > 0 ? length : 0, prefix);
+    info->work_groups_per_cu = 16;
+    info->lanes = 64;
     for (uint32_t g = 0; g < table->group_count; g++) {
         for (uint32_t i = 0; i < table->groups[g].count; i++) {
             const struct platform_instance *instance =
@@ -195,6 +238,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
                 continue;
             device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
                                 path + strlen(prefix), &l2);
+            device_add_player(&d->device[number], instance);
             d->device[number].caches_all |= needs_system_scope(instance);
             device_note_line(&d->device[number], instance);
             if (table->groups[g].first + i >= PROGRAM_INSTANCES)
@@ -205,8 +249,9 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             driver_program(d)->gpu_of[table->groups[g].first + i] = (uint16_t)number;
         }
     }
-    info->work_groups_per_cu = 16;
     device_read_parts(info, prefix);
+    if (!info->lds_bytes_per_work_group)
+        info->lds_bytes_per_work_group = info->lds_bytes_unasked = info->lds_bytes_per_cu;
     info->max_work_group = DRIVER_MAX_WORK_GROUP;
     info->pages_move = driver_move_count(d) > 0;
     info->reaches_host = driver_has_host(d);

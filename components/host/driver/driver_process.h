@@ -29,6 +29,7 @@ struct driver_process {
     uint32_t functional_gpu; /* of the launch by which it failed */
     bool functional_limit;   /* functional mode: a launch was ended by --max-cycles */
     void (*attend)(const struct driver_attention *now); /* or NULL */
+    void (*print)(const char *text, size_t size);       /* what kernels print; or NULL */
     struct code_module *code_modules;                   /* loaded; see driver_code.c */
     struct code_lack *code_lacks;                       /* kernels that must not be launched */
     struct code_extent *code_extents; /* where the instructions of registered kernels lie */

@@ -16,6 +16,7 @@
 #include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_api.h"
 #include "components/host/memory/memory_manager.h"
+#include "components/nvidia/trace_player/sm_occupancy.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/work/work_placement.h"
@@ -88,6 +89,12 @@ struct driver_scratch {
     bool used;
 };
 
+/* Of a device that executes PTX: one of its streaming multiprocessors. */
+struct driver_sm {
+    struct sm_room room;
+    uint32_t register_unit, sub_cores, shared_unit, shared_system;
+};
+
 struct driver_device {
     uint64_t size;  /* bytes of memory */
     uint32_t slots; /* arena: struct driver_slot[in_flight + DRIVER_SPARE_SLOTS] */
@@ -122,6 +129,8 @@ struct driver_device {
     struct driver_piece last_piece; /* the one taken last, held or not; bytes 0: none */
     uint32_t last_piece_queue;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
+    struct driver_sm sm;
+    uint64_t heap_bytes; /* of kernels that allocate; 0: nothing was said */
     struct driver_device_info info;
 };
 

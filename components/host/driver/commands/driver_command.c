@@ -4,6 +4,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
+#include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_journal.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
@@ -60,6 +61,7 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
 {
     struct driver_device *device = &d->device[q->device];
     device->kernels_running--;
+    ptx_over(d, k, q->device);
     dirty_note(d, q->device, k->pid);
     argument_ring_give(device, k->piece);
     scratch_release(device, k);

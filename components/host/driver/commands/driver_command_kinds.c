@@ -31,6 +31,7 @@ static bool begin_move(struct driver *d, struct driver_queue *q, struct driver_c
 {
     k->move.way = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
     k->move.first_ready = k->move.last_ready = DRIVER_NONE;
+    record_copy(k);
     begin_bytes(d, q, k);
     k->move.launches_before = (uint32_t)d->io.stats.launches;
     k->move.beside_kernels = any_kernel_runs(d);

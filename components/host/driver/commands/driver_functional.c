@@ -12,6 +12,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
+#include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/statistics/address_list.h"
 #include "components/statistics/run_progress.h"
@@ -356,9 +357,23 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                           driver_process()->attend ? functional_attend : NULL};
 }
 
+/* The launch of a kernel in PTX, from its first block to its last. */
+static bool functional_launch_ptx(struct driver *d, struct driver_command *k, uint32_t number,
+                                  enum sampling_way way)
+{
+    struct functional_result result;
+    functional_name(k);
+    d->device[number].kernels_running++;
+    ptx_execute(d, k, number, &result);
+    return functional_part(d, k, number, way, &result);
+}
+
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way)
 {
+    if (device_executes_ptx(&d->device[number]))
+        return functional_launch_ptx(d, k, number, way);
+
     uint64_t executed[SAMPLER_VECTOR] = {0};
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;

@@ -11,6 +11,7 @@
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
@@ -18,7 +19,6 @@
 #include "components/traces/replay/replay.h"
 
 enum {
-    WAVEFRONT_ITEMS = 64,
     /* Arguments begin at a line of the caches; HSA asks for 16 bytes at least. */
     ARGUMENTS_ALIGN = 64,
     DESCRIPTOR_ALIGN = 64, /* LLVM AMDGPU usage, "Code Object Kernel Descriptor" */
@@ -50,11 +50,11 @@ static enum driver_status launch_check(const struct driver *d, uint32_t number, 
                            "work-groups of %" PRIu64
                            " work-items; at most %u run on %s (kernel '%s')",
                            items, info->max_work_group, info->name, l->name);
-    if (l->group_bytes > info->lds_bytes_per_cu)
+    if (l->group_bytes > info->lds_bytes_per_work_group)
         return driver_fail(
             DRIVER_TOO_LARGE,
             "%u bytes of LDS a work-group; a compute unit of %s has %u (kernel '%s')",
-            l->group_bytes, info->name, info->lds_bytes_per_cu, l->name);
+            l->group_bytes, info->name, info->lds_bytes_per_work_group, l->name);
     if (!program_find(driver_program(d), code))
         return driver_fail(DRIVER_INVALID_ADDRESS,
                            "code at 0x%" PRIx64 " is not allocated (kernel '%s')", l->entry,
@@ -110,7 +110,6 @@ static void launch_write_arguments(const struct driver_device *device,
                                    const struct driver_launch *l, struct driver_command *k,
                                    uint32_t kernarg_offset, uint64_t start, char *at)
 {
-    const struct isa_traits *traits = isa_traits_of(device->info.isa);
     k->ring_offset = (uint32_t)(start % device->ring_bytes);
     k->launch.packet.kernarg = l->kernarg_address
                                    ? l->kernarg_address
@@ -122,7 +121,8 @@ static void launch_write_arguments(const struct driver_device *device,
     memcpy(at, &seen, sizeof seen);
     if (k->launch.own_descriptor)
         launch_write_descriptor(device, k, at);
-    if (kernarg_offset > WORK_QUEUE_OFFSET) {
+    const struct isa_traits *traits = isa_traits_of(device->info.isa);
+    if (traits && kernarg_offset > WORK_QUEUE_OFFSET) {
         memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &traits->shared_aperture, 4);
         memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &traits->private_aperture, 4);
     }
@@ -204,18 +204,24 @@ static uint64_t launch_groups(const struct driver_launch *l)
 }
 
 /* The wavefronts of a work-group. */
-static uint32_t launch_waves(const struct driver_launch *l)
+static uint32_t launch_waves(const struct driver_device *device, const struct driver_launch *l)
 {
     uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
-    return (items + WAVEFRONT_ITEMS - 1) / WAVEFRONT_ITEMS;
+    return (items + device->info.lanes - 1) / device->info.lanes;
 }
 
 /* Every launch is checked before anything is enqueued. */
 static enum driver_status launch_check_all(const struct driver *d, uint32_t queue, uint32_t number,
                                            const struct driver_launch *l)
 {
-    enum driver_status status = launch_check(d, number, launch_code(d, queue, l), l);
-    return status == DRIVER_OK ? launch_check_registers(d, number, l, launch_waves(l)) : status;
+    const struct driver_device *device = &d->device[number];
+    uint64_t code = launch_code(d, queue, l);
+    enum driver_status status = launch_check(d, number, code, l);
+    if (status != DRIVER_OK)
+        return status;
+    return device_executes_ptx(device)
+               ? ptx_check(device, code, l)
+               : launch_check_registers(d, number, l, launch_waves(device, l));
 }
 
 /* A part of a launch that is being made into a command. */
@@ -248,7 +254,7 @@ static struct launch_part part_of(const struct driver *d, uint32_t queue,
                    .object = l->kernel_object ? l->kernel_object + distance : 0,
                    .scratch_pool = DRIVER_NONE,
                    .user = DRIVER_NONE,
-                   .waves_per_group = launch_waves(l),
+                   .waves_per_group = launch_waves(&d->device[q->device], l),
                    .first_group = (uint32_t)first,
                    .groups = count}};
     memcpy(p.command.launch.descriptor, l->descriptor, sizeof p.command.launch.descriptor);
@@ -399,7 +405,9 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
         return driver_fail(DRIVER_OUT_OF_MEMORY,
                            "kernel '%.200s': more than %d kernels, or %d bytes of their names",
                            l->name, PROGRAM_KERNELS, PROGRAM_NAME_BYTES);
-    status = part_use_queue(d, &part);
+    status = ptx_prepare(d, part.gpu, part.command.pid, part.code);
+    if (status == DRIVER_OK)
+        status = part_use_queue(d, &part);
     if (status == DRIVER_OK)
         status = part_place_arguments(d, &part);
     if (status != DRIVER_OK)

@@ -13,6 +13,7 @@
 #include "components/host/driver/driver_state.h"
 #include "runtime/engine/arena.h"
 #include "components/host/driver/launch/driver_launch.h"
+#include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
@@ -622,6 +623,36 @@ static void api_leave_call(const char *function)
     host_time_leave_call();
 }
 
+API_CALL(register_ptx, (device, name, address, text, size), uint32_t device, const char *name,
+         uint64_t address, const char *text, uint64_t size)
+{
+    return ptx_register(d, device, name, address, text, size);
+}
+
+API_CALL(ptx_kernel, (entry, kernel), uint64_t entry, struct driver_ptx_kernel *kernel)
+{
+    (void)d;
+    return ptx_describe(entry, kernel);
+}
+
+API_CALL(ptx_blocks, (device, entry, threads, dynamic, blocks), uint32_t device, uint64_t entry,
+         uint32_t threads, uint64_t dynamic, uint32_t *blocks)
+{
+    return ptx_count_blocks(d, device, entry, threads, dynamic, blocks);
+}
+
+API_CALL(set_kernel_heap, (device, bytes), uint32_t device, uint64_t bytes)
+{
+    return ptx_set_heap(d, device, bytes);
+}
+
+static void api_set_printer(void (*print)(const char *text, size_t size))
+{
+    api_enter();
+    driver_process()->print = print;
+    api_leave(DRIVER_OK);
+}
+
 static bool api_meets(uint64_t entry)
 {
     api_enter();
@@ -755,6 +786,11 @@ static const struct driver_api api_table = {
     .unregister_code = api_unregister_code,
     .copy_code = api_copy_code,
     .register_kernel = api_register_kernel,
+    .register_ptx = api_register_ptx,
+    .ptx_kernel = api_ptx_kernel,
+    .ptx_blocks = api_ptx_blocks,
+    .set_printer = api_set_printer,
+    .set_kernel_heap = api_set_kernel_heap,
     .set_attendant = api_set_attendant,
     .error_text = api_error_text,
     .finish = api_finish,
@@ -765,6 +801,7 @@ static const struct driver_api api_table = {
     .enter_call = api_enter_call,
     .leave_call = api_leave_call,
     .fault_address = api_fault_address,
+    .ptx_fault = ptx_fault_kind,
 };
 
 static const struct driver_api *driver_api_table(void)

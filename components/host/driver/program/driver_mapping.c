@@ -14,9 +14,11 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
+#include "components/nvidia/code/ptx_code.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "runtime/state/memory.h"
 
@@ -440,9 +442,7 @@ static enum driver_status code_register(struct driver *d, uint32_t device, const
 static enum driver_status code_unregister(struct driver *d, uint64_t address)
 {
     code_copies_release(d, address, DRIVER_NONE);
-    return code_remove(address) ? DRIVER_OK
-                                : driver_fail(DRIVER_INVALID_ADDRESS,
-                                              "no code is registered at 0x%" PRIx64, address);
+    return code_remove(address) ? DRIVER_OK : ptx_unregister(address);
 }
 
 static enum driver_status code_register_kernel(struct driver *d, uint32_t device, const char *name,
@@ -453,6 +453,8 @@ static enum driver_status code_register_kernel(struct driver *d, uint32_t device
     if (status != DRIVER_OK)
         return status;
     const struct driver_device *gpu = &d->device[driver_handle_at(d, device)->member[0]];
+    if (device_executes_ptx(gpu))
+        return ptx_register_kernel(name, entry);
     if (isa_target_by_name(gpu->info.isa, &target) < 0)
         return driver_fail(DRIVER_INVALID_DEVICE, "device %u has no known instruction set", device);
     return code_check_kernel(target, name, entry)
@@ -537,6 +539,7 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
             memory_unshare(memory_view(d), device->ring_address, pid);
     }
     dirty_leave(d, pid);
+    ptx_heap_drop(pid);
     memory_free_process(memory_view(d), pid);
     return host_shoot_down(d, pid, 0, (uint64_t)1 << 48);
 }

@@ -220,6 +220,9 @@ static void record_enqueued(const struct driver_command *k);
 /* The launch that was enqueued last. */
 static void record_launch(const struct driver *d, uint32_t queue, const struct driver_launch *l);
 
+/* A copy begins, which kernels in PTX may find in caches. */
+static void record_copy(const struct driver_command *k);
+
 /* A launch goes to GPU `number`. */
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number);
 

@@ -14,7 +14,9 @@
 
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_ptx.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
+#include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 #include "components/statistics/instruction_recorder.h"
 #include "runtime/engine/options.h"
 
@@ -29,11 +31,28 @@ static bool record_open(uint32_t units)
     return true;
 }
 
+/* Blocks of PTX are recorded as the trace player executes them. */
+static void record_init_ptx(const char *folder)
+{
+    if (platform_mode() == PLATFORM_FUNCTIONAL)
+        die("--record instructions: kernels in PTX are recorded while they are simulated; leave "
+            "out "
+            "--mode functional");
+    if (mkdir(folder, 0755) != 0 && errno != EEXIST)
+        die("--record instructions: cannot make '%s': %s", folder, strerror(errno));
+    if (!cuda_recording_open(folder))
+        die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
+}
+
 static void record_init(const struct driver *d)
 {
     const char *folder = option_folder("record instructions");
     if (!folder)
         return;
+    if (d->gpu_count && device_executes_ptx(&d->device[0])) {
+        record_init_ptx(folder);
+        return;
+    }
     if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE
         && platform_mode() != PLATFORM_FUNCTIONAL)
         die("--record instructions: on this platform launches go through user queues "
@@ -144,7 +163,9 @@ static void record_launch(const struct driver *d, uint32_t queue, const struct d
 
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
-    if (!instruction_recorder)
+    if (device_executes_ptx(&d->device[number]))
+        cuda_recording_launch(d->io.stats.launches + 1);
+    if (!instruction_recorder || device_executes_ptx(&d->device[number]))
         return;
     const struct driver_device *device = &d->device[number];
     const struct code_module *m = code_find(k->launch.entry);
@@ -190,9 +211,20 @@ static void record_query(uint64_t ticket)
         amd_recording_line("Query,%" PRIu64, number);
 }
 
+static void record_copy(const struct driver_command *k)
+{
+    if (k->kind == DRIVER_WRITE)
+        cuda_recording_copy(k->move.address, k->size);
+}
+
 /* false: a file could not be written. */
 static bool record_finish(void)
 {
+    const char *cuda = cuda_recording_finish(driver_process()->lost == DRIVER_OK);
+    if (cuda && !engine_is_interrupted()) {
+        fprintf(stderr, "heddle: the program cannot be recorded: %s\n", cuda);
+        return false;
+    }
     if (!instruction_recorder)
         return true;
     const char *why = amd_recording_finish(driver_process()->lost == DRIVER_OK);

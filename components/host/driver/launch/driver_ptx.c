@@ -1,0 +1,272 @@
+/* See driver_ptx.h. Modules and their executor are components/nvidia/code; occupancy is that of the
+ * trace player, which places the blocks. */
+#include "driver_ptx.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/program/driver_program.h"
+#include "components/nvidia/code/ptx_code.h"
+#include "components/sampling/sampling_options.h"
+
+enum { PTX_HEAP = 8 << 20 }; /* cudaLimitMallocHeapSize, "CUDA C++ Programming Guide", malloc() */
+
+/* ---- code ---- */
+
+static enum driver_status ptx_device(const struct driver *d, uint32_t number,
+                                     const struct driver_device **device)
+{
+    enum driver_status status = handle_check(d, number);
+    if (status != DRIVER_OK)
+        return status;
+    *device = &d->device[driver_handle_at(d, number)->member[0]];
+    if (device_executes_ptx(*device))
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_DEVICE, "%s executes %s and no PTX", (*device)->info.name,
+                       (*device)->info.isa);
+}
+
+static enum driver_status ptx_register(struct driver *d, uint32_t number, const char *name,
+                                       uint64_t address, const char *text, uint64_t size)
+{
+    const struct driver_device *device;
+    enum driver_status status = ptx_device(d, number, &device);
+    char error[PTX_ERROR_BYTES];
+    if (status != DRIVER_OK)
+        return status;
+    if (!ptx_code_add(name, address, text, size, error, sizeof error))
+        return driver_fail(DRIVER_INVALID_VALUE, "%s", error);
+    program_set_use(driver_program(d), address, PROGRAM_CODE);
+    return DRIVER_OK;
+}
+
+static enum driver_status ptx_unregister(uint64_t address)
+{
+    return ptx_code_remove(address) ? DRIVER_OK
+                                    : driver_fail(DRIVER_INVALID_ADDRESS,
+                                                  "no code is registered at 0x%" PRIx64, address);
+}
+
+static enum driver_status ptx_find(uint64_t entry, const struct ptx_code **code,
+                                   const struct warp_kernel **kernel)
+{
+    *code = ptx_code_kernel(entry, kernel);
+    return *code ? DRIVER_OK
+                 : driver_fail(DRIVER_INVALID_ADDRESS,
+                               "no kernel of a registered PTX module begins at 0x%" PRIx64, entry);
+}
+
+static enum driver_status ptx_register_kernel(const char *name, uint64_t entry)
+{
+    const struct ptx_code *code;
+    const struct warp_kernel *kernel;
+    char text[WARP_MISSING_BYTES];
+    enum driver_status status = ptx_find(entry, &code, &kernel);
+    if (status == DRIVER_OK && warp_code_missing(code->code, kernel->function, text, sizeof text))
+        fprintf(stderr, "heddle: warning: %s (kernel '%s')\n", text, name);
+    return status;
+}
+
+static enum driver_status ptx_describe(uint64_t entry, struct driver_ptx_kernel *to)
+{
+    const struct ptx_code *code;
+    const struct warp_kernel *kernel;
+    enum driver_status status = ptx_find(entry, &code, &kernel);
+    if (status != DRIVER_OK)
+        return status;
+    *to = (struct driver_ptx_kernel){.registers = kernel->registers,
+                                     .shared_bytes = kernel->shared_bytes,
+                                     .local_bytes = kernel->local_bytes,
+                                     .parameter_bytes = kernel->parameter_bytes,
+                                     .max_threads = kernel->most_threads,
+                                     .sm = code->module->target,
+                                     .ptx_version = code->module->version};
+    for (uint32_t i = 0; i < code->module->variable_count; i++) {
+        const struct ptx_variable *v = &code->module->variables[i];
+        to->constant_bytes += v->space == PTX_SPACE_CONST ? (uint32_t)v->bytes : 0;
+    }
+    return DRIVER_OK;
+}
+
+/* ---- what a launch needs ---- */
+
+static uint32_t ptx_blocks_of(const struct driver_device *device, uint64_t entry, uint32_t threads,
+                              uint64_t shared_bytes, const char **limit)
+{
+    const struct driver_sm *sm = &device->sm;
+    const struct warp_kernel *kernel;
+    *limit = "threads";
+    if (!ptx_code_kernel(entry, &kernel) || !threads || threads > sm->room.threads
+        || shared_bytes > sm->room.shared)
+        return 0;
+    uint32_t registers = kernel->registers < 255 ? kernel->registers : 255;
+    struct sm_room block =
+        sm_room_of_block(&sm->room, threads, registers, shared_bytes + sm->shared_system,
+                         sm->register_unit, sm->sub_cores, sm->shared_unit);
+    return sm_room_count(&sm->room, &block, limit);
+}
+
+static enum driver_status ptx_count_blocks(struct driver *d, uint32_t number, uint64_t entry,
+                                           uint32_t threads, uint64_t dynamic_shared,
+                                           uint32_t *blocks)
+{
+    const struct driver_device *device;
+    const struct ptx_code *code;
+    const struct warp_kernel *kernel;
+    const char *limit;
+    enum driver_status status = ptx_device(d, number, &device);
+    if (status == DRIVER_OK)
+        status = ptx_find(entry, &code, &kernel);
+    if (status == DRIVER_OK)
+        *blocks =
+            ptx_blocks_of(device, entry, threads, kernel->shared_bytes + dynamic_shared, &limit);
+    return status;
+}
+
+static enum driver_status ptx_check(const struct driver_device *device, uint64_t entry,
+                                    const struct driver_launch *l)
+{
+    const struct ptx_code *code;
+    const struct warp_kernel *kernel;
+    const char *limit;
+    char text[WARP_MISSING_BYTES];
+    uint32_t threads = (uint32_t)l->block[0] * l->block[1] * l->block[2];
+    enum driver_status status = ptx_find(entry, &code, &kernel);
+    if (status != DRIVER_OK)
+        return status;
+    if (platform_sampling()->automatic)
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "launches of PTX are not sampled by what they execute: choose some by "
+                           "number with --kernels (kernel '%s')",
+                           l->name);
+    if (warp_code_missing(code->code, kernel->function, text, sizeof text))
+        return driver_fail(DRIVER_FAULT, "%s (kernel '%s')", text, l->name);
+    if (threads > kernel->most_threads)
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "blocks of %u threads; the kernel says at most %u (kernel '%s')",
+                           threads, kernel->most_threads, l->name);
+    if (!ptx_blocks_of(device, entry, threads, l->group_bytes, &limit))
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "a block of %u threads, %u registers a thread and %u bytes of shared "
+                           "memory does not fit on an SM of %s: not enough %s (kernel '%s')",
+                           threads, kernel->registers, l->group_bytes, device->info.name, limit,
+                           l->name);
+    return DRIVER_OK;
+}
+
+static enum driver_status ptx_set_heap(struct driver *d, uint32_t number, uint64_t bytes)
+{
+    const struct driver_device *device;
+    enum driver_status status = ptx_device(d, number, &device);
+    if (status == DRIVER_OK)
+        d->device[driver_handle_at(d, number)->member[0]].heap_bytes = bytes;
+    return status;
+}
+
+static enum driver_status ptx_prepare(struct driver *d, uint32_t gpu, uint32_t pid, uint64_t entry)
+{
+    const struct warp_kernel *kernel;
+    const struct ptx_code *code = ptx_code_kernel(entry, &kernel);
+    uint64_t address, bytes = d->device[gpu].heap_bytes ? d->device[gpu].heap_bytes : PTX_HEAP;
+    if (!code || !ptx_find_function(code->module, "malloc") || ptx_heap_has(gpu, pid))
+        return DRIVER_OK;
+    enum driver_status status = memory_allocate_own(d, gpu, pid, bytes, PROGRAM_SCRATCH, &address);
+    if (status == DRIVER_OK)
+        ptx_heap_set(gpu, pid, address, bytes);
+    return status;
+}
+
+static enum driver_ptx_fault ptx_fault_kind(void)
+{
+    _Static_assert((int)DRIVER_PTX_INSTRUCTION == (int)WARP_FAULT_INSTRUCTION, "faults differ");
+    return (enum driver_ptx_fault)ptx_fault();
+}
+
+/* ---- functional mode ---- */
+
+static bool ptx_is_interrupted(void *context)
+{
+    (void)context;
+    return engine_is_interrupted();
+}
+
+static enum functional_end ptx_end_of(enum warp_end end, const struct warp_grid *grid)
+{
+    switch (end) {
+    case WARP_DONE:
+        return FUNCTIONAL_DONE;
+    case WARP_INTERRUPTED:
+        return grid->limit && grid->launch.instructions >= grid->limit ? FUNCTIONAL_LIMIT
+                                                                       : FUNCTIONAL_INTERRUPTED;
+    default:
+        return FUNCTIONAL_FAULT;
+    }
+}
+
+static void ptx_take_result(struct functional_result *result, const struct driver_command *k,
+                            const struct warp_grid *grid, const struct warp_fault *fault)
+{
+    result->instructions = grid->launch.instructions;
+    if (result->end == FUNCTIONAL_DONE)
+        result->work_groups = k->launch.groups;
+    if (result->end == FUNCTIONAL_LIMIT)
+        snprintf(result->text, sizeof result->text,
+                 "%" PRIu64 " warp instructions have been executed (--max-cycles)",
+                 engine_instructions() + result->instructions);
+    if (result->end != FUNCTIONAL_FAULT)
+        return;
+    ptx_fault_note(fault->kind);
+    snprintf(result->text, sizeof result->text, "%s", fault->text);
+    result->by_access = fault->kind == WARP_FAULT_ADDRESS;
+    result->address = fault->address;
+}
+
+static void ptx_execute(const struct driver *d, const struct driver_command *k, uint32_t number,
+                        struct functional_result *result)
+{
+    const struct driver_device *device = &d->device[number];
+    struct ptx_call call;
+    struct warp_fault fault = {0};
+    const char *limit;
+    uint32_t threads = (uint32_t)k->launch.packet.work_group[0] * k->launch.packet.work_group[1]
+                       * k->launch.packet.work_group[2];
+    uint64_t most = platform_max_cycles(), before = engine_instructions();
+    const struct ptx_order order = {.program = driver_program(d),
+                                    .pages = driver_page_table(d),
+                                    .packet = &k->launch.packet,
+                                    .entry = k->launch.entry,
+                                    .key = device->ring_address + k->ring_offset,
+                                    .number = k->launch.number,
+                                    .pid = k->pid,
+                                    .gpu = number,
+                                    .sms = device->info.compute_units,
+                                    .resident =
+                                        device->info.compute_units
+                                        * ptx_blocks_of(device, k->launch.entry, threads,
+                                                        k->launch.packet.group_bytes, &limit)};
+    *result = (struct functional_result){.end = FUNCTIONAL_FAULT};
+    if (!ptx_call_begin(&call, &order, result->text, sizeof result->text))
+        return;
+    struct warp_grid grid = {.launch = call.launch,
+                             .first = k->launch.first_group,
+                             .count = k->launch.groups,
+                             .limit = !most           ? 0
+                                      : most > before ? most - before
+                                                      : 1,
+                             .stop = ptx_is_interrupted};
+    result->end = ptx_end_of(warp_grid_run(&grid, &fault), &grid);
+    ptx_take_result(result, k, &grid, &fault);
+    ptx_call_end(&call);
+    if (result->end != FUNCTIONAL_DONE)
+        ptx_over(d, k, number);
+}
+
+static void ptx_over(const struct driver *d, const struct driver_command *k, uint32_t number)
+{
+    const struct driver_device *device = &d->device[number];
+    if (device_executes_ptx(device))
+        ptx_output_give(number, device->ring_address + k->ring_offset, driver_process()->print);
+}

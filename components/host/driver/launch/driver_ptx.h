@@ -1,0 +1,46 @@
+/* Devices that execute PTX: their code, what a launch needs of them, and functional mode. What is
+ * different for them stands here; everywhere else a launch is a launch. See driver_ptx.c. */
+#ifndef HEDDLE_DRIVER_PTX_H
+#define HEDDLE_DRIVER_PTX_H
+
+#include "components/amd/functional/functional.h"
+#include "components/host/driver/driver_state.h"
+
+static inline bool device_executes_ptx(const struct driver_device *device)
+{
+    return driver_executes_ptx(&device->info);
+}
+
+/* See driver_api.h. */
+static enum driver_status ptx_register(struct driver *d, uint32_t number, const char *name,
+                                       uint64_t address, const char *text, uint64_t size);
+static enum driver_status ptx_unregister(uint64_t address);
+static enum driver_status ptx_register_kernel(const char *name, uint64_t entry);
+static enum driver_status ptx_describe(uint64_t entry, struct driver_ptx_kernel *kernel);
+static enum driver_status ptx_count_blocks(struct driver *d, uint32_t number, uint64_t entry,
+                                           uint32_t threads, uint64_t dynamic_shared,
+                                           uint32_t *blocks);
+static enum driver_status ptx_set_heap(struct driver *d, uint32_t number, uint64_t bytes);
+
+static enum driver_ptx_fault ptx_fault_kind(void);
+
+/* How many blocks of the launch one streaming multiprocessor of the device holds; *limit: what it
+ * has too little of for more. */
+static uint32_t ptx_blocks_of(const struct driver_device *device, uint64_t entry, uint32_t threads,
+                              uint64_t shared_bytes, const char **limit);
+
+/* Can the device run the launch? Sizes of the grid have been checked. */
+static enum driver_status ptx_check(const struct driver_device *device, uint64_t code,
+                                    const struct driver_launch *l);
+
+/* Gives the process on the GPU a heap if the kernel allocates. By the program's side. */
+static enum driver_status ptx_prepare(struct driver *d, uint32_t gpu, uint32_t pid, uint64_t code);
+
+/* Functional mode: executes the launch, whose arguments are in memory. */
+static void ptx_execute(const struct driver *d, const struct driver_command *k, uint32_t number,
+                        struct functional_result *result);
+
+/* The launch is over: prints what its kernel has printed. */
+static void ptx_over(const struct driver *d, const struct driver_command *k, uint32_t number);
+
+#endif

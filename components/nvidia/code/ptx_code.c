@@ -1,0 +1,170 @@
+/* See ptx_code.h. */
+#include "components/nvidia/code/ptx_code.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/nvidia/code/ptx_private.h"
+#include "runtime/engine/bug.h"
+
+static struct ptx_code *codes;
+static enum warp_fault_kind last_fault;
+
+void *ptx_code_memory(void *old, size_t bytes)
+{
+    void *made = realloc(old, bytes ? bytes : 1);
+    if (!made)
+        die("out of memory for %zu bytes of a PTX program", bytes);
+    return made;
+}
+
+bool ptx_code_add(const char *name, uint64_t address, const char *text, size_t size, char *error,
+                  size_t error_size)
+{
+    struct ptx_error why;
+    struct ptx_module *module = ptx_parse(name, text, size, &why);
+    if (!module) {
+        snprintf(error, error_size, "%s", why.text);
+        return false;
+    }
+    if (module->warnings && *module->warnings)
+        fprintf(stderr, "heddle: warning: %s", module->warnings);
+    ptx_layout(module);
+    struct ptx_code *c = ptx_code_memory(NULL, sizeof *c);
+    *c = (struct ptx_code){.next = codes,
+                           .address = address,
+                           .size = module->image_bytes,
+                           .module = module,
+                           .code = warp_prepare(module, address)};
+    codes = c;
+    return true;
+}
+
+bool ptx_code_remove(uint64_t address)
+{
+    for (struct ptx_code **link = &codes; *link; link = &(*link)->next) {
+        struct ptx_code *c = *link;
+        if (c->address != address)
+            continue;
+        *link = c->next;
+        warp_free(c->code);
+        ptx_free(c->module);
+        free(c);
+        return true;
+    }
+    return false;
+}
+
+const struct ptx_code *ptx_code_kernel(uint64_t entry, const struct warp_kernel **kernel)
+{
+    for (const struct ptx_code *c = codes; c; c = c->next) {
+        if (entry - c->address < c->size) {
+            *kernel = warp_kernel_at(c->code, entry);
+            return *kernel ? c : NULL;
+        }
+    }
+    return NULL;
+}
+
+void ptx_fault_note(enum warp_fault_kind kind)
+{
+    last_fault = kind;
+}
+
+enum warp_fault_kind ptx_fault(void)
+{
+    return last_fault;
+}
+
+/* ---- launches ---- */
+
+static struct ptx_tables tables;
+
+void ptx_tables_set(const struct program_table *program, const struct page_table *pages)
+{
+    tables = (struct ptx_tables){program, pages};
+}
+
+const struct ptx_tables *ptx_tables(void)
+{
+    return &tables;
+}
+
+static int call_print(void *context, const struct warp_block *block, uint32_t thread,
+                      uint64_t format, uint64_t arguments)
+{
+    struct ptx_call *c = context;
+    struct ptx_text *to = ptx_output_of(c->gpu, c->key);
+    return ptx_print(&c->launch, block, thread, format, arguments, to);
+}
+
+static uint64_t call_allocate(void *context, uint64_t bytes)
+{
+    const struct ptx_call *c = context;
+    return ptx_heap_allocate(c->gpu, c->view.pid, bytes);
+}
+
+static void call_release(void *context, uint64_t address)
+{
+    const struct ptx_call *c = context;
+    ptx_heap_release(c->gpu, c->view.pid, address);
+}
+
+/* Copies the arguments from the device's memory. */
+static bool call_take_parameters(struct ptx_call *c, uint64_t address)
+{
+    uint32_t bytes = c->launch.kernel->parameter_bytes;
+    c->parameters = ptx_code_memory(NULL, bytes);
+    c->launch.parameters = c->parameters;
+    if (!bytes)
+        return true;
+    if (!host_view_is_allocated(&c->view, address, bytes))
+        return false;
+    host_view_read(&c->view, address, c->parameters, bytes);
+    return true;
+}
+
+bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, size_t error_size)
+{
+    const struct warp_kernel *kernel;
+    const struct ptx_code *code = ptx_code_kernel(o->entry, &kernel);
+    if (!code) {
+        snprintf(error, error_size, "no kernel in PTX begins at 0x%" PRIx64, o->entry);
+        return false;
+    }
+    *c = (struct ptx_call){.code = code, .gpu = o->gpu, .key = o->key};
+    c->view.gpu = o->gpu;
+    host_view_refresh(&c->view, o->program, o->pages, o->pid);
+    c->view.gpu = o->gpu;
+    c->view.unit = HOST_VIEW_NO_UNIT;
+    c->launch = (struct warp_launch){.code = code->code,
+                                     .kernel = kernel,
+                                     .sms = o->sms,
+                                     .resident = o->resident,
+                                     .number = o->number,
+                                     .view = &c->view,
+                                     .print = call_print,
+                                     .allocate = call_allocate,
+                                     .release = call_release,
+                                     .context = c};
+    for (unsigned i = 0; i < 3; i++) {
+        c->launch.block[i] = o->packet->work_group[i];
+        c->launch.grid[i] = (o->packet->grid[i] + c->launch.block[i] - 1) / c->launch.block[i];
+    }
+    if (o->packet->group_bytes > kernel->shared_bytes)
+        c->launch.dynamic_shared = o->packet->group_bytes - kernel->shared_bytes;
+    if (!call_take_parameters(c, o->packet->kernarg)) {
+        snprintf(error, error_size, "the arguments are not in the device's memory (kernel '%s')",
+                 kernel->name);
+        return false;
+    }
+    return warp_launch_check(&c->launch, error, error_size);
+}
+
+void ptx_call_end(struct ptx_call *c)
+{
+    free(c->parameters);
+    c->parameters = NULL;
+}

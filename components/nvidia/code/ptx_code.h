@@ -1,0 +1,87 @@
+/* The PTX modules that a program has loaded, and launches of their kernels.
+ *
+ * One table a process, in host memory, outside of the simulation's state: the driver adds a module
+ * when the program loads it, and parses and prepares the text by itself. The driver (functional
+ * mode) and the trace player (timing) find kernels here by the address of their first instruction.
+ * Modules are added and removed while no component ticks. */
+#ifndef HEDDLE_COMPONENTS_PTX_CODE_H
+#define HEDDLE_COMPONENTS_PTX_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "components/nvidia/warp/warp.h"
+#include "components/protocols/command/aql_packet.h"
+#include "components/protocols/page_table/host_view.h"
+
+struct ptx_code {
+    struct ptx_code *next;
+    uint64_t address, size; /* of the image */
+    struct ptx_module *module;
+    struct warp_code *code;
+};
+
+/* False: `error` says why, with file and line. Its warnings go to stderr. */
+bool ptx_code_add(const char *name, uint64_t address, const char *text, size_t size, char *error,
+                  size_t error_size);
+/* False: there is none. */
+bool ptx_code_remove(uint64_t address);
+/* The module that has the kernel; NULL: there is none. */
+const struct ptx_code *ptx_code_kernel(uint64_t entry, const struct warp_kernel **kernel);
+
+/* ---- launches ---- */
+
+/* The driver's tables, for units that read no store of it. The driver sets them at its start. */
+struct ptx_tables {
+    const struct program_table *program;
+    const struct page_table *pages;
+};
+
+void ptx_tables_set(const struct program_table *program, const struct page_table *pages);
+const struct ptx_tables *ptx_tables(void);
+
+struct ptx_order {
+    const struct program_table *program;
+    const struct page_table *pages;
+    const struct aql_packet *packet; /* arguments are in the device's memory */
+    uint64_t entry;
+    uint64_t key;    /* of the launch among those of the GPU that are under way */
+    uint64_t number; /* of the launch */
+    uint32_t pid, gpu, sms, resident;
+};
+
+/* A launch that is being executed. Where it is kept, it stays. */
+struct ptx_call {
+    struct warp_launch launch;
+    struct host_view view;
+    const struct ptx_code *code;
+    uint32_t gpu;
+    uint64_t key;
+    void *parameters;
+};
+
+/* False: `error` says why it cannot begin. */
+bool ptx_call_begin(struct ptx_call *call, const struct ptx_order *order, char *error,
+                    size_t error_size);
+/* Gives back what it has. What it has printed is kept. */
+void ptx_call_end(struct ptx_call *call);
+
+/* What the launch has printed since it was asked last; `print` NULL: to the standard output. */
+void ptx_output_give(uint32_t gpu, uint64_t key, void (*print)(const char *text, size_t size));
+/* The same of all launches: the run has ended. */
+void ptx_output_give_all(void (*print)(const char *text, size_t size));
+
+/* The kind of fault by which a kernel ended the simulation. */
+void ptx_fault_note(enum warp_fault_kind kind);
+enum warp_fault_kind ptx_fault(void);
+
+/* ---- malloc() in kernels ---- */
+
+/* The memory of the GPU's process that its kernels allocate from. */
+void ptx_heap_set(uint32_t gpu, uint32_t pid, uint64_t address, uint64_t bytes);
+bool ptx_heap_has(uint32_t gpu, uint32_t pid);
+/* Forgets the heaps of a process; 0: those of all. */
+void ptx_heap_drop(uint32_t pid);
+
+#endif
