@@ -211,9 +211,8 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
             warp_look(c, slot);
         else
             c->fetch |= sm_bit(slot);
-    } else {
-        b->running--;
-        b->four[w->number / 4] &= (uint8_t) ~(1u << w->number % 4);
+    } else if (engine_likely(warp_is_whole(b, w))) {
+        warp_leave_block(b, w);
     }
     if (!w->left || inst->kind == TRACE_MATRIX_GATHER)
         gather_pass(c, b, w->number / 4);

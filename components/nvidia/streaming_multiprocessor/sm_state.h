@@ -71,6 +71,8 @@ struct sm_block {
     uint32_t done[TRACE_PHASES];       /* copies that have come, or arrivals */
     uint16_t tag;
     bool used, over;
+    bool more, asked; /* the store has not all of it; it has been asked for */
+    uint32_t ended;   /* warps that have no more, by number */
     uint64_t warp_instructions, thread_instructions;
 };
 
@@ -162,6 +164,7 @@ struct streaming_multiprocessor {
     uint32_t phase_waits; /* warps in SM_WAITS_PHASE */
     uint64_t active_since;
     uint64_t blocks_over; /* those whose end is not reported yet */
+    uint64_t blocks_ask;  /* those that have to ask for more instructions */
     uint32_t carve;       /* bytes of shared memory that the L1 has made room for */
     uint32_t asked;       /* answers of the L1's control that are to come */
     bool forget;          /* the L1 is to be told */
@@ -237,6 +240,10 @@ static bool events_end(struct streaming_multiprocessor *c, uint64_t now);
 static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint16_t tag,
                         uint64_t now);
 static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now);
+
+static void warp_leave_block(struct sm_block *b, const struct sm_warp *w);
+static bool warp_is_whole(const struct sm_block *b, const struct sm_warp *w);
+static void block_go_on(struct streaming_multiprocessor *c, uint32_t block);
 
 /* ---- sm_memory.c ---- */
 

@@ -94,6 +94,26 @@ static void block_over(struct streaming_multiprocessor *c, uint32_t number)
     c->blocks_over |= sm_bit(number);
 }
 
+/* Is what the warp has the last of it? */
+static inline bool warp_is_whole(const struct sm_block *b, const struct sm_warp *w)
+{
+    return !b->more || (b->ended >> w->number & 1);
+}
+
+/* Asks for more instructions when all that the block has are over. */
+static void block_may_ask(struct streaming_multiprocessor *c, uint32_t number)
+{
+    struct sm_block *b = &c->block[number];
+    for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
+        const struct sm_warp *w = &c->warp[__builtin_ctzll(rest)];
+        if (w->left || w->in_flight)
+            return;
+    }
+    if (!b->asked)
+        c->blocks_ask |= sm_bit(number);
+    b->asked = true;
+}
+
 /* After everything that ends something of the warp. */
 static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slot)
 {
@@ -102,6 +122,10 @@ static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slo
         return;
     struct sm_block *b = &c->block[w->block];
     uint32_t sub = slot % sm_sub_cores(c);
+    if (engine_unlikely(!warp_is_whole(b, w))) {
+        block_may_ask(c, w->block);
+        return;
+    }
     streaming_multiprocessor_scheduler_ops(c)->leave(streaming_multiprocessor_scheduler(c), sub,
                                                      slot);
     w->used = false;
@@ -109,6 +133,8 @@ static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slo
     b->warps &= ~sm_bit(slot);
     if (!b->warps)
         block_over(c, w->block);
+    else if (engine_unlikely(b->more))
+        block_may_ask(c, w->block);
 }
 
 /* An issued instruction is over. */
@@ -167,13 +193,14 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
                           .block = (uint8_t)number,
                           .number = (uint8_t)i,
                           .used = true};
-    warp_decode(c, w);
+    if (w->left)
+        warp_decode(c, w);
     async_start(c, slot);
     b->warps |= sm_bit(slot);
     b->four[i / 4] |= (uint8_t)(1u << i % 4);
     b->running++;
     b->count++;
-    c->fetch |= sm_bit(slot);
+    c->fetch |= w->left ? sm_bit(slot) : 0;
     c->io.stats.warps_run++;
     streaming_multiprocessor_scheduler_ops(c)->arrive(streaming_multiprocessor_scheduler(c),
                                                       slot % sm_sub_cores(c), slot);
@@ -191,22 +218,64 @@ static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint
     while (c->block[number].used)
         number++;
     struct sm_block *b = &c->block[number];
-    *b = (struct sm_block){.number = block, .tag = tag, .used = true};
+    *b = (struct sm_block){
+        .number = block, .tag = tag, .used = true, .more = from->more, .ended = from->ended};
     if (!c->resident++)
         c->active_since = now;
     c->io.stats.blocks++;
     timeline_begin(&c->io.base, number, block_span);
     for (uint32_t i = 0; i < from->warps; i++)
-        if (from->warp[i].count)
+        if (from->warp[i].count || (from->more && !(from->ended >> i & 1)))
             warp_start(c, b, number, from, i);
     if (!b->warps)
         block_over(c, number);
 }
 
-/* Reports the ends of blocks. */
+/* The warp has issued its last instruction. */
+static inline void warp_leave_block(struct sm_block *b, const struct sm_warp *w)
+{
+    b->running--;
+    b->four[w->number / 4] &= (uint8_t) ~(1u << w->number % 4);
+}
+
+/* The block has its next instructions. */
+static void block_go_on(struct streaming_multiprocessor *c, uint32_t block)
+{
+    const struct trace_block *from = trace_block(streaming_multiprocessor_stream(c), block);
+    uint32_t number = 0;
+    while (!c->block[number].used || c->block[number].number != block)
+        number++;
+    struct sm_block *b = &c->block[number];
+    b->more = from->more;
+    b->ended = from->ended;
+    b->asked = false;
+    for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        struct sm_warp *w = &c->warp[slot];
+        w->at = from->warp[w->number].at;
+        w->left = from->warp[w->number].count;
+        if (w->left) {
+            warp_decode(c, w);
+            c->fetch |= sm_bit(slot);
+        } else if (warp_is_whole(b, w)) {
+            warp_leave_block(b, w);
+        }
+    }
+    barrier_pass(c, b);
+    for (uint64_t rest = b->warps; rest; rest &= rest - 1)
+        warp_may_end(c, (uint32_t)__builtin_ctzll(rest));
+}
+
+/* Reports the ends of blocks, and that they need more instructions. */
 static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now)
 {
     bool progress = false;
+    while (c->blocks_ask && streaming_multiprocessor_work_can_reply(c)) {
+        const struct sm_block *b = &c->block[__builtin_ctzll(c->blocks_ask)];
+        c->blocks_ask &= c->blocks_ask - 1;
+        streaming_multiprocessor_work_reply_more(c, b->tag, b->number);
+        progress = true;
+    }
     while (c->blocks_over && streaming_multiprocessor_work_can_reply(c)) {
         struct sm_block *b = &c->block[__builtin_ctzll(c->blocks_over)];
         c->blocks_over &= c->blocks_over - 1;

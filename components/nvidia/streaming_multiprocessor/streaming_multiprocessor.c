@@ -66,6 +66,12 @@ static bool blocks_take(struct streaming_multiprocessor *c, uint64_t now)
     const struct thread_block_request *m;
     bool progress = false;
     while (!c->asked && !c->forget && (m = streaming_multiprocessor_work_peek(c))) {
+        if (message_kind(m) == THREAD_BLOCK_GO_ON) {
+            block_go_on(c, m->go_on.block);
+            streaming_multiprocessor_work_pop(c);
+            progress = true;
+            continue;
+        }
         const struct trace_block *b = trace_block(streaming_multiprocessor_stream(c), m->run.block);
         if (streaming_multiprocessor_control_is_connected(c) && !c->resident
             && b->carve != c->carve) {
@@ -86,7 +92,7 @@ static bool blocks_take(struct streaming_multiprocessor *c, uint64_t now)
 /* Reports ends; an SM that is empty has its L1 forget everything. */
 static bool blocks_end(struct streaming_multiprocessor *c, uint64_t now)
 {
-    if (!c->blocks_over)
+    if (!(c->blocks_over | c->blocks_ask))
         return false;
     bool progress = blocks_report(c, now);
     if (!c->resident)

@@ -6,6 +6,7 @@
  * player knows what is free everywhere, so none is refused. */
 #include "trace_player.gen.h"
 
+#include "components/nvidia/code/ptx_code.h"
 #include "components/statistics/run_progress.h"
 #include "runtime/observe/hang.h"
 #include "trace_player_state.h"
@@ -57,12 +58,12 @@ static void trace_player_init(struct trace_player *p)
 
 /* false: a block of this kernel fits nowhere, ever. */
 static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
-                           const struct itrace_header *header)
+                           const struct player_needs *needs)
 {
     const struct trace_player_params *params = trace_player_params(p);
-    uint64_t threads = (uint64_t)header->block[0] * header->block[1] * header->block[2];
-    uint64_t registers = header->registers < 255 ? header->registers : 255;
-    uint64_t shared = header->shared_bytes + (uint64_t)params->shared_system;
+    uint64_t threads = needs->threads;
+    uint64_t registers = needs->registers < 255 ? needs->registers : 255;
+    uint64_t shared = needs->shared + (uint64_t)params->shared_system;
     const char *limit = "threads";
     if (threads <= 32 * TRACE_WARPS && shared <= INT32_MAX) {
         k->block = sm_room_of_block(&p->whole, (uint32_t)threads, (uint32_t)registers, shared,
@@ -76,8 +77,8 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
     snprintf(trace_files.error, sizeof trace_files.error,
              "%s: a block of %llu threads, %llu registers a thread and %llu bytes of shared memory "
              "does not fit on an SM: not enough %s",
-             trace_files.list.commands[k->command].name, (unsigned long long)threads,
-             (unsigned long long)registers, (unsigned long long)shared, limit);
+             needs->name, (unsigned long long)threads, (unsigned long long)registers,
+             (unsigned long long)shared, limit);
     return false;
 }
 
@@ -96,13 +97,16 @@ static const struct itrace *kernel_open(struct trace_player *p, struct player_ke
     return some && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
 }
 
-static bool traced_kernel_take(struct trace_player *p)
+static uint32_t player_free_slot(const struct trace_player *p)
 {
-    uint32_t slot = 0;
-    while (slot < (uint32_t)trace_player_params(p)->kernels && p->kernel[slot].phase != PLAYER_FREE)
+    uint32_t slot = 0, count = (uint32_t)trace_player_params(p)->kernels;
+    while (slot < count && p->kernel[slot].phase != PLAYER_FREE)
         slot++;
-    if (slot == (uint32_t)trace_player_params(p)->kernels)
-        return false;
+    return slot < count ? slot : TRACE_NOTHING;
+}
+
+static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t slot)
+{
     struct player_kernel *k = &p->kernel[slot];
     *k = (struct player_kernel){.phase = PLAYER_WAITING,
                                 .command = p->command,
@@ -110,8 +114,27 @@ static bool traced_kernel_take(struct trace_player *p)
                                 .phases = k->phases,
                                 .reading = TRACE_NOTHING,
                                 .next = TRACE_NOTHING};
+    return k;
+}
+
+static bool traced_kernel_fits(struct trace_player *p, struct player_kernel *k,
+                               const struct itrace_header *h)
+{
+    const struct player_needs needs = {.name = trace_files.list.commands[k->command].name,
+                                       .threads = (uint64_t)h->block[0] * h->block[1] * h->block[2],
+                                       .registers = h->registers,
+                                       .shared = h->shared_bytes};
+    return kernel_measure(p, k, &needs);
+}
+
+static bool traced_kernel_take(struct trace_player *p)
+{
+    uint32_t slot = player_free_slot(p);
+    if (slot == TRACE_NOTHING)
+        return false;
+    struct player_kernel *k = kernel_begin_slot(p, slot);
     const struct itrace *trace = kernel_open(p, k, slot);
-    bool good = trace && trace->layout.mask_digits <= 8 && kernel_measure(p, k, &trace->header);
+    bool good = trace && trace->layout.mask_digits <= 8 && traced_kernel_fits(p, k, &trace->header);
     if (!good) {
         if (trace && trace->layout.mask_digits > 8)
             trace_files_report(NULL, true, trace->path, 0, "warps of 64 lanes cannot be played");
@@ -137,8 +160,27 @@ static bool kernel_is_due(const struct trace_player *p, uint32_t position)
     return true;
 }
 
+/* The name of a launch in traces of the run; NULL: it has none. */
+static const char *launch_span(const struct player_kernel *k)
+{
+    return timeline_name(program_kernel_name(ptx_tables()->program, k->program_kernel));
+}
+
+static void launch_start(struct trace_player *p, struct player_kernel *k)
+{
+    const char *span = launch_span(k);
+    k->phase = PLAYER_LAUNCHING;
+    k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
+    if (span)
+        timeline_begin_launch(&p->io.base, (uint64_t)(k - p->kernel), span);
+}
+
 static void kernel_launch(struct trace_player *p, struct player_kernel *k)
 {
+    if (k->executed) {
+        launch_start(p, k);
+        return;
+    }
     char name[SAMPLE_NAME];
     uint32_t slot = (uint32_t)(k - p->kernel);
     const struct itrace *trace = trace_file_at(slot, k->command, k->events);
@@ -154,6 +196,31 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
     file->span = timeline_name(name);
     if (file->span)
         timeline_begin_launch(&p->io.base, slot, file->span);
+}
+
+static void kernel_leave(struct trace_player *p, uint32_t position)
+{
+    p->kernel[p->order[position]].phase = PLAYER_FREE;
+    p->io.stats.kernels_done++;
+    p->order_count--;
+    for (uint32_t i = position; i < p->order_count; i++)
+        p->order[i] = p->order[i + 1];
+}
+
+/* false: the driver cannot be told yet. */
+static bool launch_finish(struct trace_player *p, uint32_t position)
+{
+    struct player_kernel *k = &p->kernel[p->order[position]];
+    const char *span = launch_span(k);
+    if (!host_launch_end(p, k))
+        return false;
+    execute_end(p, k);
+    sample_describe(k, NULL, k->record);
+    kernel_end(&p->io.base, k->record);
+    if (span)
+        timeline_end(&p->io.base, (uint64_t)(k - p->kernel), span);
+    kernel_leave(p, position);
+    return true;
 }
 
 static void kernel_finish(struct trace_player *p, uint32_t position)
@@ -172,11 +239,7 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
     if (file->span)
         timeline_end(&p->io.base, slot, file->span);
     trace_file_close(file);
-    k->phase = PLAYER_FREE;
-    p->io.stats.kernels_done++;
-    p->order_count--;
-    for (uint32_t i = position; i < p->order_count; i++)
-        p->order[i] = p->order[i + 1];
+    kernel_leave(p, position);
 }
 
 /* ---- copies ---- */
@@ -239,6 +302,11 @@ static bool commands_take(struct trace_player *p)
 
 /* ---- blocks ---- */
 
+static bool kernel_has_block(const struct player_kernel *k)
+{
+    return k->next != TRACE_NOTHING || k->at_block < k->end_block;
+}
+
 /* The blocks of a cluster go to as many SMs in one cycle: is there room for them from the
  * `tried`-th SM of this cycle on? Otherwise the first one waits. */
 static bool cluster_fits(const struct trace_player *p, const struct player_kernel *k,
@@ -259,15 +327,15 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
     struct sm_room *room = player_room(p, sm);
     for (uint32_t i = 0; i < p->order_count; i++) {
         struct player_kernel *k = &p->kernel[p->order[i]];
-        if (k->phase != PLAYER_RUNNING || k->next == TRACE_NOTHING || !sm_room_fits(room, &k->block)
-            || !cluster_fits(p, k, tried))
+        if (k->phase != PLAYER_RUNNING || !kernel_has_block(k) || !sm_room_fits(room, &k->block)
+            || !cluster_fits(p, k, tried) || (k->next == TRACE_NOTHING && !execute_block(p, k, sm)))
             continue;
         sm_room_take(room, &k->block);
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next);
         p->io.stats.block_wait += trace_player_now(p) - k->next_since;
         read_block_placed(p, k);
         k->running++;
-        if (k->next == TRACE_NOTHING)
+        if (k->next == TRACE_NOTHING && !k->executed)
             read_block(p, k);
         return true;
     }
@@ -285,7 +353,7 @@ static bool blocks_place(struct trace_player *p)
             continue;
         if (read_wants(k))
             read_block(p, k);
-        waiting += k->next != TRACE_NOTHING;
+        waiting += kernel_has_block(k);
     }
     for (uint32_t i = 0; waiting && i < sms; i++) {
         uint32_t sm = first + i < sms ? first + i : first + i - sms;
@@ -324,7 +392,10 @@ static bool blocks_finished(struct trace_player *p)
         }
         const struct thread_block_reply *m;
         while ((pending & 1) && (m = trace_player_work_peek_reply(p, i))) {
-            block_finished(p, i, m, m->finished.block);
+            if (message_kind(m) == THREAD_BLOCK_MORE)
+                execute_ask(p, i, m->more.block);
+            else
+                block_finished(p, i, m, m->finished.block);
             trace_player_work_pop_reply(p, i);
             progress = true;
         }
@@ -339,7 +410,11 @@ static bool kernels_step(struct trace_player *p)
     for (uint32_t i = 0; i < p->order_count; i++) {
         struct player_kernel *k = &p->kernel[p->order[i]];
         if (k->phase == PLAYER_RUNNING && k->read_all && !k->running && k->next == TRACE_NOTHING) {
-            kernel_finish(p, i--);
+            if (k->executed && !launch_finish(p, i))
+                continue;
+            if (!k->executed)
+                kernel_finish(p, i);
+            i--;
             progress = true;
             continue;
         }
@@ -348,7 +423,7 @@ static bool kernels_step(struct trace_player *p)
                 trace_player_wake_at(p, k->start_at);
                 continue;
             }
-            k->phase = sample_begin(p, k);
+            k->phase = k->executed ? PLAYER_READY : sample_begin(p, k);
             progress = true;
         }
         if (k->phase == PLAYER_UNTIMED) {
@@ -361,6 +436,7 @@ static bool kernels_step(struct trace_player *p)
             kernel_launch(p, k);
         if (k->phase == PLAYER_LAUNCHING && now >= k->start_at) {
             k->phase = PLAYER_RUNNING;
+            k->next_since = now;
             progress = true;
         }
         if (k->phase == PLAYER_LAUNCHING)
@@ -377,7 +453,7 @@ static void check_memory(struct trace_player *p)
         const struct player_kernel *k = &p->kernel[p->order[i]];
         if (k->running || k->next != TRACE_NOTHING || k->phase != PLAYER_RUNNING)
             return;
-        stuck = k->reading != TRACE_NOTHING ? k : stuck;
+        stuck = k->reading != TRACE_NOTHING || k->at_hand ? k : stuck;
     }
     if (!stuck)
         return;
@@ -413,9 +489,12 @@ static bool has_list(struct trace_player *p)
 
 static bool trace_player_tick(struct trace_player *p)
 {
-    if (!has_list(p))
+    bool has_host = player_has_host(p);
+    if (!has_host && !has_list(p))
         return false;
     bool progress = blocks_finished(p);
+    progress |= has_host && host_step(p);
+    progress |= has_host && execute_asked(p);
     progress |= copy_fill(p);
     progress |= blocks_place(p);
     progress |= kernels_step(p);
@@ -427,7 +506,7 @@ static bool trace_player_tick(struct trace_player *p)
 
 static unsigned trace_player_outstanding(const struct trace_player *p, struct hang_report *report)
 {
-    unsigned left = p->order_count + p->fills;
+    unsigned left = p->order_count + p->fills + (p->move.size != 0);
     if (report)
         hang_note(report, "%u kernels under way, %u commands taken", p->order_count, p->command);
     return left;

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "components/protocols/command/aql_packet.h"
 #include "components/protocols/thread_block/bulk.h"
 #include "components/protocols/thread_block/coalesce.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"
@@ -99,14 +100,19 @@ struct player_phases {
 
 struct player_kernel {
     uint32_t phase;
-    uint32_t command;  /* of the list */
-    uint32_t launch;   /* kernels of the list are numbered from 1 */
-    uint32_t record;   /* in the statistics */
-    uint8_t way;       /* enum sampling_way */
-    bool touches;      /* without timing: accesses touch the caches */
-    bool read_all;     /* the trace is at its end */
-    uint64_t events;   /* of its trace, taken so far */
-    uint64_t stream;   /* CUDA's */
+    uint32_t command;        /* of the list */
+    uint32_t launch;         /* kernels of the list are numbered from 1 */
+    uint32_t record;         /* in the statistics */
+    uint8_t way;             /* enum sampling_way */
+    bool executed;           /* a launch of a program: player_execute.c */
+    bool at_hand;            /* its next block has been executed and waits for room in the store */
+    uint16_t tag;            /* of the launch */
+    uint32_t program_kernel; /* number in the program table */
+    uint64_t at_block, end_block; /* to be executed */
+    bool touches;                 /* without timing: accesses touch the caches */
+    bool read_all;                /* the trace is at its end */
+    uint64_t events;              /* of its trace, taken so far */
+    uint64_t stream;              /* CUDA's */
     uint64_t start_at; /* cycle of the first block; before that: of the next attempt to begin */
     uint64_t next_since;
     uint64_t local_base;
@@ -125,6 +131,21 @@ struct player_kernel {
     uint64_t blocks, warp_instructions, thread_instructions;
 };
 
+/* A copy or a fill inside of the GPU that is under way. */
+struct player_move {
+    uint64_t to, from, until; /* physical addresses; cycle */
+    uint32_t size;            /* 0: none */
+    uint32_t pattern;
+    uint16_t tag;
+    bool is_fill;
+};
+
+/* What decides how much of an SM a block takes. */
+struct player_needs {
+    const char *name;
+    uint64_t threads, registers, shared;
+};
+
 struct trace_player {
     struct trace_player_io io;
     struct trace_writer writer;
@@ -139,6 +160,7 @@ struct trace_player {
     uint32_t next_sm, first_sm; /* first_sm: where the placing of this cycle began */
     uint64_t fill_at, fill_end; /* of the copy under way: next line; 0: none */
     uint32_t fills;             /* not answered */
+    struct player_move move;
     struct player_kernel kernel[TRACE_FILES];
 };
 
@@ -163,6 +185,40 @@ static inline bool player_fills(const struct trace_player *p)
     return trace_player_params(p)->copies == TRACE_PLAYER_COPIES_FILL
            && trace_player_l2_is_connected(p);
 }
+
+/* Does a program launch kernels, in place of a list? */
+static inline bool player_has_host(const struct trace_player *p)
+{
+    return trace_player_host_is_connected(p) && !trace_files.path;
+}
+
+/* ---- trace_player.c ---- */
+
+/* TRACE_NOTHING: none. */
+static uint32_t player_free_slot(const struct trace_player *p);
+static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t slot);
+static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
+                           const struct player_needs *needs);
+
+/* ---- player_host.c ---- */
+
+static bool host_step(struct trace_player *p);
+/* false: the driver cannot be told yet. */
+static bool host_launch_end(struct trace_player *p, const struct player_kernel *k);
+
+/* ---- player_execute.c ---- */
+
+/* The kernel's arguments and code, and what its blocks need. false: said in trace_files.error. */
+static bool execute_begin(struct trace_player *p, struct player_kernel *k,
+                          const struct aql_packet *packet, const struct command_request *m);
+static void execute_end(struct trace_player *p, struct player_kernel *k);
+/* Executes the next block for the SM: k->next. false: there is no room for it, or the run has
+ * failed. */
+static bool execute_block(struct trace_player *p, struct player_kernel *k, uint32_t sm);
+/* The block, on the SM, needs more instructions. */
+static void execute_ask(struct trace_player *p, uint32_t sm, uint32_t block);
+/* Executes blocks that have asked for it, as far as there is room. */
+static bool execute_asked(struct trace_player *p);
 
 /* ---- trace_files.c ---- */
 
@@ -204,6 +260,7 @@ static unsigned profile_details(struct kernel_detail details[PROFILE_DETAILS]);
 
 static void player_too_small(const struct trace_player *p, const struct player_kernel *k);
 static void player_fail(const struct trace_player *p);
+static bool read_begin(struct trace_player *p, struct player_kernel *k);
 static bool read_wants(const struct player_kernel *k);
 static void read_block(struct trace_player *p, struct player_kernel *k);
 static void read_block_placed(struct trace_player *p, struct player_kernel *k);

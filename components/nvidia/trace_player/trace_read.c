@@ -10,7 +10,7 @@ static void player_too_small(const struct trace_player *p, const struct player_k
 {
     snprintf(trace_files.error, sizeof trace_files.error,
              "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
-             trace_files.list.commands[k->command].name,
+             k->executed ? "a block that is executed" : trace_files.list.commands[k->command].name,
              (long long)(trace_player_params(p)->memory >> 20));
 }
 
@@ -134,7 +134,7 @@ static void read_block_placed(struct trace_player *p, struct player_kernel *k)
 /* Is there a block to be read before another one is placed? */
 static bool read_wants(const struct player_kernel *k)
 {
-    return !k->read_all
+    return !k->read_all && !k->executed
            && (k->next == TRACE_NOTHING || (!k->cluster && k->ahead <= ITRACE_CLUSTER));
 }
 

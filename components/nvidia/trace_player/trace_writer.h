@@ -26,6 +26,11 @@ static uint32_t trace_writer_take(struct trace_writer *w, const struct trace_str
 static void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,
                                  struct trace_block *b);
 
+/* What the block has in the store is over: its chunks are free, and one is taken for what follows.
+ */
+static void trace_writer_restart(struct trace_writer *w, const struct trace_stream *s,
+                                 struct trace_block *b);
+
 static struct trace_inst trace_writer_decode(const struct itrace_inst *from);
 
 /* A record in `words`; returns its length. */

@@ -16,8 +16,8 @@
  * number stands in the last word of this one.
  *
  * The player writes a block before it sends the message that names it, and nothing of it again
- * until the block's end has been reported: so a reader never sees a change, in whichever lane it
- * runs. */
+ * until the block's end has been reported, or that what there is of it is over (trace_block.more):
+ * so a reader never sees a change, in whichever lane it runs. */
 #ifndef HEDDLE_COMPONENTS_TRACE_STREAM_H
 #define HEDDLE_COMPONENTS_TRACE_STREAM_H
 
@@ -111,6 +111,8 @@ struct trace_block {
     uint32_t threads;
     uint32_t warps;
     uint32_t rank;        /* in its cluster */
+    uint32_t more;        /* there will be more instructions when these are over */
+    uint32_t ended;       /* bits of warps that have no more then */
     uint32_t first, last; /* chunks */
     uint32_t next;        /* free list of the player */
     uint64_t local_base;

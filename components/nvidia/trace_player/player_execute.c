@@ -1,0 +1,516 @@
+/* Blocks that are executed: the executor of PTX (components/nvidia/warp) runs a block when it is
+ * placed, in the player's partition, so that bytes and order are the same on any number of threads.
+ * What it observes becomes the records that a trace would have: the same structs, by the same
+ * functions, so that a recorded run and its playing are the same to an SM.
+ *
+ * Calls are kept in host memory, by slot. A block is executed from its begin to its end before its
+ * first instruction is issued; one that waits for others, or is long, as far as it comes. The SM
+ * asks for more when it has done that, and what the block waits for may be there. */
+#include "trace_player_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/nvidia/code/ptx_code.h"
+#include "components/traces/instruction_trace/nvidia/cuda_recording.h"
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+#include "runtime/engine/bug.h"
+
+enum {
+    EXECUTE_BUDGET = 1 << 18, /* warp instructions of a block at once, */
+    EXECUTE_ROUND = 1 << 14,  /* and of one that is not over, for which there has to be room */
+    EXECUTE_ROOM = EXECUTE_ROUND * TRACE_RECORD / (TRACE_CHUNK - TRACE_RECORD) + 3 /* chunks */
+};
+
+/* What a warp has executed: records without links. */
+struct player_warp {
+    uint32_t *words;
+    size_t used, room;
+    uint32_t count;
+};
+
+struct player_call {
+    struct ptx_call call; /* first: the context of the executor's hooks */
+    struct trace_player *player;
+    struct player_kernel *kernel;
+    void *block; /* memory of the block that is executed */
+    bool more;   /* it is not over */
+    /* Static instructions: those in the kernel's table, and those by which lanes end. */
+    uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
+    struct player_warp warp[TRACE_WARPS]; /* of the block that is executed */
+    uint32_t exited[TRACE_WARPS];         /* lanes */
+    struct cuda_trace *trace;             /* of a recording; NULL: there is none */
+    struct itrace_inst *insts;            /* by number in the module, of a recording */
+    struct player_call *next;
+};
+
+/* A block that is on an SM and not over. */
+struct player_kept {
+    struct player_kept *next;
+    struct player_call *call;
+    uint32_t block, sm; /* of the store */
+    bool asks;
+    uint64_t number; /* in the grid */
+    void *memory;
+    uint32_t exited[TRACE_WARPS];
+    struct player_warp recorded[TRACE_WARPS]; /* of a recording: all that it has executed */
+};
+
+static struct player_call *player_calls;
+static struct player_kept *player_kept; /* in the order in which they began */
+
+static struct player_call *call_of(struct trace_player *p, struct player_kernel *k)
+{
+    for (struct player_call *c = player_calls; c; c = c->next)
+        if (c->player == p && c->kernel == k)
+            return c;
+    struct player_call *c = calloc(1, sizeof *c);
+    if (!c)
+        die("out of memory for a launch");
+    c->player = p;
+    c->kernel = k;
+    c->next = player_calls;
+    player_calls = c;
+    return c;
+}
+
+/* ---- static instructions ---- */
+
+static void execute_immediates(const struct ptx_instruction *from, struct itrace_inst *to)
+{
+    for (unsigned i = 0; i < from->operand_count && to->immediate_count < 2; i++)
+        if (from->operands[i].kind == PTX_OPERAND_INTEGER)
+            to->immediates[to->immediate_count++] = (int64_t)from->operands[i].bits;
+}
+
+/* The bytes that a lane of the instruction accesses; 0: it has no addresses. */
+static uint8_t execute_width(const struct ptx_instruction *from, const struct itrace_inst *to,
+                             const struct warp_step *step)
+{
+    if (to->opcode.space == ITRACE_SPACE_NONE)
+        return 0;
+    uint32_t bits = from->type_count ? ptx_type_bits((enum ptx_type)from->types[0]) : 32;
+    uint32_t bytes = step->bytes ? step->bytes : bits / 8 * ptx_vector_width(from);
+    return (uint8_t)(bytes < 128 ? bytes : 128);
+}
+
+/* The instruction as a trace has it. The return of a kernel is its end. */
+static struct itrace_inst execute_describe(const struct ptx_code *code,
+                                           const struct warp_step *step)
+{
+    const struct ptx_function *f = ptx_function_of(code->module, step->instruction);
+    uint32_t number = step->instruction - f->first_instruction;
+    const struct ptx_instruction *from = &f->instructions[number];
+    struct warp_operands operands;
+    struct itrace_inst to = {.id = step->instruction,
+                             .pc = step->instruction * PTX_INSTRUCTION_BYTES,
+                             .source_line = from->line};
+    if (from->opcode == PTX_OP_RET && f->is_entry)
+        snprintf(to.name, sizeof to.name, "exit");
+    else
+        ptx_instruction_name(from, to.name, sizeof to.name);
+    to.known = ptx_opcode_find(to.name, &to.opcode);
+    to.width = execute_width(from, &to, step);
+    warp_operands(code->code, step->instruction, &operands);
+    if (operands.destination != WARP_NO_REGISTER)
+        to.destinations[to.destination_count++] = operands.destination;
+    for (unsigned i = 0; i < WARP_SOURCES; i++)
+        if (operands.source[i] != WARP_NO_REGISTER && to.source_count < ITRACE_NVIDIA_SOURCES)
+            to.sources[to.source_count++] = operands.source[i];
+    if (ptx_name_is_barrier(to.name) || strncmp(to.name, "cp.async.wait_group", 19) == 0)
+        execute_immediates(from, &to);
+    return to;
+}
+
+static void execute_decode(struct player_call *c, const struct warp_step *step)
+{
+    uint32_t id = step->instruction;
+    if (c->decoded[id / 64] >> id % 64 & 1)
+        return;
+    const struct itrace_inst inst = execute_describe(c->call.code, step);
+    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->insts)[id];
+    *to = trace_writer_decode(&inst);
+    trace_async_decode(&inst, to);
+    c->player->io.stats.unknown += !inst.known;
+    if (c->trace)
+        c->insts[id] = inst;
+    c->decoded[id / 64] |= (uint64_t)1 << id % 64;
+    if (inst.opcode.unit == SASS_CLASS_EXIT)
+        c->exits[id / 64] |= (uint64_t)1 << id % 64;
+}
+
+/* ---- executed instructions ---- */
+
+static enum trace_space execute_space(const struct warp_step *step)
+{
+    switch ((enum ptx_space)step->space) {
+    case PTX_SPACE_SHARED:
+        return TRACE_SHARED;
+    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_PARAM:
+        return TRACE_LOCAL;
+    default:
+        return TRACE_GLOBAL;
+    }
+}
+
+/* The addresses of active lanes; a stride where they have one. */
+static void execute_addresses(const struct warp_step *step, struct itrace_step *to)
+{
+    for (uint32_t rest = step->active; rest; rest &= rest - 1)
+        to->address[to->count++] = step->addresses[__builtin_ctz(rest)];
+    to->mode = ITRACE_MODE_STRIDE;
+    to->stride = to->count > 1 ? (int64_t)(to->address[1] - to->address[0]) : (int64_t)step->bytes;
+    for (unsigned i = 2; i < to->count; i++)
+        if ((int64_t)(to->address[i] - to->address[i - 1]) != to->stride)
+            to->mode = ITRACE_MODE_LIST;
+}
+
+static void warp_reserve(struct player_warp *w, size_t words)
+{
+    if (w->room - w->used >= words)
+        return;
+    w->room = 2 * w->room + words + TRACE_CHUNK;
+    if (!(w->words = realloc(w->words, w->room * sizeof *w->words)))
+        die("out of memory for the instructions of a block");
+}
+
+static void execute_observe(void *context, const struct warp_step *step)
+{
+    struct player_call *c = context;
+    struct player_warp *w = &c->warp[step->warp];
+    execute_decode(c, step);
+    const struct trace_inst *inst =
+        &arena_at(struct trace_inst, c->kernel->insts)[step->instruction];
+    struct itrace_step s = {.mask = step->active, .mode = ITRACE_MODE_NONE};
+    enum trace_space space = TRACE_NOWHERE;
+    if (inst->unit == TRACE_MEMORY) {
+        space = execute_space(step);
+        if (step->addresses)
+            execute_addresses(step, &s);
+    } else if (c->kernel->way == SAMPLING_MEMORY_ONLY && inst->kind == TRACE_COMPUTE) {
+        return;
+    }
+    warp_reserve(w, TRACE_RECORD);
+    w->used += trace_writer_record(w->words + w->used, step->instruction, &s, space);
+    w->count++;
+    if (c->exits[step->instruction / 64] >> step->instruction % 64 & 1)
+        c->exited[step->warp] |= step->active;
+}
+
+/* ---- recordings ---- */
+
+static void record_begin(struct player_call *c, const struct ptx_order *o)
+{
+    const struct warp_launch *l = &c->call.launch;
+    const struct ptx_module *m = c->call.code->module;
+    struct itrace_header h = {.kernel_id = o->number,
+                              .shared_bytes = (uint64_t)l->kernel->shared_bytes + l->dynamic_shared,
+                              .registers = l->kernel->registers,
+                              .binary_version = m->target,
+                              .shared_base = WARP_SHARED,
+                              .local_base = WARP_LOCAL};
+    if (!cuda_recording_is_on())
+        return;
+    snprintf(h.kernel_name, sizeof h.kernel_name, "%s", l->kernel->name);
+    memcpy(h.grid, l->grid, sizeof h.grid);
+    memcpy(h.block, l->block, sizeof h.block);
+    free(c->insts);
+    if (!(c->insts = calloc(m->instruction_count, sizeof *c->insts)))
+        die("out of memory for a recording");
+    c->trace = cuda_trace_begin(&h);
+}
+
+/* A record as a step of a trace; where the instruction does not say in which window its addresses
+ * are, they do. */
+static void record_step(const struct player_call *c, const uint32_t *record)
+{
+    struct itrace_inst *inst = &c->insts[*record & TRACE_ID];
+    unsigned space = trace_record_space(*record);
+    bool generic = inst->opcode.space == ITRACE_SPACE_GENERIC;
+    uint64_t base = !generic                ? 0
+                    : space == TRACE_SHARED ? WARP_SHARED
+                    : space == TRACE_LOCAL  ? WARP_LOCAL
+                                            : 0;
+    struct itrace_step step = {
+        .inst = inst, .mask = trace_record_mask(record), .mode = ITRACE_MODE_LIST};
+    step.count = trace_addresses(record, step.address);
+    for (unsigned i = 0; i < step.count; i++)
+        step.address[i] += base;
+    if (trace_record_mode(*record) == TRACE_STRIDE) {
+        step.mode = ITRACE_MODE_STRIDE;
+        step.stride = (int32_t)record[*record & TRACE_FULL ? 3 : 4];
+    }
+    cuda_trace_step(c->trace, &step);
+}
+
+static void record_block(const struct player_call *c, uint64_t number,
+                         const struct player_warp *warps, uint32_t count)
+{
+    if (!c->trace)
+        return;
+    cuda_trace_block(c->trace, number);
+    for (uint32_t w = 0; w < count; w++) {
+        const uint32_t *from = warps[w].words;
+        cuda_trace_warp(c->trace, w, warps[w].count);
+        for (size_t at = 0; at < warps[w].used; at = trace_record_end(from, (uint32_t)at))
+            record_step(c, from + at);
+    }
+    cuda_trace_block_end(c->trace);
+}
+
+/* ---- launches ---- */
+
+static bool execute_begin(struct trace_player *p, struct player_kernel *k,
+                          const struct aql_packet *packet, const struct command_request *m)
+{
+    struct player_call *c = call_of(p, k);
+    uint32_t sms = trace_player_work_count(p);
+    const struct ptx_order order = {.program = ptx_tables()->program,
+                                    .pages = ptx_tables()->pages,
+                                    .packet = packet,
+                                    .entry = m->launch.entry,
+                                    .key = m->launch.packet_address,
+                                    .number = ++p->launches,
+                                    .pid = m->launch.pid,
+                                    .gpu = packet->gpu,
+                                    .sms = sms,
+                                    .resident = 1};
+    memset(c->decoded, 0, sizeof c->decoded);
+    memset(c->exits, 0, sizeof c->exits);
+    if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))
+        return false;
+    if (c->call.code->module->instruction_count > TRACE_INSTS) {
+        snprintf(trace_files.error, sizeof trace_files.error,
+                 "%s: more than %d instructions of PTX in one module", c->call.code->module->name,
+                 TRACE_INSTS);
+        return false;
+    }
+    const struct warp_launch *l = &c->call.launch;
+    const struct player_needs needs = {.name = l->kernel->name,
+                                       .threads = (uint64_t)l->block[0] * l->block[1] * l->block[2],
+                                       .registers = l->kernel->registers,
+                                       .shared =
+                                           (uint64_t)l->kernel->shared_bytes + l->dynamic_shared};
+    if (!kernel_measure(p, k, &needs))
+        return false;
+    c->call.launch.resident = sms * k->per_sm;
+    c->call.launch.observe = execute_observe;
+    record_begin(c, &order);
+    free(c->block);
+    c->block = NULL;
+    return true;
+}
+
+static void execute_end(struct trace_player *p, struct player_kernel *k)
+{
+    struct player_call *c = call_of(p, k);
+    ptx_call_end(&c->call);
+    cuda_trace_end(c->trace);
+    c->trace = NULL;
+}
+
+static void execute_fail(const struct trace_player *p, const struct warp_fault *fault)
+{
+    ptx_fault_note(fault->kind);
+    if (fault->kind == WARP_FAULT_ADDRESS)
+        engine_fail_at(&p->io.base, fault->address, "%s", fault->text);
+    else
+        engine_fail(&p->io.base, "%s", fault->text);
+}
+
+/* Executes the block as far as it comes. false: the run has failed. */
+static bool execute_run(const struct trace_player *p, struct player_call *c,
+                        struct warp_block *block, uint64_t budget, bool *more)
+{
+    struct warp_launch *l = &c->call.launch;
+    struct warp_fault fault = {0};
+    for (unsigned i = 0; i < TRACE_WARPS; i++)
+        c->warp[i].used = c->warp[i].count = 0;
+    enum warp_end end = warp_block_run(l, block, budget, &fault);
+    *more = end == WARP_WAITS;
+    if (end == WARP_FAULT)
+        execute_fail(p, &fault);
+    else if (end == WARP_DONE)
+        warp_block_end(l, block);
+    return end != WARP_FAULT;
+}
+
+/* ---- blocks in the store ---- */
+
+/* Chunks that hold the records of a block. */
+static uint64_t execute_chunks(const struct player_call *c)
+{
+    uint64_t words = 0;
+    for (unsigned i = 0; i < TRACE_WARPS; i++)
+        words += c->warp[i].used;
+    return words / (TRACE_CHUNK - TRACE_RECORD) + 2;
+}
+
+/* Bits of the warps whose lanes have all ended. */
+static uint32_t execute_ended(const struct player_call *c, const struct trace_block *b)
+{
+    const uint32_t *size = c->call.launch.block;
+    uint32_t threads = size[0] * size[1] * size[2], ended = 0;
+    for (uint32_t w = 0; w < b->warps; w++) {
+        uint32_t lanes = threads - 32 * w;
+        uint32_t all = lanes < 32 ? (1u << lanes) - 1 : UINT32_MAX;
+        ended |= c->exited[w] == all ? 1u << w : 0;
+    }
+    return ended;
+}
+
+/* Puts what the block has executed into the store, warp by warp, from `at` on. */
+static void execute_store(struct trace_player *p, const struct player_call *c,
+                          struct trace_block *b, bool more)
+{
+    const struct trace_stream *stream = trace_player_stream(p);
+    uint32_t write_at = b->first * TRACE_CHUNK;
+    for (uint32_t w = 0; w < b->warps; w++) {
+        const uint32_t *from = c->warp[w].words;
+        for (size_t at = 0, end; at < c->warp[w].used; at = end) {
+            end = trace_record_end(from, (uint32_t)at);
+            unsigned length = (unsigned)(end - at);
+            uint32_t to = trace_writer_room(&p->writer, stream, b, write_at, length);
+            if (!at)
+                b->warp[w].at = to;
+            memcpy(trace_writer_word(stream, to), from + at, length * sizeof *from);
+            write_at = to + length;
+        }
+        b->warp[w].count = c->warp[w].count;
+    }
+    b->more = more;
+    b->ended = execute_ended(c, b);
+}
+
+/* Is there room for what has been executed? */
+static bool execute_has_room(const struct trace_player *p, const struct player_call *c)
+{
+    if (execute_chunks(c) > p->writer.chunks) {
+        player_too_small(p, c->kernel);
+        player_fail(p);
+        return false;
+    }
+    return execute_chunks(c) <= p->writer.free_count;
+}
+
+/* ---- blocks that are not over ---- */
+
+/* A recording gets a block in one piece. */
+static void kept_record(struct player_kept *kept, uint32_t warps)
+{
+    const struct player_call *c = kept->call;
+    for (uint32_t w = 0; c->trace && w < warps; w++) {
+        struct player_warp *to = &kept->recorded[w];
+        const struct player_warp *from = &c->warp[w];
+        warp_reserve(to, from->used);
+        if (from->used)
+            memcpy(to->words + to->used, from->words, from->used * sizeof *to->words);
+        to->used += from->used;
+        to->count += from->count;
+    }
+}
+
+static void kept_add(struct player_call *c, uint32_t block, uint32_t sm, uint32_t warps)
+{
+    struct player_kept *kept = calloc(1, sizeof *kept), **last = &player_kept;
+    if (!kept)
+        die("out of memory for a block of a launch");
+    *kept = (struct player_kept){
+        .call = c, .block = block, .sm = sm, .number = c->kernel->at_block, .memory = c->block};
+    memcpy(kept->exited, c->exited, sizeof kept->exited);
+    kept_record(kept, warps);
+    c->block = NULL;
+    while (*last)
+        last = &(*last)->next;
+    *last = kept;
+}
+
+static void kept_remove(struct player_kept *kept)
+{
+    struct player_kept **link = &player_kept;
+    while (*link != kept)
+        link = &(*link)->next;
+    *link = kept->next;
+    for (unsigned w = 0; w < TRACE_WARPS; w++)
+        free(kept->recorded[w].words);
+    free(kept->memory);
+    free(kept);
+}
+
+static bool execute_block(struct trace_player *p, struct player_kernel *k, uint32_t sm)
+{
+    struct player_call *c = call_of(p, k);
+    if (p->writer.blocks_free == TRACE_NOTHING || p->writer.free_count < 2)
+        return false;
+    if (!c->block
+        && !(c->block = aligned_alloc(64, (warp_block_bytes(&c->call.launch) + 63) / 64 * 64)))
+        die("out of memory for a block of a launch");
+    if (!k->at_hand) {
+        memset(c->exited, 0, sizeof c->exited);
+        struct warp_block *block = warp_block_begin(&c->call.launch, k->at_block, sm, c->block);
+        if (!execute_run(p, c, block, EXECUTE_BUDGET, &c->more))
+            return false;
+    }
+    k->at_hand = true;
+    if (!execute_has_room(p, c) || !read_begin(p, k))
+        return false;
+    struct trace_block *b = player_block(p, k->reading);
+    execute_store(p, c, b, c->more);
+    if (c->more)
+        kept_add(c, k->reading, sm, b->warps);
+    else
+        record_block(c, k->at_block, c->warp, b->warps);
+    b->next = TRACE_NOTHING;
+    k->next = k->reading;
+    k->reading = TRACE_NOTHING;
+    k->at_hand = false;
+    k->ahead++;
+    k->at_block++;
+    k->read_all = k->at_block == k->end_block;
+    return true;
+}
+
+static void execute_ask(struct trace_player *p, uint32_t sm, uint32_t block)
+{
+    struct player_kept *kept = player_kept;
+    while (kept->call->player != p || kept->block != block)
+        kept = kept->next;
+    kept->sm = sm;
+    kept->asks = true;
+    trace_writer_restart(&p->writer, trace_player_stream(p), player_block(p, block));
+}
+
+/* Goes on with a block; false: there is no room, or the run has failed. */
+static bool kept_go_on(struct trace_player *p, struct player_kept *kept)
+{
+    struct player_call *c = kept->call;
+    struct trace_block *b = player_block(p, kept->block);
+    bool more;
+    if (!trace_player_work_can_send(p, kept->sm) || c->kernel->at_hand
+        || p->writer.free_count < EXECUTE_ROOM)
+        return false;
+    memcpy(c->exited, kept->exited, sizeof c->exited);
+    if (!execute_run(p, c, kept->memory, EXECUTE_ROUND, &more))
+        return false;
+    execute_store(p, c, b, more);
+    memcpy(kept->exited, c->exited, sizeof c->exited);
+    kept_record(kept, b->warps);
+    kept->asks = false;
+    trace_player_work_send_go_on(p, kept->sm, 0, kept->block);
+    if (!more) {
+        record_block(c, kept->number, kept->recorded, b->warps);
+        kept_remove(kept);
+    }
+    return true;
+}
+
+static bool execute_asked(struct trace_player *p)
+{
+    bool progress = false;
+    for (struct player_kept *kept = player_kept, *next; kept; kept = next) {
+        next = kept->next;
+        progress |= kept->asks && kept->call->player == p && kept_go_on(p, kept);
+    }
+    return progress;
+}
