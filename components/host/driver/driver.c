@@ -70,8 +70,8 @@ static void driver_init(struct driver *d)
     calls_init(d);
     replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);
     driver_process()->driver = d;
-    /* A driver that devices call, and no simulated host, is driven by them and not by a program;
-     * one whose GPU plays traces by nobody. */
+    /* A driver that devices call, and no simulated host, is driven by them and not by a program.
+     * One whose GPU plays traces has no program. */
     bool is_driven = !driver_calls_count(d) || driver_host_is_connected(d);
     if (is_driven && !option_text("play sass")) {
         platform_register_driver(driver_api_table());

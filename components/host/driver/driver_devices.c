@@ -27,7 +27,7 @@ static int64_t device_param(const struct platform_instance *instance, const char
     return otherwise;
 }
 
-/* Of compute capabilities 8.0 to 9.0: NVIDIA, "CUDA C++ Programming Guide", technical
+/* Shared memory of compute capabilities 8.0 to 9.0: NVIDIA, "CUDA C++ Programming Guide", technical
  * specifications, and the shared memory that the system takes of each block. */
 enum { SHARED_RESERVED = 1024, SHARED_UNASKED = 48 << 10 };
 

@@ -89,7 +89,7 @@ struct driver_scratch {
     bool used;
 };
 
-/* Of a device that executes PTX: one of its streaming multiprocessors. */
+/* A streaming multiprocessor of a device that executes PTX. */
 struct driver_sm {
     struct sm_room room;
     uint32_t register_unit, sub_cores, shared_unit, shared_system;

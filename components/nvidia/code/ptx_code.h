@@ -69,7 +69,7 @@ void ptx_call_end(struct ptx_call *call);
 
 /* What the launch has printed since it was asked last; `print` NULL: to the standard output. */
 void ptx_output_give(uint32_t gpu, uint64_t key, void (*print)(const char *text, size_t size));
-/* The same of all launches: the run has ended. */
+/* What all launches have printed: the run has ended. */
 void ptx_output_give_all(void (*print)(const char *text, size_t size));
 
 /* The kind of fault by which a kernel ended the simulation. */

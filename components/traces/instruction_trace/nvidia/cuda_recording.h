@@ -2,9 +2,9 @@
  * and of its kernels, and the trace of each kernel, in the files of Accel-Sim's tracer, grouped by
  * thread block (docs/reference/traces.md). The opcodes are those of PTX. One recording a process.
  *
- * The driver opens it, names copies and launches in their order, and ends it. Who executes a kernel
- * begins its trace, gives it whole blocks, and ends it. What goes wrong ends the recording: the
- * rest does nothing, and cuda_recording_finish() says why. */
+ * The driver opens it, names copies and launches in their order, and ends it. A unit that executes
+ * a kernel begins its trace, gives it whole blocks, and ends it. What goes wrong ends the
+ * recording: the rest does nothing, and cuda_recording_finish() says why. */
 #ifndef HEDDLE_COMPONENTS_CUDA_RECORDING_H
 #define HEDDLE_COMPONENTS_CUDA_RECORDING_H
 
