@@ -111,7 +111,7 @@ hipError_t cuda_available_shared(size_t *bytes, const void *function, int blocks
 
 void **cuda_register_binary(const void *wrapper);
 void cuda_registration_step(void **handle); /* a step that needs nothing */
-void cuda_register_managed(void **handle, void **pointer, const char *name, size_t size);
+void cuda_register_managed(void **handle, void **pointer, char *name, size_t size);
 char cuda_init_module(void **handle);
 
 /* What the HIP library exports for compilers. */

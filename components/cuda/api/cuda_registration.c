@@ -85,17 +85,36 @@ void cuda_registration_step(void **handle)
     (void)handle;
 }
 
-void cuda_register_managed(void **handle, void **pointer, const char *name, size_t size)
+/* ---- managed variables ---- */
+
+/* A pointer of the program's that is to point to a variable of a binary. */
+struct managed {
+    struct managed *next;
+    void **handle, **pointer;
+};
+static struct managed *managed;
+
+/* Constructors run one after the other. */
+void cuda_register_managed(void **handle, void **pointer, char *name, size_t size)
 {
-    (void)handle, (void)size;
-    *pointer = NULL;
-    cuda_face()->say("the program has the managed variable '%s': __managed__ is not supported; "
-                     "use cudaMallocManaged()",
-                     name);
+    struct managed *made = calloc(1, sizeof *made);
+    if (!made) {
+        cuda_face()->say("out of memory for a managed variable");
+        abort();
+    }
+    *made = (struct managed){.next = managed, .handle = handle, .pointer = pointer};
+    managed = made;
+    __hipRegisterVar(handle, (void *)pointer, NULL, name, 0, size, 0, 0);
 }
 
+/* Compilers call this before host code first uses a managed variable of the binary. */
 char cuda_init_module(void **handle)
 {
-    (void)handle;
-    return 1;
+    const char *caller = cuda_begin("managed variables");
+    hipError_t error = hipSuccess;
+    for (struct managed *each = managed; each; each = each->next)
+        if (each->handle == handle && error == hipSuccess)
+            error = hipGetSymbolAddress(each->pointer, (void *)each->pointer);
+    cuda_end(caller, error);
+    return error == hipSuccess;
 }

@@ -5,16 +5,6 @@
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 
-static hipError_t allocate_shared(int device, uint64_t size, uint64_t *address)
-{
-    int before = hip_current_device();
-    hipError_t error = hip_set_current_device(device);
-    if (error == hipSuccess)
-        error = hip_allocate_managed(size, hipMemAttachGlobal, address);
-    hip_set_current_device(before);
-    return error;
-}
-
 static void refuse_recording(const char *why)
 {
     HIP_RECORD_STEP(refuse(why));
@@ -68,7 +58,7 @@ const struct hip_face *heddleFace(void)
         .query_ticket = hip_query_ticket,
         .call_host = hip_call_host,
         .allocate_device = hip_allocate_device,
-        .allocate_shared = allocate_shared,
+        .allocate_shared = hip_allocate_managed_on,
         .release_device = hip_release_device,
         .location_of = hip_location_of,
         .prepare = hip_host_memory_prepare,

@@ -373,6 +373,28 @@ Test(cuda_api, symbols_are_variables_of_the_ptx, .init = start)
     cr_assert_eq(CALL(cudaGetSymbolSize, (size_t *, const void *), &size, &kernel_stub), 13);
 }
 
+Test(cuda_api, managed_variables_are_where_the_host_finds_them, .init = start)
+{
+    static int *counter;
+    void *address = NULL;
+    embed(".version 8.0\n.target sm_80\n.address_size 64\n"
+          ".visible .global .attribute(.managed) .align 4 .u32 counter = 41;\n",
+          80);
+    CALL(__cudaRegisterManagedVar,
+         (void **, void **, const char *, const char *, int, size_t, int, int), handle,
+         (void **)&counter, "counter", "counter", 0, sizeof *counter, 0, 0);
+    cr_assert_null(counter);
+    cr_assert_eq((char)CALL(__cudaInitModule, (void **), handle), 1);
+    cr_assert_eq(*counter, 41);
+    ++*counter;
+    cr_assert_eq(CALL(cudaGetSymbolAddress, (void **, const void *), &address, &counter), 0);
+    cr_assert_eq(address, counter);
+    int in = 0;
+    cr_assert_eq(CALL(cudaMemcpy, (void *, const void *, size_t, int), &in, address, sizeof in, 2),
+                 0);
+    cr_assert_eq(in, 42);
+}
+
 Test(cuda_api, launches_out_of_bounds_are_refused, .init = start)
 {
     embed(ptx, 80);

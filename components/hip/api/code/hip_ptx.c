@@ -4,12 +4,10 @@
  * parameters, which it keeps in the same words as those of a code object, and the image's bytes.
  * The driver gets the text, too, and executes it. So everything behind loading is the same for both
  * kinds of code. */
-#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/memory/hip_host_memory.h"
 
 #include "components/nvidia/ptx/ptx.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { IMAGE_ALIGN = 256, PARAMETERS_ALIGN = 16 };
@@ -77,27 +75,50 @@ static void describe(struct code_object *object, const struct ptx_module *ptx)
     describe_variables(object, ptx);
 }
 
-/* Writes the image and gives the driver the text. The lock stays held. */
+/* The host uses managed variables where they are, so that an image which has some is managed
+ * memory. */
+static bool has_managed(const struct ptx_module *ptx)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < ptx->variable_count; i++)
+        found |= ptx->variables[i].is_managed;
+    return found;
+}
+
+static hipError_t write_image(const struct hip_module *module, const uint8_t *image)
+{
+    const struct hip_device *device = &hip.devices[module->device];
+    const uint64_t span = module->object.span;
+    uint64_t ticket = 0;
+    struct hip_use use = {.location = hip_location_of(module->base), .size = span, .written = true};
+    hipError_t error = hip_host_memory_prepare(device->queue, &use, 1, true);
+    if (error != hipSuccess)
+        return error;
+    enum driver_status status = hip.api->write(device->queue, module->base, image, span, &ticket);
+    return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "loading PTX");
+}
+
+/* Writes the image and gives the driver the text. The lock stays held, so that no other thread
+ * loads the same binary at the same time. */
 static hipError_t place(struct hip_module *module, const struct ptx_module *ptx, const char *name,
                         const char *text, size_t size)
 {
     const uint64_t span = module->object.span;
-    const struct hip_device *device = &hip.devices[module->device];
-    hipError_t error =
-        hip_allocate_device(module->device, span, IMAGE_ALIGN, HIP_MODULE_MEMORY, &module->base);
+    hipError_t error = has_managed(ptx)
+                           ? hip_allocate_managed_on(module->device, span, &module->base)
+                           : hip_allocate_device(module->device, span, IMAGE_ALIGN,
+                                                 HIP_MODULE_MEMORY, &module->base);
     if (error != hipSuccess)
         return error;
     uint8_t *image = hip_allocate(span);
     ptx_image(ptx, module->base, image);
-    uint64_t ticket = 0;
-    enum driver_status status =
-        hip.api->register_ptx(device->number, name, module->base, text, size);
-    if (status == DRIVER_OK)
-        status = hip.api->write(device->queue, module->base, image, span, &ticket);
-    if (status == DRIVER_OK)
-        status = hip.api->wait(ticket);
+    error = hip_status_of(
+        hip.api->register_ptx(hip.devices[module->device].number, name, module->base, text, size),
+        "loading PTX");
+    if (error == hipSuccess)
+        error = write_image(module, image);
     hip_release(image);
-    return hip_status_of(status, "loading PTX");
+    return error;
 }
 
 /* What the driver's executor makes of the kernels. */

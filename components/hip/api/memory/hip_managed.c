@@ -345,6 +345,16 @@ hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address
     return hipSuccess;
 }
 
+hipError_t hip_allocate_managed_on(int device, uint64_t size, uint64_t *address)
+{
+    const int before = hip_current_device();
+    hipError_t error = hip_set_current_device(device);
+    if (error == hipSuccess)
+        error = hip_allocate_managed(size, hipMemAttachGlobal, address);
+    hip_set_current_device(before);
+    return error;
+}
+
 void hip_forget_managed(uint64_t address)
 {
     struct managed *m = find(address);
