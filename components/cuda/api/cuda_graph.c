@@ -40,18 +40,60 @@ hipError_t cuda_set_kernel_node_of(hipGraphExec_t exec, hipGraphNode_t node,
     return hipGraphExecKernelNodeSetParams(exec, node, &params);
 }
 
+static hipMemsetParams fill_node(const struct cuda_fill_node *fill)
+{
+    return (hipMemsetParams){.dst = fill->to,
+                             .pitch = fill->pitch,
+                             .value = fill->value,
+                             .elementSize = fill->element,
+                             .width = fill->width,
+                             .height = fill->height};
+}
+
 hipError_t cuda_add_fill_node(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
                               size_t count, const struct cuda_fill_node *fill)
 {
     if (!fill)
         return hipErrorInvalidValue;
-    const hipMemsetParams params = {.dst = fill->to,
-                                    .pitch = fill->pitch,
-                                    .value = fill->value,
-                                    .elementSize = fill->element,
-                                    .width = fill->width,
-                                    .height = fill->height};
+    const hipMemsetParams params = fill_node(fill);
     return hipGraphAddMemsetNode(node, graph, before, count, &params);
+}
+
+hipError_t cuda_set_fill_node(hipGraphNode_t node, const struct cuda_fill_node *fill)
+{
+    if (!fill)
+        return hipErrorInvalidValue;
+    const hipMemsetParams params = fill_node(fill);
+    return hipGraphMemsetNodeSetParams(node, &params);
+}
+
+hipError_t cuda_set_fill_node_of(hipGraphExec_t exec, hipGraphNode_t node,
+                                 const struct cuda_fill_node *fill)
+{
+    if (!fill)
+        return hipErrorInvalidValue;
+    const hipMemsetParams params = fill_node(fill);
+    return hipGraphExecMemsetNodeSetParams(exec, node, &params);
+}
+
+/* The results have the same numbers. */
+hipError_t cuda_update_graph(hipGraphExec_t exec, hipGraph_t graph,
+                             struct cuda_update_result *result)
+{
+    hipGraphExecUpdateResult is = hipGraphExecUpdateError;
+    hipGraphNode_t wrong = NULL;
+    if (!result)
+        return hipErrorInvalidValue;
+    hipError_t error = hipGraphExecUpdate(exec, graph, &wrong, &is);
+    *result = (struct cuda_update_result){.result = (int)is, .wrong = wrong};
+    return error;
+}
+
+hipError_t cuda_node_attribute(hipGraphNode_t node)
+{
+    hipGraphNodeType type = hipGraphNodeTypeEmpty;
+    hipError_t error = hipGraphNodeGetType(node, &type);
+    return error == hipSuccess && type != hipGraphNodeTypeKernel ? hipErrorInvalidValue : error;
 }
 
 static hipError_t symbol_address(const void *symbol, size_t size, size_t offset, void **address)

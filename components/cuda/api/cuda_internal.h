@@ -63,6 +63,10 @@ struct cuda_channel cuda_channel(int x, int y, int z, int w, int kind);
 hipError_t cuda_launch_host_function(hipStream_t stream, hipHostFn_t function, void *data);
 hipError_t cuda_stream_id(hipStream_t stream, unsigned long long *id);
 hipError_t cuda_stream_device(hipStream_t stream, int *device);
+/* Windows of caches and priorities, which change nothing: what was set is not kept. */
+hipError_t cuda_set_stream_attribute(hipStream_t stream, int attribute, const void *value);
+hipError_t cuda_get_stream_attribute(hipStream_t stream, int attribute, void *value);
+hipError_t cuda_copy_stream_attributes(hipStream_t to, hipStream_t from);
 hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode);
 /* `graph` and `before`, which a program may ask for, are not known. */
 hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
@@ -78,6 +82,12 @@ hipError_t cuda_set_kernel_node_of(hipGraphExec_t exec, hipGraphNode_t node,
                                    const struct cuda_kernel_node *kernel);
 hipError_t cuda_add_fill_node(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
                               size_t count, const struct cuda_fill_node *fill);
+hipError_t cuda_set_fill_node(hipGraphNode_t node, const struct cuda_fill_node *fill);
+hipError_t cuda_set_fill_node_of(hipGraphExec_t exec, hipGraphNode_t node,
+                                 const struct cuda_fill_node *fill);
+hipError_t cuda_update_graph(hipGraphExec_t exec, hipGraph_t graph,
+                             struct cuda_update_result *result);
+hipError_t cuda_node_attribute(hipGraphNode_t node);
 hipError_t cuda_add_copy_to_symbol(hipGraphNode_t *node, hipGraph_t graph,
                                    const hipGraphNode_t *before, size_t count, const void *symbol,
                                    const void *from, size_t size, size_t offset,

@@ -1,6 +1,14 @@
 /* What CUDA asks about streams beyond HIP. */
 #include "cuda_internal.h"
 
+#include <string.h>
+
+static hipError_t check_stream(hipStream_t stream)
+{
+    unsigned flags;
+    return hipStreamGetFlags(stream, &flags);
+}
+
 hipError_t cuda_launch_host_function(hipStream_t stream, hipHostFn_t function, void *data)
 {
     const struct hip_face *face = cuda_face();
@@ -16,8 +24,7 @@ hipError_t cuda_launch_host_function(hipStream_t stream, hipHostFn_t function, v
 /* Handles are numbers that are given out once. */
 hipError_t cuda_stream_id(hipStream_t stream, unsigned long long *id)
 {
-    unsigned flags;
-    hipError_t error = id ? hipStreamGetFlags(stream, &flags) : hipErrorInvalidValue;
+    hipError_t error = id ? check_stream(stream) : hipErrorInvalidValue;
     if (error == hipSuccess)
         *id = (uintptr_t)stream;
     return error;
@@ -29,6 +36,25 @@ hipError_t cuda_stream_device(hipStream_t stream, int *device)
         return hipErrorInvalidValue;
     *device = hipGetStreamDeviceId(stream);
     return *device >= 0 ? hipSuccess : hipErrorInvalidHandle;
+}
+
+hipError_t cuda_set_stream_attribute(hipStream_t stream, int attribute, const void *value)
+{
+    return value && attribute > 0 ? check_stream(stream) : hipErrorInvalidValue;
+}
+
+hipError_t cuda_get_stream_attribute(hipStream_t stream, int attribute, void *value)
+{
+    hipError_t error = cuda_set_stream_attribute(stream, attribute, value);
+    if (error == hipSuccess)
+        memset(value, 0, sizeof((struct cuda_launch_attribute *)NULL)->value);
+    return error;
+}
+
+hipError_t cuda_copy_stream_attributes(hipStream_t to, hipStream_t from)
+{
+    hipError_t error = check_stream(to);
+    return error == hipSuccess ? check_stream(from) : error;
 }
 
 /* What a capture in one thread forbids in others: nothing here, so the mode is only kept. */

@@ -107,6 +107,13 @@ struct cuda_fill_node {
     size_t height;
 };
 
+/* cudaGraphExecUpdateResultInfo */
+struct cuda_update_result {
+    int result;
+    hipGraphNode_t wrong;
+    hipGraphNode_t from;
+};
+
 /* cudaLaunchAttribute and cudaLaunchConfig_t */
 struct cuda_launch_attribute {
     int id;

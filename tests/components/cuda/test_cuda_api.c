@@ -469,4 +469,48 @@ Test(cuda_api, graphs_have_kernels_and_fills, .init = start)
     cr_assert_eq(mock()->launches, 1);
     cr_assert_eq(mock()->launch.grid[0], 128);
     cr_assert_eq(mock()->kernarg[8], 8);
+    fill.value = 5;
+    cr_assert_eq(
+        CALL(cudaGraphExecMemsetNodeSetParams, (void *, void *, const void *), exec, second, &fill),
+        0);
+    cr_assert_eq(
+        CALL(cudaGraphExecMemsetNodeSetParams, (void *, void *, const void *), exec, node, &fill),
+        INVALID_VALUE, "the node is a kernel's");
+    CALL(cudaGraphLaunch, (void *, void *), exec, NULL);
+    CALL(cudaMemcpy, (void *, const void *, size_t, int), &in, device, sizeof in, 2);
+    cr_assert_eq(in, 5);
+}
+
+/* A graph of `count` kernels with a small argument. */
+static void *graph_of(int count, uint8_t small)
+{
+    void *graph = NULL, *node = NULL;
+    void *values[] = {&(uint64_t){7}, &small, &(double){9}};
+    struct cuda_kernel_node kernel = {&kernel_stub, {1, 1, 1}, {32, 1, 1}, 0, values, NULL};
+    CALL(cudaGraphCreate, (void **, unsigned), &graph, 0);
+    for (int i = 0; i < count; i++)
+        CALL(cudaGraphAddKernelNode, (void **, void *, void **, size_t, const void *), &node, graph,
+             NULL, 0, &kernel);
+    return graph;
+}
+
+Test(cuda_api, launched_graphs_are_updated_by_graphs_of_the_same_shape, .init = start)
+{
+    void *exec = NULL;
+    struct cuda_update_result result = {.result = -1};
+    embed(ptx, 80);
+    CALL(cudaGraphInstantiate, (void **, void *, unsigned long long), &exec, graph_of(2, 1), 0);
+    cr_assert_eq(CALL(cudaGraphExecUpdate, (void *, void *, void *), exec, graph_of(2, 6), &result),
+                 0);
+    cr_assert_eq(result.result, 0);
+    CALL(cudaGraphLaunch, (void *, void *), exec, NULL);
+    CALL(cudaDeviceSynchronize, (void));
+    cr_assert_eq(mock()->launches, 2);
+    cr_assert_eq(mock()->kernarg[8], 6);
+    cr_assert_eq(CALL(cudaGraphExecUpdate, (void *, void *, void *), exec, graph_of(3, 1), &result),
+                 910);
+    cr_assert_eq(result.result, 2, "cudaGraphExecUpdateErrorTopologyChanged");
+    CALL(cudaGraphLaunch, (void *, void *), exec, NULL);
+    CALL(cudaDeviceSynchronize, (void));
+    cr_assert_eq(mock()->kernarg[8], 6, "a refused update changes nothing");
 }

@@ -1,0 +1,253 @@
+/* Graphs that are launched: a list of actions, copied from the nodes of a graph in an order that
+ * keeps their dependencies. They are made on the stream one after the other, so branches that could
+ * run side by side do not. Actions of nodes, and of lists made from them, can be changed. */
+#include "hip_graph.h"
+#include "components/hip/api/hip_handle.h"
+
+struct step {
+    hipGraphNode_t node; /* that it was made from */
+    struct hip_action action;
+};
+
+struct exec {
+    hipGraphExec_t handle;
+    struct step *steps;
+    size_t count;
+    unsigned launches; /* that are being made */
+    bool destroyed;
+};
+
+static hipError_t perform(struct hip_action *action, hipStream_t stream)
+{
+    switch (action->kind) {
+    case HIP_ACTION_KERNEL:
+        return hip_make_call(&action->kernel, stream);
+    case HIP_ACTION_COPY:
+        return hip_copy_3d(&action->copy, stream, false);
+    case HIP_ACTION_FILL:
+        return hip_fill((void *)(uintptr_t)action->fill.address, action->fill.pitch,
+                        action->fill.value, action->fill.width, action->fill.count,
+                        action->fill.rows, stream, false);
+    case HIP_ACTION_HOST:
+        return hip_call_host(stream, action->host);
+    case HIP_ACTION_EMPTY:
+    case HIP_ACTION_GRAPH: /* its nodes stand in its place */
+        break;
+    }
+    return hipSuccess;
+}
+
+static struct exec *find_exec(hipGraphExec_t handle)
+{
+    return hip_handle_find(HIP_HANDLE_GRAPH_EXEC, handle);
+}
+
+/* False: dependencies go around. */
+static bool add_steps(struct exec *exec, const struct hip_graph *graph)
+{
+    struct hip_node **order = hip_graph_order(graph);
+    bool ok = order != NULL;
+    for (size_t i = 0; ok && i < graph->count; i++) {
+        const struct hip_action *action = &order[i]->action;
+        if (action->kind == HIP_ACTION_GRAPH) {
+            ok = add_steps(exec, action->child);
+            continue;
+        }
+        exec->steps = hip_grow(exec->steps, (exec->count + 1) * sizeof *exec->steps);
+        exec->steps[exec->count++] = (struct step){order[i]->handle, hip_graph_copy_action(action)};
+    }
+    hip_release(order);
+    return ok;
+}
+
+static void release_exec(struct exec *exec)
+{
+    for (size_t i = 0; i < exec->count; i++)
+        hip_graph_release_action(&exec->steps[i].action);
+    hip_release(exec->steps);
+    hip_release(exec);
+}
+
+static hipError_t instantiate(hipGraphExec_t *handle, hipGraph_t graph)
+{
+    if (!handle || !hip_graph_find(graph))
+        return hipErrorInvalidValue;
+    struct exec *exec = hip_allocate(sizeof *exec);
+    *exec = (struct exec){.handle = NULL};
+    if (!add_steps(exec, hip_graph_find(graph))) {
+        hip_say("hipGraphInstantiate: a node of the graph stands before itself");
+        release_exec(exec);
+        return hipErrorInvalidValue;
+    }
+    exec->handle = hip_handle_make(HIP_HANDLE_GRAPH_EXEC, exec);
+    *handle = exec->handle;
+    return hipSuccess;
+}
+
+hipError_t hipGraphInstantiate(hipGraphExec_t *exec, hipGraph_t graph, hipGraphNode_t *wrong,
+                               char *log, size_t size)
+{
+    if (wrong)
+        *wrong = NULL;
+    if (log && size)
+        log[0] = '\0';
+    HIP_API_ALWAYS(instantiate(exec, graph));
+}
+
+hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *exec, hipGraph_t graph,
+                                        unsigned long long flags)
+{
+    (void)flags; /* hipGraphInstantiateFlagAutoFreeOnLaunch: no node allocates */
+    HIP_API_ALWAYS(instantiate(exec, graph));
+}
+
+/* Waits on the way may release the lock, and the program may destroy the graph then. */
+HIP_DEFINE(hipGraphLaunch, (handle, stream), hipGraphExec_t handle, hipStream_t stream)
+{
+    struct exec *exec = find_exec(handle);
+    hipError_t error = exec ? hipSuccess : hipErrorInvalidValue;
+    if (!exec)
+        return error;
+    exec->launches++;
+    for (size_t i = 0; i < exec->count && error == hipSuccess; i++)
+        error = perform(&exec->steps[i].action, stream);
+    if (--exec->launches == 0 && exec->destroyed)
+        release_exec(exec);
+    return error;
+}
+
+HIP_DEFINE_ALWAYS(hipGraphExecDestroy, (handle), hipGraphExec_t handle)
+{
+    struct exec *exec = find_exec(handle);
+    if (!exec)
+        return hipErrorInvalidValue;
+    hip_handle_destroy(handle);
+    exec->destroyed = true;
+    if (exec->launches == 0)
+        release_exec(exec);
+    return hipSuccess;
+}
+
+/* ---- other parameters ---- */
+
+/* Takes the action in place of `old`, unless `made` is an error or it is of another kind. */
+static hipError_t change(struct hip_action *old, hipError_t made, struct hip_action *action)
+{
+    if (made != hipSuccess)
+        return made;
+    if (!old || old->kind != action->kind) {
+        hip_graph_release_action(action);
+        return hipErrorInvalidValue;
+    }
+    hip_graph_release_action(old);
+    *old = *action;
+    return hipSuccess;
+}
+
+static hipError_t change_node(hipGraphNode_t handle, hipError_t made, struct hip_action *action)
+{
+    struct hip_node *node = hip_graph_find_node(handle);
+    return change(node ? &node->action : NULL, made, action);
+}
+
+static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipError_t made,
+                              struct hip_action *action)
+{
+    struct exec *exec = find_exec(handle);
+    struct hip_action *old = NULL;
+    for (size_t i = 0; exec && i < exec->count && !old; i++)
+        old = exec->steps[i].node == node ? &exec->steps[i].action : NULL;
+    if (old && exec->launches > 0 && made == hipSuccess) {
+        hip_graph_release_action(action);
+        return hipErrorGraphExecUpdateFailure;
+    }
+    return change(old, made, action);
+}
+
+/* The two functions that change parameters of a kind: of a node, and of a step. */
+#define SET_PARAMS(api, of, kind, type)                                                            \
+    static hipError_t set_##kind(hipGraphNode_t node, const type *p)                               \
+    {                                                                                              \
+        struct hip_action action;                                                                  \
+        hipError_t made = hip_action_of_##of(p, &action);                                          \
+        return change_node(node, made, &action);                                                   \
+    }                                                                                              \
+    static hipError_t set_exec_##kind(hipGraphExec_t exec, hipGraphNode_t node, const type *p)     \
+    {                                                                                              \
+        struct hip_action action;                                                                  \
+        hipError_t made = hip_action_of_##of(p, &action);                                          \
+        return change_step(exec, node, made, &action);                                             \
+    }                                                                                              \
+    HIP_CALL_BY(api, hipGraph##kind##NodeSetParams, (hipGraphNode_t node, const type *p),          \
+                set_##kind(node, p))
+
+SET_PARAMS(HIP_API, kernel, Kernel, hipKernelNodeParams);
+SET_PARAMS(HIP_API_ALWAYS, copy, Memcpy, hipMemcpy3DParms);
+SET_PARAMS(HIP_API_ALWAYS, fill, Memset, hipMemsetParams);
+SET_PARAMS(HIP_API_ALWAYS, host, Host, hipHostNodeParams);
+
+HIP_CALL(hipGraphExecKernelNodeSetParams,
+         (hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams *p),
+         set_exec_Kernel(exec, node, p));
+HIP_CALL_ALWAYS(hipGraphExecMemcpyNodeSetParams,
+                (hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms *p),
+                set_exec_Memcpy(exec, node, p));
+HIP_CALL_ALWAYS(hipGraphExecMemsetNodeSetParams,
+                (hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams *p),
+                set_exec_Memset(exec, node, p));
+HIP_CALL_ALWAYS(hipGraphExecHostNodeSetParams,
+                (hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams *p),
+                set_exec_Host(exec, node, p));
+
+hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *to, const void *from,
+                                         size_t size, hipMemcpyKind kind)
+{
+    const hipMemcpy3DParms p = hip_copy_of_row(to, from, size, kind);
+    return hipGraphMemcpyNodeSetParams(node, &p);
+}
+
+hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t node, void *to,
+                                             const void *from, size_t size, hipMemcpyKind kind)
+{
+    hipMemcpy3DParms p = hip_copy_of_row(to, from, size, kind);
+    return hipGraphExecMemcpyNodeSetParams(exec, node, &p);
+}
+
+/* ---- another graph of the same shape ---- */
+
+/* Why the steps `made` of a graph cannot take the place of those of `exec`. */
+static hipGraphExecUpdateResult compare_steps(const struct exec *exec, const struct exec *made,
+                                              hipGraphNode_t *wrong)
+{
+    if (exec->count != made->count)
+        return hipGraphExecUpdateErrorTopologyChanged;
+    for (size_t i = 0; i < exec->count; i++) {
+        if (exec->steps[i].action.kind != made->steps[i].action.kind) {
+            *wrong = made->steps[i].node;
+            return hipGraphExecUpdateErrorNodeTypeChanged;
+        }
+    }
+    return hipGraphExecUpdateSuccess;
+}
+
+/* The steps keep the nodes that they were made from, by which a program changes them later. */
+HIP_DEFINE_ALWAYS(hipGraphExecUpdate, (handle, graph, wrong, result), hipGraphExec_t handle,
+                  hipGraph_t graph, hipGraphNode_t *wrong, hipGraphExecUpdateResult *result)
+{
+    struct exec *exec = find_exec(handle), made = {.handle = NULL};
+    if (!exec || !hip_graph_find(graph) || !wrong || !result)
+        return hipErrorInvalidValue;
+    *wrong = NULL;
+    *result = exec->launches > 0 || !add_steps(&made, hip_graph_find(graph))
+                  ? hipGraphExecUpdateError
+                  : compare_steps(exec, &made, wrong);
+    for (size_t i = 0; i < made.count; i++) {
+        struct hip_action *action = &made.steps[i].action;
+        if (*result == hipGraphExecUpdateSuccess)
+            change(&exec->steps[i].action, hipSuccess, action);
+        else
+            hip_graph_release_action(action);
+    }
+    hip_release(made.steps);
+    return *result == hipGraphExecUpdateSuccess ? hipSuccess : hipErrorGraphExecUpdateFailure;
+}
