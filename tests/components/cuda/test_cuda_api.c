@@ -402,6 +402,7 @@ Test(cuda_api, launches_out_of_bounds_are_refused, .init = start)
     cr_assert_eq(launch((dim3){1, 1, 1}, (dim3){1, 1, 65}, 0), INVALID_CONFIGURATION);
     cr_assert_eq(launch((dim3){0, 1, 1}, (dim3){1, 1, 1}, 0), INVALID_CONFIGURATION);
     cr_assert_eq(launch((dim3){1, 1, 1}, (dim3){1025, 1, 1}, 0), INVALID_CONFIGURATION);
+    cr_assert_eq(launch((dim3){1, 1, 1}, (dim3){513, 1, 1}, 0), 701, "the kernel takes 512");
     cr_assert_eq(mock()->launches, 0);
 }
 

@@ -4,6 +4,7 @@
  * parameters, which it keeps in the same words as those of a code object, and the image's bytes.
  * The driver gets the text, too, and executes it. So everything behind loading is the same for both
  * kinds of code. */
+#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 
 #include "components/nvidia/ptx/ptx.h"
@@ -182,6 +183,7 @@ hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *n
         hip_unload_module(module);
         return error;
     }
+    HIP_RECORD_STEP(refuse("the program has kernels in PTX, which traces of calls cannot hold"));
     hip_add_module(module);
     *loaded = module;
     return hipSuccess;

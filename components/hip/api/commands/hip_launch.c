@@ -74,7 +74,8 @@ static hipError_t check_geometry(const struct request *request, int device)
                      " work-items, but the kernel was compiled for up to %u, by "
                      "__launch_bounds__ (kernel '%s')",
                      threads, kernel->max_group_threads, request->function->name);
-        return hipErrorLaunchFailure;
+        return request->function->module->is_ptx ? hipErrorLaunchOutOfResources
+                                                 : hipErrorLaunchFailure;
     }
     if (request->dynamic_lds > info->lds_bytes_per_cu
         || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
