@@ -393,6 +393,19 @@ static void make_lists(struct options *options, int room)
             make_list(list_of(options, &option_specs[i]), room);
 }
 
+/* The words of a compiler, whose options are not ours. */
+static int take_all_words(struct options *options, int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            options_print_help(stdout, options->command);
+            return EXIT_CLEAN;
+        }
+        options->arguments.items[options->arguments.count++] = argv[i];
+    }
+    return check_arguments(options);
+}
+
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
 {
     *options = (struct options){0};
@@ -413,6 +426,8 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
         return EXIT_USAGE;
     options->command = (enum options_command)command;
     make_lists(options, argc);
+    if (options->command == COMMAND_CUDA_CC)
+        return take_all_words(options, argc, argv);
     return parse_words(options, argc, argv, suggest);
 }
 

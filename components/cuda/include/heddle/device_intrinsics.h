@@ -1,0 +1,47 @@
+/* Intrinsic functions of the CUDA C++ Programming Guide that clang's headers leave out. */
+#ifndef HEDDLE_CUDA_DEVICE_INTRINSICS_H
+#define HEDDLE_CUDA_DEVICE_INTRINSICS_H
+
+#define HEDDLE_INTRINSIC static __device__ __forceinline__
+
+/* Minimum and maximum of integers, which CUDA has as overloads. */
+#define HEDDLE_MIN_MAX(type)                                                                       \
+    static __host__ __device__ __forceinline__ type min(type a, type b) { return a < b ? a : b; }  \
+    static __host__ __device__ __forceinline__ type max(type a, type b) { return a > b ? a : b; }
+HEDDLE_MIN_MAX(unsigned int)
+HEDDLE_MIN_MAX(long)
+HEDDLE_MIN_MAX(unsigned long)
+HEDDLE_MIN_MAX(long long)
+HEDDLE_MIN_MAX(unsigned long long)
+#undef HEDDLE_MIN_MAX
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+HEDDLE_INTRINSIC void __nanosleep(unsigned int ns)
+{
+    asm volatile("nanosleep.u32 %0;" ::"r"(ns) : "memory");
+}
+
+/* Lanes with the same value, and whether all of them have it. */
+#define HEDDLE_MATCH(type, as, width)                                                              \
+    HEDDLE_INTRINSIC unsigned int __match_any_sync(unsigned int mask, type v)                      \
+    {                                                                                              \
+        return __match##width##_any_sync(mask, __builtin_bit_cast(as, v));                         \
+    }                                                                                              \
+    HEDDLE_INTRINSIC unsigned int __match_all_sync(unsigned int mask, type v, int *all)            \
+    {                                                                                              \
+        return __match##width##_all_sync(mask, __builtin_bit_cast(as, v), all);                    \
+    }
+HEDDLE_MATCH(int, unsigned int, 32)
+HEDDLE_MATCH(unsigned int, unsigned int, 32)
+HEDDLE_MATCH(float, unsigned int, 32)
+HEDDLE_MATCH(long, unsigned long long, 64)
+HEDDLE_MATCH(unsigned long, unsigned long long, 64)
+HEDDLE_MATCH(long long, unsigned long long, 64)
+HEDDLE_MATCH(unsigned long long, unsigned long long, 64)
+HEDDLE_MATCH(double, unsigned long long, 64)
+#undef HEDDLE_MATCH
+#endif
+
+#undef HEDDLE_INTRINSIC
+
+#endif

@@ -1,0 +1,176 @@
+/* What CUDA's runtime has for C++ only: typed pointers, kernels as functions, symbols by reference. */
+#ifndef HEDDLE_CUDA_RUNTIME_TEMPLATES_H
+#define HEDDLE_CUDA_RUNTIME_TEMPLATES_H
+
+#include "cuda_runtime_api.h"
+
+#define HEDDLE_TEMPLATE template <typename T> static inline __host__ cudaError_t
+
+HEDDLE_TEMPLATE cudaMalloc(T **pointer, size_t size)
+{
+    return ::cudaMalloc((void **)(void *)pointer, size);
+}
+HEDDLE_TEMPLATE cudaMallocHost(T **pointer, size_t size, unsigned int flags = 0)
+{
+    return ::cudaHostAlloc((void **)(void *)pointer, size, flags);
+}
+HEDDLE_TEMPLATE cudaHostAlloc(T **pointer, size_t size, unsigned int flags)
+{
+    return ::cudaHostAlloc((void **)(void *)pointer, size, flags);
+}
+HEDDLE_TEMPLATE cudaMallocManaged(T **pointer, size_t size, unsigned int flags = cudaMemAttachGlobal)
+{
+    return ::cudaMallocManaged((void **)(void *)pointer, size, flags);
+}
+HEDDLE_TEMPLATE cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
+{
+    return ::cudaMallocPitch((void **)(void *)pointer, pitch, width, height);
+}
+HEDDLE_TEMPLATE cudaMallocAsync(T **pointer, size_t size, cudaStream_t stream)
+{
+    return ::cudaMallocAsync((void **)(void *)pointer, size, stream);
+}
+HEDDLE_TEMPLATE cudaMallocAsync(T **pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream)
+{
+    return ::cudaMallocFromPoolAsync((void **)(void *)pointer, size, pool, stream);
+}
+HEDDLE_TEMPLATE cudaMallocFromPoolAsync(T **pointer, size_t size, cudaMemPool_t pool,
+                                        cudaStream_t stream)
+{
+    return ::cudaMallocFromPoolAsync((void **)(void *)pointer, size, pool, stream);
+}
+HEDDLE_TEMPLATE cudaHostGetDevicePointer(T **pointer, void *host, unsigned int flags)
+{
+    return ::cudaHostGetDevicePointer((void **)(void *)pointer, host, flags);
+}
+static inline __host__ cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags)
+{
+    return ::cudaEventCreateWithFlags(event, flags);
+}
+
+HEDDLE_TEMPLATE cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size,
+                                   size_t offset = 0,
+                                   enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+{
+    return ::cudaMemcpyToSymbol((const void *)&symbol, from, size, offset, kind);
+}
+HEDDLE_TEMPLATE cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size,
+                                        size_t offset = 0,
+                                        enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                        cudaStream_t stream = 0)
+{
+    return ::cudaMemcpyToSymbolAsync((const void *)&symbol, from, size, offset, kind, stream);
+}
+HEDDLE_TEMPLATE cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
+                                     enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+{
+    return ::cudaMemcpyFromSymbol(to, (const void *)&symbol, size, offset, kind);
+}
+HEDDLE_TEMPLATE cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size,
+                                          size_t offset = 0,
+                                          enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                          cudaStream_t stream = 0)
+{
+    return ::cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, size, offset, kind, stream);
+}
+HEDDLE_TEMPLATE cudaGetSymbolAddress(void **pointer, const T &symbol)
+{
+    return ::cudaGetSymbolAddress(pointer, (const void *)&symbol);
+}
+HEDDLE_TEMPLATE cudaGetSymbolSize(size_t *size, const T &symbol)
+{
+    return ::cudaGetSymbolSize(size, (const void *)&symbol);
+}
+
+HEDDLE_TEMPLATE cudaLaunchKernel(const T *kernel, dim3 grid, dim3 block, void **values,
+                                 size_t shared = 0, cudaStream_t stream = 0)
+{
+    return ::cudaLaunchKernel((const void *)kernel, grid, block, values, shared, stream);
+}
+HEDDLE_TEMPLATE cudaLaunchCooperativeKernel(const T *kernel, dim3 grid, dim3 block, void **values,
+                                            size_t shared = 0, cudaStream_t stream = 0)
+{
+    return ::cudaLaunchCooperativeKernel((const void *)kernel, grid, block, values, shared, stream);
+}
+template <typename... Parameters, typename... Values>
+static inline __host__ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
+                                                      void (*kernel)(Parameters...),
+                                                      Values &&...values)
+{
+    return [&](Parameters... converted) {
+        void *pointers[] = {&converted..., nullptr};
+        return ::cudaLaunchKernelExC(config, (const void *)kernel, pointers);
+    }(static_cast<Values &&>(values)...);
+}
+HEDDLE_TEMPLATE cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, T *kernel)
+{
+    return ::cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
+HEDDLE_TEMPLATE cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attribute, int value)
+{
+    return ::cudaFuncSetAttribute((const void *)kernel, attribute, value);
+}
+HEDDLE_TEMPLATE cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config)
+{
+    return ::cudaFuncSetCacheConfig((const void *)kernel, config);
+}
+HEDDLE_TEMPLATE cudaFuncSetSharedMemConfig(T *kernel, enum cudaSharedMemConfig config)
+{
+    return ::cudaFuncSetSharedMemConfig((const void *)kernel, config);
+}
+HEDDLE_TEMPLATE cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, T *kernel, int threads,
+                                                              size_t shared)
+{
+    return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(count, (const void *)kernel, threads,
+                                                           shared);
+}
+HEDDLE_TEMPLATE cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, T *kernel,
+                                                                       int threads, size_t shared,
+                                                                       unsigned int flags)
+{
+    return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, (const void *)kernel,
+                                                                    threads, shared, flags);
+}
+
+/* The largest block of those that fill a multiprocessor best, and the grid that fills the device. */
+template <typename T, typename Shared>
+static inline __host__ cudaError_t
+cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, T *kernel, Shared shared,
+                                               int limit = 0)
+{
+    int device = 0, processors = 0, best = 0;
+    struct cudaFuncAttributes attributes;
+    cudaError_t error = ::cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = ::cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = ::cudaFuncGetAttributes(&attributes, (const void *)kernel);
+    if (error != cudaSuccess)
+        return error;
+    int most = attributes.maxThreadsPerBlock;
+    if (limit > 0 && limit < most)
+        most = limit;
+    for (int threads = (most + 31) / 32 * 32; threads > 0; threads -= 32) {
+        int count = 0, tried = threads < most ? threads : most;
+        error = ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, (const void *)kernel, tried,
+                                                                shared(tried));
+        if (error != cudaSuccess)
+            return error;
+        if (count * tried > best) {
+            best = count * tried;
+            *block = tried;
+            *grid = count * processors;
+        }
+    }
+    return cudaSuccess;
+}
+HEDDLE_TEMPLATE cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T *kernel,
+                                                   size_t shared = 0, int limit = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+        grid, block, kernel, [shared](int) { return shared; }, limit);
+}
+
+#undef HEDDLE_TEMPLATE
+
+#endif
