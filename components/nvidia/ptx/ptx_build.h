@@ -213,6 +213,5 @@ void ptx_instruction(struct ptx_parser *parser, struct ptx_operand guard, const 
 /* Whether the operands fit one of the forms; if not, says why (ptx_check.c). */
 bool ptx_check_operands(struct ptx_parser *parser, const struct ptx_form *form,
                         const struct ptx_operands *operands, const char *name, uint32_t line);
-void ptx_check_call(struct ptx_parser *parser, const struct ptx_operands *operands, uint32_t line);
 
 #endif

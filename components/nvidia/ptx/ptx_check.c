@@ -57,11 +57,9 @@ static const char *read_expectation(const char *at, const struct ptx_form *form,
     to->type = form->type_count ? (enum ptx_type)form->types[0] : PTX_NO_TYPE;
     if (to->kind == '[' || to->kind == '{')
         at++;
-    if (*at == '|')
-        to->pair = true, at++;
     if (*at == ':') {
         at++;
-        size_t length = strcspn(at, ",+?");
+        size_t length = strcspn(at, ",+?|");
         if (*at >= '0' && *at <= '9')
             to->type = (enum ptx_type)form->types[*at - '0'];
         else if (*at == 'w')
@@ -70,10 +68,11 @@ static const char *read_expectation(const char *at, const struct ptx_form *form,
             to->type = named_type(at, length); /* none for "*" */
         at += length;
     }
-    if (*at == '+')
-        to->wider = true, at++;
-    if (*at == '?')
-        to->optional = true, at++;
+    for (; *at == '|' || *at == '+' || *at == '?'; at++) {
+        to->pair |= *at == '|';
+        to->wider |= *at == '+';
+        to->optional |= *at == '?';
+    }
     return *at == ',' ? at + 1 : at;
 }
 
@@ -315,12 +314,10 @@ static bool address_fits(struct check *check, const struct ptx_operand *operand)
     if (operand->kind != PTX_OPERAND_ADDRESS)
         return refuse(check, "an address in square brackets");
     if (operand->base == PTX_BASE_REGISTER) {
-        struct expectation want = {.kind = 'a', .type = PTX_B64};
+        struct expectation want = {.kind = 'a', .type = PTX_U64};
         const struct ptx_register *found = &check->parser->function->registers[operand->index];
         if (ptx_type_bits((enum ptx_type)found->type) == 32)
-            want.type = PTX_B32;
-        if (!class_of((enum ptx_type)found->type))
-            return false;
+            want.type = PTX_U32;
         return register_fits(check, operand, &want);
     }
     enum ptx_space have = space_of_base(check->parser, operand);
@@ -367,6 +364,8 @@ static bool fits(struct check *check, const struct ptx_operand *operand,
     case 'x':
         return operand->kind == PTX_OPERAND_INDEXED || operand->kind == PTX_OPERAND_ADDRESS
                || refuse(check, "an address in square brackets");
+    case 'o':
+        return operand->kind != PTX_OPERAND_LABEL && operand->kind != PTX_OPERAND_TABLE;
     case 'l':
         return operand->kind == PTX_OPERAND_LABEL || refuse(check, "a label");
     default:
@@ -414,39 +413,14 @@ static bool check_rounding(struct ptx_parser *parser, const struct ptx_form *for
     return false;
 }
 
-bool ptx_check_operands(struct ptx_parser *parser, const struct ptx_form *form,
-                        const struct ptx_operands *operands, const char *name, uint32_t line)
-{
-    struct check check = {.parser = parser, .form = form, .name = name};
-    struct ptx_instruction probe = {.modifier_count = form->modifier_count};
-    memcpy(probe.modifiers, form->modifiers, sizeof form->modifiers);
-    check.width = ptx_vector_width(&probe);
-    if (form->opcode == PTX_OP_CALL) {
-        ptx_check_call(parser, operands, line);
-        return true;
-    }
-    char best[PTX_MESSAGE_BYTES] = "";
-    uint32_t furthest = 0;
-    for (uint32_t i = 0; i < form->operand_form_count; i++) {
-        uint32_t matched = try_form(&check, form->operand_forms[i], operands);
-        if (matched == UINT32_MAX)
-            return check_rounding(parser, form, line);
-        if (i && matched < furthest)
-            continue;
-        furthest = matched;
-        memcpy(best, check.why, sizeof best);
-    }
-    ptx_error_at(parser, line, "operand %u of '%.80s': %s", furthest + 1, name, best);
-    return false;
-}
-
 static const struct ptx_table *table_of(const struct ptx_parser *parser,
                                         const struct ptx_operand *operand)
 {
     return operand->kind == PTX_OPERAND_TABLE ? &parser->function->tables[operand->index] : NULL;
 }
 
-void ptx_check_call(struct ptx_parser *parser, const struct ptx_operands *operands, uint32_t line)
+static void check_call(struct ptx_parser *parser, const struct ptx_operands *operands,
+                       uint32_t line)
 {
     const struct ptx_operand *target = &operands->at[1];
     const struct ptx_table *table = table_of(parser, &operands->at[3]);
@@ -454,11 +428,10 @@ void ptx_check_call(struct ptx_parser *parser, const struct ptx_operands *operan
     const char *name = "the prototype";
     if (target->kind == PTX_OPERAND_SYMBOL && target->base == PTX_BASE_FUNCTION) {
         const struct ptx_function *callee = &parser->module->functions[target->index];
-        bool itself = callee == parser->function;
         params = callee->param_count;
         results = callee->result_count;
         name = callee->name;
-        if (callee->is_entry && !itself) {
+        if (callee->is_entry) {
             ptx_error_at(parser, line, "'%.80s' is a kernel, which cannot be called", name);
             return;
         }
@@ -482,4 +455,30 @@ void ptx_check_call(struct ptx_parser *parser, const struct ptx_operands *operan
                      "and %u",
                      name, operands->at[2].element_count, operands->at[0].element_count, params,
                      results);
+}
+
+bool ptx_check_operands(struct ptx_parser *parser, const struct ptx_form *form,
+                        const struct ptx_operands *operands, const char *name, uint32_t line)
+{
+    struct check check = {.parser = parser, .form = form, .name = name};
+    struct ptx_instruction probe = {.modifier_count = form->modifier_count};
+    memcpy(probe.modifiers, form->modifiers, sizeof form->modifiers);
+    check.width = ptx_vector_width(&probe);
+    if (form->opcode == PTX_OP_CALL) {
+        check_call(parser, operands, line);
+        return true;
+    }
+    char best[PTX_MESSAGE_BYTES] = "";
+    uint32_t furthest = 0;
+    for (uint32_t i = 0; i < form->operand_form_count; i++) {
+        uint32_t matched = try_form(&check, form->operand_forms[i], operands);
+        if (matched == UINT32_MAX)
+            return check_rounding(parser, form, line);
+        if (i && matched < furthest)
+            continue;
+        furthest = matched;
+        memcpy(best, check.why, sizeof best);
+    }
+    ptx_error_at(parser, line, "operand %u of '%.80s': %s", furthest + 1, name, best);
+    return false;
 }

@@ -12,6 +12,10 @@ static const struct ptx_form *form_of(struct ptx_parser *parser, const char *wor
         return name->form;
     struct ptx_form form;
     char message[PTX_MESSAGE_BYTES];
+    if (parser->error->count >= PTX_MESSAGES_MAX) { /* nothing more is reported */
+        parser->error->count++;
+        return NULL;
+    }
     if (!ptx_form_find(word, &form, message)) {
         ptx_error_at(parser, line, "%s", message);
         return NULL;
@@ -23,7 +27,8 @@ static const struct ptx_form *form_of(struct ptx_parser *parser, const char *wor
 
 static void unknown_name(struct ptx_parser *parser, const char *word, uint32_t line)
 {
-    const char *similar = ptx_similar_name(parser, word);
+    bool reported = parser->error->count < PTX_MESSAGES_MAX;
+    const char *similar = reported ? ptx_similar_name(parser, word) : NULL;
     const char *hint = word[0] == '%' ? "register" : "name";
     ptx_error_at(parser, line, "unknown %s '%.80s'%s%s%s", hint, word,
                  similar ? "; did you mean '" : "", similar ? similar : "", similar ? "'?" : "");

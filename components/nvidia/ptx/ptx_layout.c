@@ -71,7 +71,8 @@ static uint64_t place_common(struct ptx_module *module, const uint32_t *owners)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < module->variable_count; i++)
-        if (module->variables[i].space == PTX_SPACE_SHARED && owners[i] >= EVERYBODY)
+        if (module->variables[i].space == PTX_SPACE_SHARED && owners[i] == EVERYBODY
+            && !module->variables[i].is_dynamic)
             place(&module->variables[i], &end);
     for (uint32_t i = 0; i < module->function_count; i++) {
         struct ptx_function *function = &module->functions[i];
@@ -112,7 +113,8 @@ static void place_shared(struct ptx_module *module)
         bool shares = uses_common(entry) || entry_uses_shared_of_all(module, f, owners);
         uint64_t end = shares ? common : 0;
         for (uint32_t i = 0; i < module->variable_count; i++)
-            if (module->variables[i].space == PTX_SPACE_SHARED && owners[i] == f)
+            if (module->variables[i].space == PTX_SPACE_SHARED && owners[i] == f
+                && !module->variables[i].is_dynamic)
                 place(&module->variables[i], &end);
         for (uint32_t j = 0; j < entry->variable_count; j++)
             if (entry->variables[j].space == PTX_SPACE_SHARED)
