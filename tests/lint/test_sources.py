@@ -16,8 +16,10 @@ COLUMNS = 100
 
 @functools.cache
 def functions():
-    """Of all C sources: {file, name, first line, last line, text of the first line}, by ctags."""
-    sources = files("*.c", "*.h", folders=(*CODE, "tests"))
+    """Of all C sources: {file, name, first line, last line, text of the first line}, by ctags.
+    Headers of CUDA are C++ for programs."""
+    sources = [file for file in files("*.c", "*.h", folders=(*CODE, "tests"))
+               if not file.startswith("components/cuda/include/")]
     command = ["ctags", "--output-format=json", "--languages=C", "--map-C=+.h", "--kinds-C=f",
                "--fields=+ne", "-f", "-", *sources]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,5 @@
-/* The version of CUDA that these headers describe, and the driver's names that the runtime shares. */
+/* The version of CUDA that these headers describe, and the driver's names that the runtime shares.
+ */
 #ifndef HEDDLE_CUDA_H
 #define HEDDLE_CUDA_H
 

@@ -68,12 +68,12 @@ extern cudaError_t cudaMalloc(void **pointer, size_t size);
 extern cudaError_t cudaMallocHost(void **pointer, size_t size);
 extern cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int flags);
 extern cudaError_t cudaMallocManaged(void **pointer, size_t size,
-    unsigned int flags HEDDLE_DEFAULT(cudaMemAttachGlobal));
+                                     unsigned int flags HEDDLE_DEFAULT(cudaMemAttachGlobal));
 extern cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
 extern cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent);
 extern cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream);
 extern cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t size, cudaMemPool_t pool,
-    cudaStream_t stream);
+                                           cudaStream_t stream);
 extern cudaError_t cudaFree(void *pointer);
 extern cudaError_t cudaFreeHost(void *pointer);
 extern cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
@@ -82,79 +82,85 @@ extern cudaError_t cudaHostUnregister(void *pointer);
 extern cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned int flags);
 extern cudaError_t cudaHostGetFlags(unsigned *flags, void *host);
 extern cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
-extern cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void
-    *pointer);
-extern cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties);
+extern cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
+                                            const void *pointer);
+extern cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool,
+                                     const struct cudaMemPoolProps *properties);
 extern cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 extern cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes);
-extern cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void
-    *value);
-extern cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void
-    *value);
-extern cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, cudaStream_t
-    stream HEDDLE_DEFAULT(0));
-extern cudaError_t cudaMemPrefetchAsync_v2(const void *pointer, size_t size, struct cudaMemLocation
-    location, unsigned int flags, cudaStream_t stream);
-extern cudaError_t cudaMemAdvise(const void *pointer, size_t size, enum cudaMemoryAdvise advice, int
-    device);
+extern cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                           void *value);
+extern cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                           void *value);
+extern cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device,
+                                        cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t cudaMemPrefetchAsync_v2(const void *pointer, size_t size,
+                                           struct cudaMemLocation location, unsigned int flags,
+                                           cudaStream_t stream);
+extern cudaError_t cudaMemAdvise(const void *pointer, size_t size, enum cudaMemoryAdvise advice,
+                                 int device);
 extern cudaError_t cudaMemAdvise_v2(const void *pointer, size_t size, enum cudaMemoryAdvise advice,
-    struct cudaMemLocation location);
+                                    struct cudaMemLocation location);
 
 /* Copies */
 extern cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
-extern cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
-    cudaStream_t stream HEDDLE_DEFAULT(0));
-extern cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t
-    width, size_t height, enum cudaMemcpyKind kind);
+extern cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
+                                   enum cudaMemcpyKind kind, cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                size_t width, size_t height, enum cudaMemcpyKind kind);
 extern cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-    size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream
-    HEDDLE_DEFAULT(0));
+                                     size_t width, size_t height, enum cudaMemcpyKind kind,
+                                     cudaStream_t stream HEDDLE_DEFAULT(0));
 extern cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
-extern cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy, cudaStream_t stream
-    HEDDLE_DEFAULT(0));
+extern cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy,
+                                     cudaStream_t stream HEDDLE_DEFAULT(0));
 extern cudaError_t cudaMemcpyPeer(void *to, int device, const void *from, int peer, size_t size);
-extern cudaError_t cudaMemcpyPeerAsync(void *to, int device, const void *from, int peer, size_t size,
-    cudaStream_t stream HEDDLE_DEFAULT(0));
-extern cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset
-        HEDDLE_DEFAULT(0),
-    enum cudaMemcpyKind kind HEDDLE_DEFAULT(cudaMemcpyHostToDevice));
-extern cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t
-    offset, enum cudaMemcpyKind kind, cudaStream_t stream HEDDLE_DEFAULT(0));
-extern cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset
-        HEDDLE_DEFAULT(0),
-    enum cudaMemcpyKind kind HEDDLE_DEFAULT(cudaMemcpyDeviceToHost));
-extern cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
-    enum cudaMemcpyKind kind, cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t cudaMemcpyPeerAsync(void *to, int device, const void *from, int peer,
+                                       size_t size, cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t
+cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size,
+                   size_t offset HEDDLE_DEFAULT(0),
+                   enum cudaMemcpyKind kind HEDDLE_DEFAULT(cudaMemcpyHostToDevice));
+extern cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size,
+                                           size_t offset, enum cudaMemcpyKind kind,
+                                           cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t
+cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset HEDDLE_DEFAULT(0),
+                     enum cudaMemcpyKind kind HEDDLE_DEFAULT(cudaMemcpyDeviceToHost));
+extern cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size,
+                                             size_t offset, enum cudaMemcpyKind kind,
+                                             cudaStream_t stream HEDDLE_DEFAULT(0));
 extern cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol);
 extern cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol);
 extern cudaError_t cudaMemset(void *to, int value, size_t size);
-extern cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream
-    HEDDLE_DEFAULT(0));
+extern cudaError_t cudaMemsetAsync(void *to, int value, size_t size,
+                                   cudaStream_t stream HEDDLE_DEFAULT(0));
 extern cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height);
 extern cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
-    cudaStream_t stream HEDDLE_DEFAULT(0));
+                                     cudaStream_t stream HEDDLE_DEFAULT(0));
 extern cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent);
 extern cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
-    cudaStream_t stream HEDDLE_DEFAULT(0));
+                                     cudaStream_t stream HEDDLE_DEFAULT(0));
 
 /* Arrays, textures and surfaces */
 extern struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-                                                   enum cudaChannelFormatKind kind);
+                                                          enum cudaChannelFormatKind kind);
 
 /* Streams */
 extern cudaError_t cudaStreamCreate(cudaStream_t *made);
 extern cudaError_t cudaStreamCreateWithFlags(cudaStream_t *made, unsigned int flags);
-extern cudaError_t cudaStreamCreateWithPriority(cudaStream_t *made, unsigned int flags, int priority);
+extern cudaError_t cudaStreamCreateWithPriority(cudaStream_t *made, unsigned int flags,
+                                                int priority);
 extern cudaError_t cudaStreamDestroy(cudaStream_t stream);
 extern cudaError_t cudaStreamQuery(cudaStream_t stream);
 extern cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-extern cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags
-    HEDDLE_DEFAULT(0));
-extern cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void
-    *data, unsigned int flags);
+extern cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                       unsigned int flags HEDDLE_DEFAULT(0));
+extern cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                         void *data, unsigned int flags);
 extern cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
-extern cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t size, unsigned
-    int flags);
+extern cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t size,
+                                            unsigned int flags);
 extern cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags);
 extern cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
 extern cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id);
@@ -169,7 +175,8 @@ extern cudaError_t cudaEventCreate(cudaEvent_t *event);
 extern cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 extern cudaError_t cudaEventDestroy(cudaEvent_t event);
 extern cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream HEDDLE_DEFAULT(0));
-extern cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags);
+extern cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+                                            unsigned int flags);
 extern cudaError_t cudaEventQuery(cudaEvent_t event);
 extern cudaError_t cudaEventSynchronize(cudaEvent_t event);
 extern cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
@@ -178,73 +185,85 @@ extern cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t
 extern cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
 extern cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 extern cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph);
-extern cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const
-    cudaGraphNode_t *before, size_t count, const struct cudaKernelNodeParams *kernel);
-extern cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams
-    *kernel);
-extern cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const
-    struct cudaKernelNodeParams *kernel);
-extern cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const
-    cudaGraphNode_t *before, size_t count, const struct cudaMemcpy3DParms *copy);
-extern cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const
-    cudaGraphNode_t *before, size_t count, void *to, const void *from, size_t size, enum
-    cudaMemcpyKind kind);
-extern cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const
-    cudaGraphNode_t *before, size_t count, const void *symbol, const void *from, size_t size,
-    size_t offset, enum cudaMemcpyKind kind);
-extern cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const
-    cudaGraphNode_t *before, size_t count, void *to, const void *symbol, size_t size, size_t
-    offset, enum cudaMemcpyKind kind);
-extern cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const
-    cudaGraphNode_t *before, size_t count, const struct cudaMemsetParams *fill);
-extern cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t
-    *before, size_t count, const struct cudaHostNodeParams *host);
-extern cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const
-    cudaGraphNode_t *before, size_t count, cudaGraph_t child);
-extern cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const
-    cudaGraphNode_t *before, size_t count);
-extern cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const
-    cudaGraphNode_t *to, size_t count);
-extern cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const
-    cudaGraphNode_t *to, const void *edges, size_t count);
+extern cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                          const cudaGraphNode_t *before, size_t count,
+                                          const struct cudaKernelNodeParams *kernel);
+extern cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                                const struct cudaKernelNodeParams *kernel);
+extern cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                    const struct cudaKernelNodeParams *kernel);
+extern cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                          const cudaGraphNode_t *before, size_t count,
+                                          const struct cudaMemcpy3DParms *copy);
+extern cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                            const cudaGraphNode_t *before, size_t count, void *to,
+                                            const void *from, size_t size,
+                                            enum cudaMemcpyKind kind);
+extern cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                  const cudaGraphNode_t *before, size_t count,
+                                                  const void *symbol, const void *from, size_t size,
+                                                  size_t offset, enum cudaMemcpyKind kind);
+extern cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                    const cudaGraphNode_t *before, size_t count,
+                                                    void *to, const void *symbol, size_t size,
+                                                    size_t offset, enum cudaMemcpyKind kind);
+extern cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                          const cudaGraphNode_t *before, size_t count,
+                                          const struct cudaMemsetParams *fill);
+extern cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *before, size_t count,
+                                        const struct cudaHostNodeParams *host);
+extern cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                              const cudaGraphNode_t *before, size_t count,
+                                              cudaGraph_t child);
+extern cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                         const cudaGraphNode_t *before, size_t count);
+extern cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                            const cudaGraphNode_t *to, size_t count);
+extern cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                               const cudaGraphNode_t *to, const void *edges,
+                                               size_t count);
 extern cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 extern cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 extern cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
-extern cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long
-    flags HEDDLE_DEFAULT(0));
-extern cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned
-    long long flags HEDDLE_DEFAULT(0));
+extern cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                        unsigned long long flags HEDDLE_DEFAULT(0));
+extern cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                 unsigned long long flags HEDDLE_DEFAULT(0));
 extern cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 extern cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 extern cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 
 /* Kernels */
-extern cudaError_t cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block, void
-        **values, size_t shared HEDDLE_DEFAULT(0),
-    cudaStream_t stream HEDDLE_DEFAULT(0));
-extern cudaError_t cudaLaunchCooperativeKernel(const void *function, struct dim3 grid, struct dim3
-        block, void **values, size_t shared HEDDLE_DEFAULT(0),
-    cudaStream_t stream HEDDLE_DEFAULT(0));
-extern cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void
-    **values);
-extern cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function);
-extern cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int
-    value);
+extern cudaError_t cudaLaunchKernel(const void *function, struct dim3 grid, struct dim3 block,
+                                    void **values, size_t shared HEDDLE_DEFAULT(0),
+                                    cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t cudaLaunchCooperativeKernel(const void *function, struct dim3 grid,
+                                               struct dim3 block, void **values,
+                                               size_t shared HEDDLE_DEFAULT(0),
+                                               cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+                                       void **values);
+extern cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
+                                         const void *function);
+extern cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute,
+                                        int value);
 extern cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache config);
-extern cudaError_t cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemConfig config);
+extern cudaError_t cudaFuncSetSharedMemConfig(const void *function,
+                                              enum cudaSharedMemConfig config);
 extern cudaError_t cudaFuncGetName(const char **name, const void *function);
 extern cudaError_t cudaGetFuncBySymbol(cudaFunction_t *found, const void *symbol);
 extern cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *symbol);
-extern cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *function, int
-    threads, size_t shared);
-extern cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, const void
-    *function, int threads, size_t shared, unsigned int flags);
-extern cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int
-    blocks, int threads);
+extern cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *function,
+                                                                 int threads, size_t shared);
+extern cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *count, const void *function, int threads, size_t shared, unsigned int flags);
+extern cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function,
+                                                             int blocks, int threads);
 
 /* Launches by <<<>>>, as clang writes them. */
-extern cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block,
-                                              size_t *shared, void *stream);
+extern cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared,
+                                              void *stream);
 extern unsigned int __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block,
                                                 size_t shared HEDDLE_DEFAULT(0),
                                                 void *stream HEDDLE_DEFAULT(0));

@@ -1,5 +1,5 @@
-/* Types and numbers of CUDA's runtime as the manual "CUDA Runtime API" of version 12 lists them: own
- * declarations. */
+/* Types and numbers of CUDA's runtime as the manual "CUDA Runtime API" of version 12 lists them:
+ * own declarations. */
 #ifndef HEDDLE_CUDA_DRIVER_TYPES_H
 #define HEDDLE_CUDA_DRIVER_TYPES_H
 

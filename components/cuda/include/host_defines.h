@@ -4,15 +4,16 @@
 #define HEDDLE_CUDA_HOST_DEFINES_H
 
 #if defined(__CUDA__) && defined(__clang__)
-#define __host__             __attribute__((host))
-#define __device__           __attribute__((device))
-#define __global__           __attribute__((global))
-#define __shared__           __attribute__((shared))
-#define __constant__         __attribute__((constant))
+#define __host__               __attribute__((host))
+#define __device__             __attribute__((device))
+#define __global__             __attribute__((global))
+#define __shared__             __attribute__((shared))
+#define __constant__           __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#define __grid_constant__    __attribute__((grid_constant))
+#define __grid_constant__      __attribute__((grid_constant))
 #define __cluster_dims__(...)
-#define __managed__ _Pragma("GCC error \"clang has no __managed__ variables: use cudaMallocManaged()\"")
+#define __managed__                                                                                \
+    _Pragma("GCC error \"clang has no __managed__ variables: use cudaMallocManaged()\"")
 #define __nv_is_extended_device_lambda_closure_type(type) false
 #else
 #define __host__
@@ -22,9 +23,9 @@
 #define __constant__
 #define __launch_bounds__(...)
 #endif
-#define __forceinline__ __inline__ __attribute__((always_inline))
-#define __noinline__    __attribute__((noinline))
-#define __align__(n)    __attribute__((aligned(n)))
+#define __forceinline__      __inline__ __attribute__((always_inline))
+#define __noinline__         __attribute__((noinline))
+#define __align__(n)         __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)
 #define CUDARTAPI
 #define CUDART_CB

@@ -1,13 +1,19 @@
-/* Atomic functions of the CUDA C++ Programming Guide ("Atomic functions"), each for the device, for a
- * block (_block) and for the system (_system), over what clang gives. */
+/* Atomic functions of the CUDA C++ Programming Guide ("Atomic functions"), each for the device, for
+ * a block (_block) and for the system (_system), over what clang gives. */
 #ifndef HEDDLE_CUDA_DEVICE_ATOMICS_H
 #define HEDDLE_CUDA_DEVICE_ATOMICS_H
 
 #define HEDDLE_ATOMIC static __device__ __forceinline__
 
 #define HEDDLE_ATOMIC_1(name, type, inner, as)                                                     \
-    HEDDLE_ATOMIC type name(type *p, type v) { return (type)inner((as *)p, (as)v); }               \
-    HEDDLE_ATOMIC type name##_block(type *p, type v) { return (type)inner##_block((as *)p, (as)v); } \
+    HEDDLE_ATOMIC type name(type *p, type v)                                                       \
+    {                                                                                              \
+        return (type)inner((as *)p, (as)v);                                                        \
+    }                                                                                              \
+    HEDDLE_ATOMIC type name##_block(type *p, type v)                                               \
+    {                                                                                              \
+        return (type)inner##_block((as *)p, (as)v);                                                \
+    }                                                                                              \
     HEDDLE_ATOMIC type name##_system(type *p, type v)                                              \
     {                                                                                              \
         return (type)inner##_system((as *)p, (as)v);                                               \

@@ -6,8 +6,14 @@
 
 /* Minimum and maximum of integers, which CUDA has as overloads. */
 #define HEDDLE_MIN_MAX(type)                                                                       \
-    static __host__ __device__ __forceinline__ type min(type a, type b) { return a < b ? a : b; }  \
-    static __host__ __device__ __forceinline__ type max(type a, type b) { return a > b ? a : b; }
+    static __host__ __device__ __forceinline__ type min(type a, type b)                            \
+    {                                                                                              \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    static __host__ __device__ __forceinline__ type max(type a, type b)                            \
+    {                                                                                              \
+        return a > b ? a : b;                                                                      \
+    }
 HEDDLE_MIN_MAX(unsigned int)
 HEDDLE_MIN_MAX(long)
 HEDDLE_MIN_MAX(unsigned long)

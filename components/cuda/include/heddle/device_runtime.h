@@ -29,14 +29,27 @@ __device__ static inline void __assert_fail(const char *message, const char *fil
 }
 __device__ int printf(const char *, ...);
 }
-namespace std {
-__device__ static inline void free(void *p) { ::free(p); }
-__device__ static inline void *malloc(size_t size) { return ::malloc(size); }
+namespace std
+{
+__device__ static inline void free(void *p)
+{
+    ::free(p);
 }
+__device__ static inline void *malloc(size_t size)
+{
+    return ::malloc(size);
+}
+} // namespace std
 
 #define HEDDLE_TRIPLE(type)                                                                        \
-    __device__ inline type::operator dim3() const { return dim3(x, y, z); }                        \
-    __device__ inline type::operator uint3() const { return {x, y, z}; }
+    __device__ inline type::operator dim3() const                                                  \
+    {                                                                                              \
+        return dim3(x, y, z);                                                                      \
+    }                                                                                              \
+    __device__ inline type::operator uint3() const                                                 \
+    {                                                                                              \
+        return {x, y, z};                                                                          \
+    }
 HEDDLE_TRIPLE(__cuda_builtin_threadIdx_t)
 HEDDLE_TRIPLE(__cuda_builtin_blockIdx_t)
 HEDDLE_TRIPLE(__cuda_builtin_blockDim_t)

@@ -1,4 +1,5 @@
-/* What CUDA's runtime has for C++ only: typed pointers, kernels as functions, symbols by reference. */
+/* What CUDA's runtime has for C++ only: typed pointers, kernels as functions, symbols by reference.
+ */
 #ifndef HEDDLE_CUDA_RUNTIME_TEMPLATES_H
 #define HEDDLE_CUDA_RUNTIME_TEMPLATES_H
 
@@ -18,7 +19,8 @@ HEDDLE_TEMPLATE cudaHostAlloc(T **pointer, size_t size, unsigned int flags)
 {
     return ::cudaHostAlloc((void **)(void *)pointer, size, flags);
 }
-HEDDLE_TEMPLATE cudaMallocManaged(T **pointer, size_t size, unsigned int flags = cudaMemAttachGlobal)
+HEDDLE_TEMPLATE cudaMallocManaged(T **pointer, size_t size,
+                                  unsigned int flags = cudaMemAttachGlobal)
 {
     return ::cudaMallocManaged((void **)(void *)pointer, size, flags);
 }
@@ -48,6 +50,12 @@ static inline __host__ cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned 
     return ::cudaEventCreateWithFlags(event, flags);
 }
 
+static inline __host__ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                                        cudaGraphNode_t *, char *, size_t)
+{
+    return ::cudaGraphInstantiate(exec, graph, 0);
+}
+
 HEDDLE_TEMPLATE cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size,
                                    size_t offset = 0,
                                    enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
@@ -66,8 +74,7 @@ HEDDLE_TEMPLATE cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, siz
 {
     return ::cudaMemcpyFromSymbol(to, (const void *)&symbol, size, offset, kind);
 }
-HEDDLE_TEMPLATE cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size,
-                                          size_t offset = 0,
+HEDDLE_TEMPLATE cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset = 0,
                                           enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                           cudaStream_t stream = 0)
 {
@@ -132,11 +139,11 @@ HEDDLE_TEMPLATE cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *coun
                                                                     threads, shared, flags);
 }
 
-/* The largest block of those that fill a multiprocessor best, and the grid that fills the device. */
+/* The largest block of those that fill a multiprocessor best, and the grid that fills the device.
+ */
 template <typename T, typename Shared>
-static inline __host__ cudaError_t
-cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, T *kernel, Shared shared,
-                                               int limit = 0)
+static inline __host__ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+    int *grid, int *block, T *kernel, Shared shared, int limit = 0)
 {
     int device = 0, processors = 0, best = 0;
     struct cudaFuncAttributes attributes;
