@@ -258,7 +258,7 @@ Test(cuda_api, streams_call_the_program, .init = start)
 
 static const char ptx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
-    ".const .align 4 .b8 table[16];\n"
+    ".global .u32 zeros;\n.const .align 4 .b8 table[16];\n.global .u32 after, before;\n"
     ".visible .entry scale(.param .u64 data, .param .u8 small, .param .f64 factor)\n"
     "{\n    .reg .u64 %r<2>;\n    ld.param.u64 %r1, [data];\n    ret;\n}\n";
 

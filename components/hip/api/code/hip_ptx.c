@@ -49,6 +49,13 @@ static void describe_kernel(struct code_object *object, const struct ptx_functio
     }
 }
 
+static int compare_symbols(const void *a, const void *b)
+{
+    const struct code_object_symbol *left = a, *right = b;
+    return strcmp(left->name, right->name);
+}
+
+/* Symbols are found by name, in their order. */
 static void describe_variables(struct code_object *object, const struct ptx_module *ptx)
 {
     object->symbols =
@@ -62,6 +69,7 @@ static void describe_variables(struct code_object *object, const struct ptx_modu
                                             .size = variable->bytes,
                                             .is_variable = true};
     }
+    qsort(object->symbols, object->symbol_count, sizeof *object->symbols, compare_symbols);
 }
 
 static void describe(struct code_object *object, const struct ptx_module *ptx)
