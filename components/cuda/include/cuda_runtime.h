@@ -12,10 +12,14 @@
 #define __CUDACC_VER_MINOR__ 8
 #include <__clang_cuda_math_forward_declares.h>
 
+/* What programs include later has to come before the device's functions of the same names. */
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <math.h>
 #include <new>
+#include <stdlib.h>
+#include <string.h>
 #include <utility>
 #endif
 

@@ -248,7 +248,6 @@ uint64_t ptx_constant(const struct ptx_operand *operand, enum ptx_type type);
 const char *ptx_opcode_name(enum ptx_opcode opcode);
 const char *ptx_modifier_name(enum ptx_modifier modifier);
 const char *ptx_type_name(enum ptx_type type);
-const char *ptx_special_name(enum ptx_special special);
 uint32_t ptx_type_bits(enum ptx_type type);
 bool ptx_type_is_float(enum ptx_type type);
 bool ptx_type_is_signed(enum ptx_type type);

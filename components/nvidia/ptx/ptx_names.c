@@ -34,12 +34,6 @@ static const struct {
 #undef MODIFIER
 };
 
-static const char *const SPECIAL_NAMES[] = {
-#define SPECIAL(name, text, type) text,
-#include "components/nvidia/ptx/ptx_specials.def"
-#undef SPECIAL
-};
-
 const char *ptx_opcode_name(enum ptx_opcode opcode)
 {
     return OPCODE_NAMES[opcode];
@@ -53,11 +47,6 @@ const char *ptx_modifier_name(enum ptx_modifier modifier)
 const char *ptx_type_name(enum ptx_type type)
 {
     return TYPES[type].text;
-}
-
-const char *ptx_special_name(enum ptx_special special)
-{
-    return SPECIAL_NAMES[special];
 }
 
 uint32_t ptx_type_bits(enum ptx_type type)
