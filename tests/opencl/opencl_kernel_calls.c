@@ -277,6 +277,19 @@ static void kernels_print(void)
     OK(clReleaseProgram(printing));
 }
 
+static void variables_are_counted(void)
+{
+    size_t bytes = 0;
+    cl_program own = make_program(
+        "global int a[10]; global double d = 2; constant int t[5] = {1};\n"
+        "kernel void k(global int *o) { a[o[0]] = o[1]; d += a[o[2]]; o[0] = d + t[o[3]]; }",
+        "-cl-std=CL2.0");
+    OK(clGetProgramBuildInfo(own, device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof bytes,
+                             &bytes, NULL));
+    CHECK(bytes == 48);
+    OK(clReleaseProgram(own));
+}
+
 int main(void)
 {
     begin();
@@ -289,6 +302,7 @@ int main(void)
     binaries_are_programs();
     programs_are_compiled_and_linked();
     kernels_print();
+    variables_are_counted();
     OK(clReleaseProgram(program));
     OK(clReleaseCommandQueue(queue));
     return end();

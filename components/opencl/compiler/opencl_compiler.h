@@ -119,6 +119,7 @@ struct opencl_facts {
     size_t kernel_count;
     struct opencl_format *formats;
     size_t format_count;
+    uint64_t variable_bytes; /* of variables of the program that kernels may write */
     void *memory;
 };
 

@@ -3,6 +3,7 @@
 
 #include "components/amd/isa/object/code_object.h"
 
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,27 @@ static bool read_format(struct object_memory *memory, const char *text,
     return true;
 }
 
+/* ---- variables ---- */
+
+static uint64_t variable_bytes(const struct code_object *object)
+{
+    size_t names;
+    uint64_t bytes = 0;
+    Elf *elf = elf_memory((char *)object->image, object->image_size);
+    Elf_Scn *section = NULL;
+    while (elf && elf_getshdrstrndx(elf, &names) == 0 && (section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        /* The linker's padding is no variable. */
+        if (name && (header.sh_type == SHT_PROGBITS || header.sh_type == SHT_NOBITS)
+            && (header.sh_flags & SHF_WRITE) && strcmp(name, ".relro_padding") != 0)
+            bytes += header.sh_size;
+    }
+    elf_end(elf);
+    return bytes;
+}
+
 /* ---- all ---- */
 
 static bool read_all(struct opencl_facts *facts, struct code_object *object)
@@ -159,6 +181,7 @@ static bool read_all(struct opencl_facts *facts, struct code_object *object)
         if (!read_format(&object->memory, object->formats[facts->format_count],
                          &facts->formats[facts->format_count]))
             return false;
+    facts->variable_bytes = variable_bytes(object);
     return true;
 }
 

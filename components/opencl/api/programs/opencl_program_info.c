@@ -129,7 +129,7 @@ static cl_int get_build_info(cl_program handle, cl_device_id device_handle,
     case CL_PROGRAM_BINARY_TYPE:
         return OPENCL_ANSWER(to, cl_program_binary_type, binary_type(build));
     case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
-        return OPENCL_ANSWER(to, size_t, 0);
+        return OPENCL_ANSWER(to, size_t, build->has_facts ? build->facts.variable_bytes : 0);
     default:
         return CL_INVALID_VALUE;
     }
