@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "codegen/build/cache.h"
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_rocm.h"
 #include "codegen/command/hand_over.h"
@@ -80,6 +81,7 @@ static void offer_opencl(struct command *c)
 {
     if (!c->toolkit.opencl_library)
         return;
+    setenv("HEDDLE_CACHE", run_absolute(c, cache_folder(c->arena)), 1);
     setenv("OCL_ICD_VENDORS", c->toolkit.opencl_library, 1);
     setenv("OCL_ICD_FILENAMES", c->toolkit.opencl_library, 1); /* of Khronos' loader */
 }

@@ -36,19 +36,12 @@ void opencl_cache_add_identity(struct sha256 *key, const char *path)
     }
 }
 
-/* The cache's folder as codegen/build/cache.h says, with the file's name behind it. */
-static void name_file(const char *name, char path[PATH_BYTES])
+/* False: there is no cache. */
+static bool name_file(const char *name, char path[PATH_BYTES])
 {
-    const char *own = getenv("HEDDLE_CACHE"), *all = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
-    if (own && *own)
-        snprintf(path, PATH_BYTES, "%s/opencl/%s", own, name);
-    else if (all && *all)
-        snprintf(path, PATH_BYTES, "%s/heddle/opencl/%s", all, name);
-    else if (home && *home)
-        snprintf(path, PATH_BYTES, "%s/.cache/heddle/opencl/%s", home, name);
-    else
-        snprintf(path, PATH_BYTES, "/tmp/heddle-%ld/opencl/%s", (long)getuid(), name);
+    const char *folder = getenv("HEDDLE_CACHE");
+    return folder && *folder
+           && snprintf(path, PATH_BYTES, "%s/opencl/%s", folder, name) < PATH_BYTES;
 }
 
 /* ---- reading ---- */
@@ -129,8 +122,7 @@ bool opencl_cache_find(const char *key, struct opencl_built *built)
     char path[PATH_BYTES], hex[DIGEST + 1];
     size_t size;
     struct stat status;
-    name_file(key, path);
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = name_file(key, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (file < 0)
         return false;
     bool found = fstat(file, &status) == 0 && status.st_uid == geteuid();
@@ -214,8 +206,7 @@ static int compare_use(const void *a, const void *b)
 static void trim(void)
 {
     char folder[PATH_BYTES];
-    name_file("", folder);
-    DIR *directory = opendir(folder);
+    DIR *directory = name_file("", folder) ? opendir(folder) : NULL;
     const struct dirent *each;
     size_t count = 0;
     struct entry *entries = NULL;
@@ -256,8 +247,9 @@ static void write_file(const char *key, const char *bytes, size_t size)
 {
     char path[PATH_BYTES], hex[DIGEST + 1];
     struct output_file file;
+    if (!name_file(key, path))
+        return;
     digest_of(bytes, size, hex);
-    name_file(key, path);
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0700);
