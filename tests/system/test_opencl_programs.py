@@ -46,6 +46,17 @@ def test_kernels_read_and_write_images_as_the_specification_says(run, program, t
         f" -- {program('images')}", r"PASSED: 3\d{3} checks, 0 failures")
 
 
+def test_user_event_that_nobody_can_set_is_a_deadlock_and_fails(run, program):
+    done = run(f"{R9NANO} --mode functional -- {program('mistakes')} unset", r"PASSED: \d+ checks")
+    assert len(re.findall(r"heddle: cl(?:Finish|WaitForEvents): deadlock: .* user event 0x",
+                          done.output)) == 2
+
+
+def test_call_that_was_given_a_wrong_pointer_is_named(run, program):
+    run(f"{R9NANO} --mode functional -- {program('mistakes')} pointer",
+        "clEnqueueWriteBuffer touched 0x40, where nothing is", status=139)
+
+
 def test_what_does_not_fit_into_the_buffer_of_printf_is_told(run, program):
     done = run(f"{R9NANO} --mode functional -- {program('prints')}",
                "has filled the 1024 KiB that a launch has for printf")

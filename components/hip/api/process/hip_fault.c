@@ -142,7 +142,11 @@ static void explain_other(uint64_t address)
         add_text(&note, ", where the simulator keeps its own state: the program has used a wrong "
                         "pointer\n");
     } else {
-        add_text(&note, "heddle: a call of HIP touched ");
+        const char *call = hip_doing("");
+        hip_doing(call);
+        add_text(&note, "heddle: ");
+        add_text(&note, call && *call ? call : "a call");
+        add_text(&note, " touched ");
         add_number(&note, address, 16);
         add_text(&note, ", where nothing is: the program has passed a wrong pointer\n");
     }

@@ -5,6 +5,7 @@
 #include "components/opencl/api/programs/opencl_printf.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static struct opencl_event *waiting; /* in the order of calls */
 
@@ -264,10 +265,44 @@ bool opencl_event_is_over(struct opencl_event *event)
     return event->state <= CL_COMPLETE;
 }
 
+/* The user event that keeps a command from being issued, or a user event itself. */
+static struct opencl_event *find_unset(struct opencl_event *event)
+{
+    while (event->queue) {
+        uint32_t i = 0;
+        while (event->waits[i]->state != CL_QUEUED)
+            i++;
+        event = event->waits[i];
+    }
+    return event;
+}
+
+/* The folder of a process' threads has a link for each of them, and two more. */
+static bool is_only_thread(void)
+{
+    struct stat status;
+    return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+}
+
+/* No other thread can set the user event that the only thread waits for, so it fails. */
+static void end_deadlock(struct opencl_event *event)
+{
+    struct opencl_event *unset = find_unset(event);
+    opencl_complain("deadlock: the program's only thread waits for user event %p, which it has not "
+                    "set (clSetUserEventStatus); the event is taken for failed",
+                    unset->object.handle);
+    unset->state = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    opencl_events_issue();
+}
+
 cl_int opencl_event_wait(struct opencl_event *event)
 {
-    while (event->state == CL_QUEUED && opencl.face->library->lost == hipSuccess)
-        opencl.face->wait_for(opencl_changes());
+    while (event->state == CL_QUEUED && opencl.face->library->lost == hipSuccess) {
+        if (is_only_thread())
+            end_deadlock(event);
+        else
+            opencl.face->wait_for(opencl_changes());
+    }
     if (event->state == CL_SUBMITTED)
         opencl.face->wait_ticket(event->ticket);
     if (event->state > CL_COMPLETE && opencl.face->library->lost != hipSuccess)
