@@ -1,12 +1,16 @@
 """OpenCL programs, through the system's loader, on simulated GPUs: our own of tests/opencl, and
 those that a distribution has."""
+import os
 import re
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
-from harness import BUILD
+from harness import BUILD, HEDDLE, call
 
+SOURCES = Path(__file__).parent.parent / "opencl"
 PROGRAMS = BUILD / "tests/opencl"
 R9NANO = "platforms/r9nano.heddle --generic"
 MI210 = "platforms/mi210.heddle --generic"
@@ -44,6 +48,18 @@ def test_host_functions_do_what_the_specification_says(run, program, name, says,
 def test_kernels_read_and_write_images_as_the_specification_says(run, program, target, mode):
     run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode}"
         f" -- {program('images')}", r"PASSED: 3\d{3} checks, 0 failures")
+
+
+@pytest.mark.parametrize("platform", [R9NANO, MI210])
+def test_same_code_takes_the_same_cycles_by_opencl_and_by_hip(measure, program, platform, tmp_path):
+    launches = {}
+    for face in ["opencl", "hip"]:
+        done = measure(f"{platform} -- {program('same_code')} {face} {tmp_path / 'code'}",
+                       r"PASSED: \d+ checks")
+        launches[face] = [[kernel[fact] for fact in ("name", "cycles", "wavefront_instructions")]
+                          for kernel in done.stats["kernels"]]
+    assert len(launches["hip"]) == 6
+    assert launches["opencl"] == launches["hip"]
 
 
 def test_user_event_that_nobody_can_set_is_a_deadlock_and_fails(run, program):
@@ -119,3 +135,23 @@ def test_hashcat_finds_a_password(run, program):
                " --self-test-disable --force -m 0 -a 3 -n 1 -u 1 -T 64"
                " 098f6bcd4621d373cade4e832627b4f6 ?l?l?l?l", seconds=3600)
     assert "098f6bcd4621d373cade4e832627b4f6:test" in done.output
+
+
+@pytest.mark.full
+def test_leela_zero_makes_the_move_that_it_makes_on_the_host(run, program, tmp_path):
+    """A network with random weights; the tuner's choice is given."""
+    program("vector_add")
+    path = shutil.which("leelaz", path=f"{os.environ['PATH']}:/usr/games")
+    if not path:
+        pytest.skip("leela-zero is missing: no move was made")
+    call([sys.executable, SOURCES / "go_network.py", tmp_path, "r9nano gpu", "1000"])
+    (tmp_path / "commands").write_text("genmove b\nquit\n")
+    words = ["sh", "-c", f'exec "$@" < {tmp_path}/commands', "sh", path, "-w",
+             tmp_path / "network", *"--gtp --playouts 4 --noponder -t 1 -s 1".split()]
+    alone = call([*words, "--cpu-only"])
+    words[4:4] = [HEDDLE, "run", *f"{R9NANO} --mode functional --".split()]
+    done = call([*words, "--precision", "single"], "Loaded existing SGEMM tuning",
+                env={"HOME": str(tmp_path)}, seconds=3600)
+    for fact in [r"NN eval=[0-9.]+", r"^= [A-T]\d+"]:
+        moved = re.findall(fact, alone.output, re.M)
+        assert moved and moved == re.findall(fact, done.output, re.M)
