@@ -4,23 +4,6 @@
 
 #define HEDDLE_INTRINSIC static __device__ __forceinline__
 
-/* Minimum and maximum of integers, which CUDA has as overloads. */
-#define HEDDLE_MIN_MAX(type)                                                                       \
-    static __host__ __device__ __forceinline__ type min(type a, type b)                            \
-    {                                                                                              \
-        return a < b ? a : b;                                                                      \
-    }                                                                                              \
-    static __host__ __device__ __forceinline__ type max(type a, type b)                            \
-    {                                                                                              \
-        return a > b ? a : b;                                                                      \
-    }
-HEDDLE_MIN_MAX(unsigned int)
-HEDDLE_MIN_MAX(long)
-HEDDLE_MIN_MAX(unsigned long)
-HEDDLE_MIN_MAX(long long)
-HEDDLE_MIN_MAX(unsigned long long)
-#undef HEDDLE_MIN_MAX
-
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
 HEDDLE_INTRINSIC void __nanosleep(unsigned int ns)
 {

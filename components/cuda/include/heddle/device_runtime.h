@@ -63,5 +63,6 @@ HEDDLE_TRIPLE(__cuda_builtin_gridDim_t)
 #include <__clang_cuda_intrinsics.h>
 
 #include "heddle/device_intrinsics.h"
+#include "heddle/device_math.h"
 
 #endif

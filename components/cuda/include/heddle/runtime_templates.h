@@ -89,12 +89,12 @@ HEDDLE_TEMPLATE cudaGetSymbolSize(size_t *size, const T &symbol)
     return ::cudaGetSymbolSize(size, (const void *)&symbol);
 }
 
-HEDDLE_TEMPLATE cudaLaunchKernel(const T *kernel, dim3 grid, dim3 block, void **values,
-                                 size_t shared = 0, cudaStream_t stream = 0)
+HEDDLE_TEMPLATE cudaLaunchKernel(T *kernel, dim3 grid, dim3 block, void **values, size_t shared = 0,
+                                 cudaStream_t stream = 0)
 {
     return ::cudaLaunchKernel((const void *)kernel, grid, block, values, shared, stream);
 }
-HEDDLE_TEMPLATE cudaLaunchCooperativeKernel(const T *kernel, dim3 grid, dim3 block, void **values,
+HEDDLE_TEMPLATE cudaLaunchCooperativeKernel(T *kernel, dim3 grid, dim3 block, void **values,
                                             size_t shared = 0, cudaStream_t stream = 0)
 {
     return ::cudaLaunchCooperativeKernel((const void *)kernel, grid, block, values, shared, stream);

@@ -1,0 +1,514 @@
+/* Floats of 16 bits, which cuda_fp16.h and cuda_bf16.h are two of: bits in an unsigned short,
+ * values through float on the host and by the machine's instructions on the device. */
+#ifndef HEDDLE_CUDA_NARROW_FLOATS_H
+#define HEDDLE_CUDA_NARROW_FLOATS_H
+
+#include "cuda_runtime.h"
+
+#define HEDDLE_BOTH __host__ __device__ __forceinline__
+#define HEDDLE_FREE static __host__ __device__ __forceinline__
+
+HEDDLE_FREE float heddle_wide_bf16(unsigned short bits)
+{
+    return __builtin_bit_cast(float, (unsigned int)bits << 16);
+}
+HEDDLE_FREE unsigned short heddle_narrow_bf16(float v)
+{
+    unsigned int bits = __builtin_bit_cast(unsigned int, v);
+    if (__builtin_isnan(v))
+        return 0x7fff;
+    return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+HEDDLE_FREE float heddle_wide_f16(unsigned short bits)
+{
+    return (float)__builtin_bit_cast(_Float16, bits);
+}
+HEDDLE_FREE unsigned short heddle_narrow_f16(float v)
+{
+    return __builtin_isnan(v) ? 0x7fff : __builtin_bit_cast(unsigned short, (_Float16)v);
+}
+
+/* Sums and products: of halves by the device's instructions, of bfloats by fma, which sm_80 has. */
+#ifdef __CUDA_ARCH__
+#define HEDDLE_DEVICE_2(name, instruction)                                                         \
+    HEDDLE_FREE unsigned short name(unsigned short a, unsigned short b)                            \
+    {                                                                                              \
+        unsigned short r;                                                                          \
+        asm(instruction : "=h"(r) : "h"(a), "h"(b));                                               \
+        return r;                                                                                  \
+    }
+#define HEDDLE_DEVICE_3(name, instruction)                                                         \
+    HEDDLE_FREE unsigned short name(unsigned short a, unsigned short b, unsigned short c)          \
+    {                                                                                              \
+        unsigned short r;                                                                          \
+        asm(instruction : "=h"(r) : "h"(a), "h"(b), "h"(c));                                       \
+        return r;                                                                                  \
+    }
+HEDDLE_DEVICE_2(heddle_add_f16, "add.f16 %0, %1, %2;")
+HEDDLE_DEVICE_2(heddle_sub_f16, "sub.f16 %0, %1, %2;")
+HEDDLE_DEVICE_2(heddle_mul_f16, "mul.f16 %0, %1, %2;")
+HEDDLE_DEVICE_3(heddle_fma_f16, "fma.rn.f16 %0, %1, %2, %3;")
+HEDDLE_DEVICE_3(heddle_fma_bf16, "fma.rn.bf16 %0, %1, %2, %3;")
+HEDDLE_FREE unsigned short heddle_add_bf16(unsigned short a, unsigned short b)
+{
+    return heddle_fma_bf16(a, 0x3f80, b);
+}
+HEDDLE_FREE unsigned short heddle_sub_bf16(unsigned short a, unsigned short b)
+{
+    return heddle_fma_bf16(b, 0xbf80, a);
+}
+HEDDLE_FREE unsigned short heddle_mul_bf16(unsigned short a, unsigned short b)
+{
+    return heddle_fma_bf16(a, b, 0x8000);
+}
+#undef HEDDLE_DEVICE_2
+#undef HEDDLE_DEVICE_3
+#else
+#define HEDDLE_HOST(letters)                                                                       \
+    HEDDLE_FREE unsigned short heddle_add_##letters(unsigned short a, unsigned short b)            \
+    {                                                                                              \
+        return heddle_narrow_##letters(heddle_wide_##letters(a) + heddle_wide_##letters(b));       \
+    }                                                                                              \
+    HEDDLE_FREE unsigned short heddle_sub_##letters(unsigned short a, unsigned short b)            \
+    {                                                                                              \
+        return heddle_narrow_##letters(heddle_wide_##letters(a) - heddle_wide_##letters(b));       \
+    }                                                                                              \
+    HEDDLE_FREE unsigned short heddle_mul_##letters(unsigned short a, unsigned short b)            \
+    {                                                                                              \
+        return heddle_narrow_##letters(heddle_wide_##letters(a) * heddle_wide_##letters(b));       \
+    }                                                                                              \
+    HEDDLE_FREE unsigned short heddle_fma_##letters(unsigned short a, unsigned short b,            \
+                                                    unsigned short c)                              \
+    {                                                                                              \
+        return heddle_narrow_##letters(__builtin_fmaf(                                             \
+            heddle_wide_##letters(a), heddle_wide_##letters(b), heddle_wide_##letters(c)));        \
+    }
+HEDDLE_HOST(f16)
+HEDDLE_HOST(bf16)
+#undef HEDDLE_HOST
+#endif
+
+/* Elementary functions of the device, through float. */
+#ifdef __CUDA__
+#define HEDDLE_NARROW_MATH_1(type, pair, name, function)                                           \
+    static __device__ __forceinline__ type h##name(type a)                                         \
+    {                                                                                              \
+        return type(function((float)a));                                                           \
+    }                                                                                              \
+    static __device__ __forceinline__ pair h2##name(pair a)                                        \
+    {                                                                                              \
+        return pair(h##name(a.x), h##name(a.y));                                                   \
+    }
+#define HEDDLE_NARROW_MATH(type, pair)                                                             \
+    HEDDLE_NARROW_MATH_1(type, pair, exp, __nv_expf)                                               \
+    HEDDLE_NARROW_MATH_1(type, pair, exp2, __nv_exp2f)                                             \
+    HEDDLE_NARROW_MATH_1(type, pair, exp10, __nv_exp10f)                                           \
+    HEDDLE_NARROW_MATH_1(type, pair, log, __nv_logf)                                               \
+    HEDDLE_NARROW_MATH_1(type, pair, log2, __nv_log2f)                                             \
+    HEDDLE_NARROW_MATH_1(type, pair, log10, __nv_log10f)                                           \
+    HEDDLE_NARROW_MATH_1(type, pair, sin, __nv_sinf)                                               \
+    HEDDLE_NARROW_MATH_1(type, pair, cos, __nv_cosf)                                               \
+    HEDDLE_NARROW_MATH_1(type, pair, sqrt, __nv_sqrtf)                                             \
+    HEDDLE_NARROW_MATH_1(type, pair, rsqrt, __nv_rsqrtf)                                           \
+    HEDDLE_NARROW_MATH_1(type, pair, rcp, 1.0f /)                                                  \
+    HEDDLE_NARROW_MATH_1(type, pair, floor, __nv_floorf)                                           \
+    HEDDLE_NARROW_MATH_1(type, pair, ceil, __nv_ceilf)                                             \
+    HEDDLE_NARROW_MATH_1(type, pair, trunc, __nv_truncf)                                           \
+    HEDDLE_NARROW_MATH_1(type, pair, rint, __nv_rintf)
+#define HEDDLE_NARROW_SHUFFLE(type, name, kind)                                                    \
+    static __device__ __forceinline__ type name(unsigned int mask, type v, kind lane,              \
+                                                int width = 32)                                    \
+    {                                                                                              \
+        unsigned int word = 0;                                                                     \
+        __builtin_memcpy(&word, &v, sizeof v);                                                     \
+        word = ::name(mask, word, lane, width);                                                    \
+        __builtin_memcpy(&v, &word, sizeof v);                                                     \
+        return v;                                                                                  \
+    }
+#define HEDDLE_NARROW_DEVICE(type, pair)                                                           \
+    HEDDLE_NARROW_SHUFFLE(type, __shfl_sync, int)                                                  \
+    HEDDLE_NARROW_SHUFFLE(type, __shfl_xor_sync, int)                                              \
+    HEDDLE_NARROW_SHUFFLE(type, __shfl_up_sync, unsigned int)                                      \
+    HEDDLE_NARROW_SHUFFLE(type, __shfl_down_sync, unsigned int)                                    \
+    HEDDLE_NARROW_SHUFFLE(pair, __shfl_sync, int)                                                  \
+    HEDDLE_NARROW_SHUFFLE(pair, __shfl_xor_sync, int)                                              \
+    HEDDLE_NARROW_SHUFFLE(pair, __shfl_up_sync, unsigned int)                                      \
+    HEDDLE_NARROW_SHUFFLE(pair, __shfl_down_sync, unsigned int)                                    \
+    static __device__ __forceinline__ type __ldg(const type *p)                                    \
+    {                                                                                              \
+        return *p;                                                                                 \
+    }                                                                                              \
+    static __device__ __forceinline__ pair __ldg(const pair *p)                                    \
+    {                                                                                              \
+        return *p;                                                                                 \
+    }                                                                                              \
+    static __device__ __forceinline__ pair atomicAdd(pair *p, pair v)                              \
+    {                                                                                              \
+        unsigned int *word = (unsigned int *)p, old = *word, seen;                                 \
+        pair value;                                                                                \
+        do {                                                                                       \
+            seen = old;                                                                            \
+            __builtin_memcpy(&value, &seen, 4);                                                    \
+            value = value + v;                                                                     \
+            unsigned int made;                                                                     \
+            __builtin_memcpy(&made, &value, 4);                                                    \
+            old = ::atomicCAS(word, seen, made);                                                   \
+        } while (old != seen);                                                                     \
+        __builtin_memcpy(&value, &old, 4);                                                         \
+        return value;                                                                              \
+    }                                                                                              \
+    static __device__ __forceinline__ type atomicAdd(type *p, type v)                              \
+    {                                                                                              \
+        unsigned short *word = (unsigned short *)p, old = *word, seen;                             \
+        do {                                                                                       \
+            seen = old;                                                                            \
+            old = ::atomicCAS(word, seen, (type::from_bits(seen) + v).x);                          \
+        } while (old != seen);                                                                     \
+        return type::from_bits(old);                                                               \
+    }
+#else
+#define HEDDLE_NARROW_MATH(type, pair)
+#define HEDDLE_NARROW_DEVICE(type, pair)
+#endif
+
+/* The type, the pair of two, and their functions, whose names have `one` and `two` in them. */
+#define HEDDLE_NARROW(type, pair, native, one, two, letters)                                       \
+    struct __align__(2) type                                                                       \
+    {                                                                                              \
+        unsigned short x;                                                                          \
+        type() = default;                                                                          \
+        HEDDLE_BOTH type(float v) : x(heddle_narrow_##letters(v))                                  \
+        {                                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type(double v) : x(heddle_narrow_##letters((float)v))                          \
+        {                                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type(int v) : x(heddle_narrow_##letters((float)v))                             \
+        {                                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type(unsigned int v) : x(heddle_narrow_##letters((float)v))                    \
+        {                                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type(long long v) : x(heddle_narrow_##letters((float)v))                       \
+        {                                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type(unsigned long long v) : x(heddle_narrow_##letters((float)v))              \
+        {                                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type(short v) : x(heddle_narrow_##letters((float)v))                           \
+        {                                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type(unsigned short v) : x(heddle_narrow_##letters((float)v))                  \
+        {                                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH operator float() const                                                         \
+        {                                                                                          \
+            return heddle_wide_##letters(x);                                                       \
+        }                                                                                          \
+        HEDDLE_BOTH type operator-() const                                                         \
+        {                                                                                          \
+            return from_bits((unsigned short)(x ^ 0x8000));                                        \
+        }                                                                                          \
+        HEDDLE_BOTH type operator+() const                                                         \
+        {                                                                                          \
+            return *this;                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type &operator+=(type b)                                                       \
+        {                                                                                          \
+            return *this = *this + b;                                                              \
+        }                                                                                          \
+        HEDDLE_BOTH type &operator-=(type b)                                                       \
+        {                                                                                          \
+            return *this = *this - b;                                                              \
+        }                                                                                          \
+        HEDDLE_BOTH type &operator*=(type b)                                                       \
+        {                                                                                          \
+            return *this = *this * b;                                                              \
+        }                                                                                          \
+        HEDDLE_BOTH type &operator/=(type b)                                                       \
+        {                                                                                          \
+            return *this = *this / b;                                                              \
+        }                                                                                          \
+        static HEDDLE_BOTH type from_bits(unsigned short bits)                                     \
+        {                                                                                          \
+            type r;                                                                                \
+            r.x = bits;                                                                            \
+            return r;                                                                              \
+        }                                                                                          \
+        friend HEDDLE_BOTH type operator+(type a, type b)                                          \
+        {                                                                                          \
+            return from_bits(heddle_add_##letters(a.x, b.x));                                      \
+        }                                                                                          \
+        friend HEDDLE_BOTH type operator-(type a, type b)                                          \
+        {                                                                                          \
+            return from_bits(heddle_sub_##letters(a.x, b.x));                                      \
+        }                                                                                          \
+        friend HEDDLE_BOTH type operator*(type a, type b)                                          \
+        {                                                                                          \
+            return from_bits(heddle_mul_##letters(a.x, b.x));                                      \
+        }                                                                                          \
+        friend HEDDLE_BOTH type operator/(type a, type b)                                          \
+        {                                                                                          \
+            return type((float)a / (float)b);                                                      \
+        }                                                                                          \
+        friend HEDDLE_BOTH bool operator==(type a, type b)                                         \
+        {                                                                                          \
+            return (float)a == (float)b;                                                           \
+        }                                                                                          \
+        friend HEDDLE_BOTH bool operator!=(type a, type b)                                         \
+        {                                                                                          \
+            return (float)a != (float)b;                                                           \
+        }                                                                                          \
+        friend HEDDLE_BOTH bool operator<(type a, type b)                                          \
+        {                                                                                          \
+            return (float)a < (float)b;                                                            \
+        }                                                                                          \
+        friend HEDDLE_BOTH bool operator<=(type a, type b)                                         \
+        {                                                                                          \
+            return (float)a <= (float)b;                                                           \
+        }                                                                                          \
+        friend HEDDLE_BOTH bool operator>(type a, type b)                                          \
+        {                                                                                          \
+            return (float)a > (float)b;                                                            \
+        }                                                                                          \
+        friend HEDDLE_BOTH bool operator>=(type a, type b)                                         \
+        {                                                                                          \
+            return (float)a >= (float)b;                                                           \
+        }                                                                                          \
+    };                                                                                             \
+    struct __align__(4) pair                                                                       \
+    {                                                                                              \
+        type x, y;                                                                                 \
+        pair() = default;                                                                          \
+        HEDDLE_BOTH pair(type a, type b) : x(a), y(b)                                              \
+        {                                                                                          \
+        }                                                                                          \
+        friend HEDDLE_BOTH pair operator+(pair a, pair b)                                          \
+        {                                                                                          \
+            return pair(a.x + b.x, a.y + b.y);                                                     \
+        }                                                                                          \
+        friend HEDDLE_BOTH pair operator-(pair a, pair b)                                          \
+        {                                                                                          \
+            return pair(a.x - b.x, a.y - b.y);                                                     \
+        }                                                                                          \
+        friend HEDDLE_BOTH pair operator*(pair a, pair b)                                          \
+        {                                                                                          \
+            return pair(a.x * b.x, a.y * b.y);                                                     \
+        }                                                                                          \
+        friend HEDDLE_BOTH pair operator/(pair a, pair b)                                          \
+        {                                                                                          \
+            return pair(a.x / b.x, a.y / b.y);                                                     \
+        }                                                                                          \
+        HEDDLE_BOTH pair &operator+=(pair b)                                                       \
+        {                                                                                          \
+            return *this = *this + b;                                                              \
+        }                                                                                          \
+        HEDDLE_BOTH pair &operator*=(pair b)                                                       \
+        {                                                                                          \
+            return *this = *this * b;                                                              \
+        }                                                                                          \
+        friend HEDDLE_BOTH bool operator==(pair a, pair b)                                         \
+        {                                                                                          \
+            return a.x == b.x && a.y == b.y;                                                       \
+        }                                                                                          \
+    };                                                                                             \
+    HEDDLE_FREE unsigned short __##one##_as_ushort(type a)                                         \
+    {                                                                                              \
+        return a.x;                                                                                \
+    }                                                                                              \
+    HEDDLE_FREE type __ushort_as_##one(unsigned short bits)                                        \
+    {                                                                                              \
+        return type::from_bits(bits);                                                              \
+    }                                                                                              \
+    HEDDLE_FREE type __float2##one(float v)                                                        \
+    {                                                                                              \
+        return type(v);                                                                            \
+    }                                                                                              \
+    HEDDLE_FREE type __float2##one##_rn(float v)                                                   \
+    {                                                                                              \
+        return type(v);                                                                            \
+    }                                                                                              \
+    HEDDLE_FREE type __double2##one(double v)                                                      \
+    {                                                                                              \
+        return type((float)v);                                                                     \
+    }                                                                                              \
+    HEDDLE_FREE float __##one##2float(type a)                                                      \
+    {                                                                                              \
+        return (float)a;                                                                           \
+    }                                                                                              \
+    HEDDLE_FREE type __int2##one##_rn(int v)                                                       \
+    {                                                                                              \
+        return type((float)v);                                                                     \
+    }                                                                                              \
+    HEDDLE_FREE int __##one##2int_rn(type a)                                                       \
+    {                                                                                              \
+        return (int)__builtin_rintf((float)a);                                                     \
+    }                                                                                              \
+    HEDDLE_FREE int __##one##2int_rz(type a)                                                       \
+    {                                                                                              \
+        return (int)(float)a;                                                                      \
+    }                                                                                              \
+    HEDDLE_FREE pair __float2##two##_rn(float v)                                                   \
+    {                                                                                              \
+        return pair(type(v), type(v));                                                             \
+    }                                                                                              \
+    HEDDLE_FREE pair __floats2##two##_rn(float a, float b)                                         \
+    {                                                                                              \
+        return pair(type(a), type(b));                                                             \
+    }                                                                                              \
+    HEDDLE_FREE pair __float22##two##_rn(float2 v)                                                 \
+    {                                                                                              \
+        return pair(type(v.x), type(v.y));                                                         \
+    }                                                                                              \
+    HEDDLE_FREE pair __##one##s2##two(type a, type b)                                              \
+    {                                                                                              \
+        return pair(a, b);                                                                         \
+    }                                                                                              \
+    HEDDLE_FREE pair __##one##2##two(type a)                                                       \
+    {                                                                                              \
+        return pair(a, a);                                                                         \
+    }                                                                                              \
+    HEDDLE_FREE pair make_##two(type a, type b)                                                    \
+    {                                                                                              \
+        return pair(a, b);                                                                         \
+    }                                                                                              \
+    HEDDLE_FREE type __low2##one(pair a)                                                           \
+    {                                                                                              \
+        return a.x;                                                                                \
+    }                                                                                              \
+    HEDDLE_FREE type __high2##one(pair a)                                                          \
+    {                                                                                              \
+        return a.y;                                                                                \
+    }                                                                                              \
+    HEDDLE_FREE float __low2float(pair a)                                                          \
+    {                                                                                              \
+        return (float)a.x;                                                                         \
+    }                                                                                              \
+    HEDDLE_FREE float __high2float(pair a)                                                         \
+    {                                                                                              \
+        return (float)a.y;                                                                         \
+    }                                                                                              \
+    HEDDLE_FREE pair __low2##two(pair a)                                                           \
+    {                                                                                              \
+        return pair(a.x, a.x);                                                                     \
+    }                                                                                              \
+    HEDDLE_FREE pair __high2##two(pair a)                                                          \
+    {                                                                                              \
+        return pair(a.y, a.y);                                                                     \
+    }                                                                                              \
+    HEDDLE_FREE pair __lowhigh2highlow(pair a)                                                     \
+    {                                                                                              \
+        return pair(a.y, a.x);                                                                     \
+    }                                                                                              \
+    HEDDLE_FREE float2 __##two##2float2(pair a)                                                    \
+    {                                                                                              \
+        return make_float2((float)a.x, (float)a.y);                                                \
+    }                                                                                              \
+    HEDDLE_FREE type __hadd(type a, type b)                                                        \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE type __hsub(type a, type b)                                                        \
+    {                                                                                              \
+        return a - b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE type __hmul(type a, type b)                                                        \
+    {                                                                                              \
+        return a * b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE type __hdiv(type a, type b)                                                        \
+    {                                                                                              \
+        return a / b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE type __hneg(type a)                                                                \
+    {                                                                                              \
+        return -a;                                                                                 \
+    }                                                                                              \
+    HEDDLE_FREE type __habs(type a)                                                                \
+    {                                                                                              \
+        return type::from_bits((unsigned short)(a.x & 0x7fff));                                    \
+    }                                                                                              \
+    HEDDLE_FREE type __hfma(type a, type b, type c)                                                \
+    {                                                                                              \
+        return type::from_bits(heddle_fma_##letters(a.x, b.x, c.x));                               \
+    }                                                                                              \
+    HEDDLE_FREE type __hmin(type a, type b)                                                        \
+    {                                                                                              \
+        return type(__builtin_fminf((float)a, (float)b));                                          \
+    }                                                                                              \
+    HEDDLE_FREE type __hmax(type a, type b)                                                        \
+    {                                                                                              \
+        return type(__builtin_fmaxf((float)a, (float)b));                                          \
+    }                                                                                              \
+    HEDDLE_FREE bool __heq(type a, type b)                                                         \
+    {                                                                                              \
+        return a == b;                                                                             \
+    }                                                                                              \
+    HEDDLE_FREE bool __hne(type a, type b)                                                         \
+    {                                                                                              \
+        return a != b;                                                                             \
+    }                                                                                              \
+    HEDDLE_FREE bool __hlt(type a, type b)                                                         \
+    {                                                                                              \
+        return a < b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE bool __hle(type a, type b)                                                         \
+    {                                                                                              \
+        return a <= b;                                                                             \
+    }                                                                                              \
+    HEDDLE_FREE bool __hgt(type a, type b)                                                         \
+    {                                                                                              \
+        return a > b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE bool __hge(type a, type b)                                                         \
+    {                                                                                              \
+        return a >= b;                                                                             \
+    }                                                                                              \
+    HEDDLE_FREE bool __hisnan(type a)                                                              \
+    {                                                                                              \
+        return __builtin_isnan((float)a);                                                          \
+    }                                                                                              \
+    HEDDLE_FREE int __hisinf(type a)                                                               \
+    {                                                                                              \
+        return __builtin_isinf((float)a);                                                          \
+    }                                                                                              \
+    HEDDLE_FREE pair __hadd2(pair a, pair b)                                                       \
+    {                                                                                              \
+        return a + b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE pair __hsub2(pair a, pair b)                                                       \
+    {                                                                                              \
+        return a - b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE pair __hmul2(pair a, pair b)                                                       \
+    {                                                                                              \
+        return a * b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE pair __h2div(pair a, pair b)                                                       \
+    {                                                                                              \
+        return a / b;                                                                              \
+    }                                                                                              \
+    HEDDLE_FREE pair __hneg2(pair a)                                                               \
+    {                                                                                              \
+        return pair(-a.x, -a.y);                                                                   \
+    }                                                                                              \
+    HEDDLE_FREE pair __habs2(pair a)                                                               \
+    {                                                                                              \
+        return pair(__habs(a.x), __habs(a.y));                                                     \
+    }                                                                                              \
+    HEDDLE_FREE pair __hfma2(pair a, pair b, pair c)                                               \
+    {                                                                                              \
+        return pair(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));                                 \
+    }                                                                                              \
+    HEDDLE_FREE pair __hmin2(pair a, pair b)                                                       \
+    {                                                                                              \
+        return pair(__hmin(a.x, b.x), __hmin(a.y, b.y));                                           \
+    }                                                                                              \
+    HEDDLE_FREE pair __hmax2(pair a, pair b)                                                       \
+    {                                                                                              \
+        return pair(__hmax(a.x, b.x), __hmax(a.y, b.y));                                           \
+    }                                                                                              \
+    HEDDLE_NARROW_MATH(type, pair)                                                                 \
+    HEDDLE_NARROW_DEVICE(type, pair)
+
+#endif
