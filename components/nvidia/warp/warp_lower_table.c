@@ -100,6 +100,13 @@ static lowering *const lowerings[PTX_OPCODE_COUNT] = {
     [PTX_OP_MBARRIER_TRY_WAIT] = warp_lower_mbarrier,
     [PTX_OP_MBARRIER_PENDING_COUNT] = warp_lower_mbarrier,
     [PTX_OP_CP_ASYNC_MBARRIER_ARRIVE] = warp_lower_mbarrier,
+    [PTX_OP_MMA] = warp_lower_matrix,
+    [PTX_OP_WMMA_MMA] = warp_lower_matrix,
+    [PTX_OP_WMMA_LOAD] = warp_lower_matrix,
+    [PTX_OP_WMMA_STORE] = warp_lower_matrix,
+    [PTX_OP_LDMATRIX] = warp_lower_matrix,
+    [PTX_OP_STMATRIX] = warp_lower_matrix,
+    [PTX_OP_MOVMATRIX] = warp_lower_matrix,
     [PTX_OP_CP_ASYNC_COMMIT_GROUP] = warp_lower_nothing,
     [PTX_OP_CP_ASYNC_WAIT_GROUP] = warp_lower_nothing,
     [PTX_OP_CP_ASYNC_WAIT_ALL] = warp_lower_nothing,
@@ -122,4 +129,12 @@ void warp_lower(struct warp_build *b)
         lower(b);
     else
         b->missing = true;
+}
+
+bool warp_has(const struct ptx_module *module, const struct ptx_function *function,
+              const struct ptx_instruction *instruction)
+{
+    (void)module;
+    (void)function;
+    return lowerings[instruction->opcode] != NULL;
 }

@@ -11,7 +11,8 @@
     void warp_enter_half_##level(warp_handler **table);                                            \
     void warp_enter_convert_##level(warp_handler **table);                                         \
     void warp_enter_access_##level(warp_handler **table);                                          \
-    void warp_enter_other_##level(warp_handler **table);
+    void warp_enter_other_##level(warp_handler **table);                                           \
+    void warp_enter_matrix_##level(warp_handler **table);
 
 WARP_DECLARE(v2)
 WARP_DECLARE(v3)
