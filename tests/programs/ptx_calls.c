@@ -155,11 +155,13 @@ static void kernels_print(void)
 static void wrong_addresses_are_faults(void)
 {
     uint64_t nowhere = 4096, address;
+    uint32_t gpu;
     enum driver_status status;
     launch(0, "wrong", 1, &nowhere, 8, &status);
     CHECK(status == DRIVER_FAULT);
     printf("%s\n", api->error_text());
-    CHECK(api->fault_address(&address) && address == nowhere);
+    CHECK(api->fault_address(&address, &gpu) && address == nowhere && gpu == 0);
+    CHECK(api->ptx_fault() == DRIVER_PTX_ADDRESS);
 }
 
 int main(int argc, char **argv)
