@@ -15,10 +15,14 @@
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/hash.h"
 
 enum {
     EXECUTE_BUDGET = 1 << 18, /* warp instructions of a block at once, */
     EXECUTE_ROUND = 1 << 14,  /* and of one that is not over, for which there has to be room */
+    EXECUTE_PIECE = 128,      /* of these, between looks whether the block only waits; */
+    EXECUTE_SHORT = 32,       /* the same of one that has waited */
+    EXECUTE_SEEN = 4096,      /* places that accesses are remembered in */
     EXECUTE_ROOM = EXECUTE_ROUND * TRACE_RECORD / (TRACE_CHUNK - TRACE_RECORD) + 3 /* chunks */
 };
 
@@ -27,6 +31,21 @@ struct player_warp {
     uint32_t *words;
     size_t used, room;
     uint32_t count;
+};
+
+/* Lanes of a warp that have ended, and those that have come to a barrier that others have not. */
+struct player_lanes {
+    uint32_t exited, arrived;
+};
+
+/* Does a block only wait for others? That is so when each of its warps has loaded from global
+ * memory in its last piece, only what it had loaded in the piece before, and has stored nothing. An
+ * atomic counts as a load. */
+struct player_watch {
+    uint64_t key[EXECUTE_SEEN]; /* a hash of warp, instruction and address */
+    uint32_t piece[EXECUTE_SEEN];
+    uint32_t now; /* piece */
+    uint32_t loads, fresh, stores;
 };
 
 struct player_call {
@@ -38,9 +57,10 @@ struct player_call {
     /* Static instructions: those in the kernel's table, and those by which lanes end. */
     uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
     struct player_warp warp[TRACE_WARPS]; /* of the block that is executed */
-    uint32_t exited[TRACE_WARPS];         /* lanes */
-    struct cuda_trace *trace;             /* of a recording; NULL: there is none */
-    struct itrace_inst *insts;            /* by number in the module, of a recording */
+    struct player_lanes lanes[TRACE_WARPS];
+    struct player_watch watch;
+    struct cuda_trace *trace;  /* of a recording; NULL: there is none */
+    struct itrace_inst *insts; /* by number in the module, of a recording */
     struct player_call *next;
 };
 
@@ -52,7 +72,7 @@ struct player_kept {
     bool asks;
     uint64_t number; /* in the grid */
     void *memory;
-    uint32_t exited[TRACE_WARPS];
+    struct player_lanes lanes[TRACE_WARPS];
     struct player_warp recorded[TRACE_WARPS]; /* of a recording: all that it has executed */
 };
 
@@ -175,6 +195,60 @@ static void warp_reserve(struct player_warp *w, size_t words)
         die("out of memory for the instructions of a block");
 }
 
+static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
+{
+    const uint32_t *size = c->call.launch.block;
+    uint32_t lanes = size[0] * size[1] * size[2] - 32 * warp;
+    return lanes < 32 ? (1u << lanes) - 1 : UINT32_MAX;
+}
+
+/* When the last lanes have come to the barrier or ended, it is over for the warp. */
+static void lanes_settle(struct player_call *c, uint32_t warp)
+{
+    struct player_lanes *l = &c->lanes[warp];
+    if (!(lanes_of(c, warp) & ~(l->arrived | l->exited)))
+        l->arrived = 0;
+}
+
+/* An SM counts warps at barriers and no lanes, so the first lanes of a warp that come to one stand
+ * for all of them. */
+static bool lanes_arrive(struct player_call *c, const struct warp_step *step)
+{
+    struct player_lanes *l = &c->lanes[step->warp];
+    bool first = !l->arrived;
+    l->arrived |= step->active;
+    lanes_settle(c, step->warp);
+    return first;
+}
+
+static void watch_access(struct player_watch *w, const struct trace_inst *inst,
+                         const struct warp_step *step, uint32_t warps)
+{
+    if (!step->active || step->space != PTX_SPACE_GLOBAL)
+        return;
+    if (inst->kind == TRACE_STORE) {
+        w->stores++;
+        return;
+    }
+    uint64_t address = step->addresses[__builtin_ctz(step->active)];
+    uint64_t key =
+        hash_multiply(address ^ hash_multiply((uint64_t)step->instruction << 32 | step->warp));
+    uint32_t place = (uint32_t)(key >> 32) % EXECUTE_SEEN;
+    w->loads++;
+    w->fresh += w->key[place] != key || w->now - w->piece[place] > 2 * warps;
+    w->key[place] = key;
+    w->piece[place] = w->now;
+}
+
+/* A piece is over: has it done nothing but wait? */
+static bool watch_waits(struct player_watch *w)
+{
+    bool waits = w->loads && !w->fresh && !w->stores;
+    w->loads = w->fresh = w->stores = 0;
+    w->now++;
+    return waits;
+}
+
 static void execute_observe(void *context, const struct warp_step *step)
 {
     struct player_call *c = context;
@@ -183,19 +257,24 @@ static void execute_observe(void *context, const struct warp_step *step)
     const struct trace_inst *inst =
         &arena_at(struct trace_inst, c->kernel->insts)[step->instruction];
     struct itrace_step s = {.mask = step->active, .mode = ITRACE_MODE_NONE};
+    if (c->exits[step->instruction / 64] >> step->instruction % 64 & 1)
+        c->lanes[step->warp].exited |= step->active;
+    if (inst->kind == TRACE_BARRIER && !lanes_arrive(c, step))
+        return;
     enum trace_space space = TRACE_NOWHERE;
     if (inst->unit == TRACE_MEMORY) {
         space = execute_space(step);
-        if (step->addresses)
+        if (step->addresses) {
             execute_addresses(step, &s);
+            watch_access(&c->watch, inst, step, c->kernel->block.threads / 32);
+        }
     } else if (c->kernel->way == SAMPLING_MEMORY_ONLY && inst->kind == TRACE_COMPUTE) {
         return;
     }
     warp_reserve(w, TRACE_RECORD);
     w->used += trace_writer_record(w->words + w->used, step->instruction, &s, space);
     w->count++;
-    if (c->exits[step->instruction / 64] >> step->instruction % 64 & 1)
-        c->exited[step->warp] |= step->active;
+    lanes_settle(c, step->warp);
 }
 
 /* ---- recordings ---- */
@@ -321,13 +400,20 @@ static void execute_fail(const struct trace_player *p, const struct warp_fault *
 
 /* Executes the block as far as it comes. false: the run has failed. */
 static bool execute_run(const struct trace_player *p, struct player_call *c,
-                        struct warp_block *block, uint64_t budget, bool *more)
+                        struct warp_block *block, uint64_t budget, uint64_t piece, bool *more)
 {
     struct warp_launch *l = &c->call.launch;
     struct warp_fault fault = {0};
     for (unsigned i = 0; i < TRACE_WARPS; i++)
         c->warp[i].used = c->warp[i].count = 0;
-    enum warp_end end = warp_block_run(l, block, budget, &fault);
+    uint64_t first = l->instructions, before;
+    uint32_t waits = 0, warps = c->kernel->block.threads / 32;
+    enum warp_end end;
+    do {
+        before = l->instructions;
+        end = warp_block_run(l, block, piece, &fault);
+        waits = watch_waits(&c->watch) || l->instructions == before ? waits + 1 : 0;
+    } while (end == WARP_WAITS && waits < warps && l->instructions - first < budget);
     *more = end == WARP_WAITS;
     if (end == WARP_FAULT)
         execute_fail(p, &fault);
@@ -350,12 +436,9 @@ static uint64_t execute_chunks(const struct player_call *c)
 /* Bits of the warps whose lanes have all ended. */
 static uint32_t execute_ended(const struct player_call *c, const struct trace_block *b)
 {
-    const uint32_t *size = c->call.launch.block;
-    uint32_t threads = size[0] * size[1] * size[2], ended = 0;
+    uint32_t ended = 0;
     for (uint32_t w = 0; w < b->warps; w++) {
-        uint32_t lanes = threads - 32 * w;
-        uint32_t all = lanes < 32 ? (1u << lanes) - 1 : UINT32_MAX;
-        ended |= c->exited[w] == all ? 1u << w : 0;
+        ended |= c->lanes[w].exited == lanes_of(c, w) ? 1u << w : 0;
     }
     return ended;
 }
@@ -418,7 +501,7 @@ static void kept_add(struct player_call *c, uint32_t block, uint32_t sm, uint32_
         die("out of memory for a block of a launch");
     *kept = (struct player_kept){
         .call = c, .block = block, .sm = sm, .number = c->kernel->at_block, .memory = c->block};
-    memcpy(kept->exited, c->exited, sizeof kept->exited);
+    memcpy(kept->lanes, c->lanes, sizeof kept->lanes);
     kept_record(kept, warps);
     c->block = NULL;
     while (*last)
@@ -447,9 +530,9 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
         && !(c->block = aligned_alloc(64, (warp_block_bytes(&c->call.launch) + 63) / 64 * 64)))
         die("out of memory for a block of a launch");
     if (!k->at_hand) {
-        memset(c->exited, 0, sizeof c->exited);
+        memset(c->lanes, 0, sizeof c->lanes);
         struct warp_block *block = warp_block_begin(&c->call.launch, k->at_block, sm, c->block);
-        if (!execute_run(p, c, block, EXECUTE_BUDGET, &c->more))
+        if (!execute_run(p, c, block, EXECUTE_BUDGET, EXECUTE_PIECE, &c->more))
             return false;
     }
     k->at_hand = true;
@@ -490,11 +573,11 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *kept)
     if (!trace_player_work_can_send(p, kept->sm) || c->kernel->at_hand
         || p->writer.free_count < EXECUTE_ROOM)
         return false;
-    memcpy(c->exited, kept->exited, sizeof c->exited);
-    if (!execute_run(p, c, kept->memory, EXECUTE_ROUND, &more))
+    memcpy(c->lanes, kept->lanes, sizeof c->lanes);
+    if (!execute_run(p, c, kept->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
         return false;
     execute_store(p, c, b, more);
-    memcpy(kept->exited, c->exited, sizeof c->exited);
+    memcpy(kept->lanes, c->lanes, sizeof c->lanes);
     kept_record(kept, b->warps);
     kept->asks = false;
     trace_player_work_send_go_on(p, kept->sm, 0, kept->block);
