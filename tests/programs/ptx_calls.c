@@ -171,6 +171,7 @@ int main(int argc, char **argv)
     load(argv[1]);
     if (!strcmp(argv[2], "wrong")) {
         wrong_addresses_are_faults();
+        printf("PASS ptx_calls\n");
         api->finish();
         return 0;
     }
