@@ -315,6 +315,9 @@ static bool compile_device(struct cuda_cc *cc, const char *source, const char *p
                                       "-Xclang",
                                       MATH_LIBRARY};
     words line = begin(cc);
+    /* Sums of products are contracted in what the program says, as nvcc does, but not in the
+     * library of math, whose errors would grow. */
+    add(cc, &line, "-ffp-contract=fast-honor-pragmas");
     if (access(MATH_LIBRARY, R_OK) != 0) {
         fprintf(stderr, "heddle cuda-cc: cannot read '%s': install the package libclc-19\n",
                 MATH_LIBRARY);

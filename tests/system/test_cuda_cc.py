@@ -1,0 +1,66 @@
+"""`heddle cuda-cc` compiles CUDA programs by clang alone, which then run on NVIDIA's machines."""
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness import HEDDLE, call
+
+PROGRAMS = Path(__file__).parent.parent / "programs/cuda"
+MACHINE = "platforms/a100.heddle --mode functional"
+pytestmark = pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19 is missing")
+
+
+@pytest.fixture
+def compiled(tmp_path):
+    def compile_program(name, *options):
+        program = tmp_path / name
+        call([HEDDLE, "cuda-cc", PROGRAMS / f"{name}.cu", "-o", program, *options],
+             env={"PATH": "/usr/bin:/bin"})
+        return program
+    return compile_program
+
+
+@pytest.mark.parametrize("name", ["groups", "halves"])
+def test_program_is_compiled_and_passes(run, compiled, name):
+    run(f"{MACHINE} -- {compiled(name)}", "^PASS")
+
+
+@pytest.mark.full
+def test_matrix_fragments_are_those_of_the_host(run, compiled):
+    run(f"{MACHINE} -- {compiled('matrices')}", "^PASS")
+
+
+@pytest.mark.full
+def test_math_keeps_the_published_bounds(run, compiled):
+    run(f"{MACHINE} -- {compiled('math_errors', '-lmpfr', '-lgmp')}", "^PASS")
+
+
+def test_ptx_is_for_the_architecture_that_was_asked_for(tmp_path):
+    ptx = tmp_path / "a.ptx"
+    for option in ("-arch=sm_90", "-gencode=arch=compute_90,code=sm_90"):
+        call([HEDDLE, "cuda-cc", "--ptx", PROGRAMS / "halves.cu", option, "-o", ptx])
+        assert ".target sm_90" in ptx.read_text()
+
+
+@pytest.mark.parametrize("words, message", [
+    ((), "an argument is expected"),
+    (("-O2",), "there is no source"),
+    (("-c",), "there is no source"),
+    (("nothere.cu",), "cannot read 'nothere.cu': No such file"),
+    (("a.cu", "-o"), "'-o' needs a value"),
+    (("a.cu", "-arch=gfx90a"), "'gfx90a' names no architecture such as sm_80"),
+    (("-rdc=true", "a.cu"), "there is no linker of device code"),
+    (("a.cu", "b.cu", "-c", "-o", "x.o"), "several sources do not go into one file"),
+])
+def test_mistakes_of_the_command_line_are_named(words, message):
+    call([HEDDLE, "cuda-cc", *words], message, status=1 if "nothere.cu" in words else 2)
+
+
+def test_mistakes_of_the_source_are_clangs(tmp_path):
+    source = tmp_path / "wrong.cu"
+    source.write_text("__global__ void k() { int x = nothing; }\nint main() {}\n")
+    call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "x"],
+         r"wrong\.cu:1:\d+: error: use of undeclared identifier 'nothing'", status=1)
+    assert not os.path.exists(tmp_path / "x")
