@@ -1,4 +1,5 @@
 """The HIP programs of tests/programs that tests run in numbers."""
+import itertools
 import subprocess
 
 import pytest
@@ -35,3 +36,11 @@ def quick_and_full(quick, everything):
     """The words of `quick` always, the rest of `everything` with --full."""
     quick = quick.split()
     return quick + only_full(*(p for p in everything if p not in quick))
+
+
+def both_ways(first, second):
+    """Pairs of values of two parameters: each value of both always, all pairs with --full."""
+    longest = max(len(first), len(second))
+    quick = [(first[i % len(first)], second[i % len(second)]) for i in range(longest)]
+    return quick + only_full(*(pair for pair in itertools.product(first, second)
+                               if pair not in quick))

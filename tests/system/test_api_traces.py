@@ -86,9 +86,8 @@ def check_recorded(measure, folder, platform, program):
 
 
 @pytest.mark.parametrize("program", quick_and_full(
-    "vectoradd module copies device_variables prints managed streams host_threads threads "
-    "own_addresses", GOOD + ["own_streams", "stream_rules", "flushes", "late_arguments",
-                            "own_addresses"]))
+    "vectoradd module copies device_variables prints streams host_threads own_addresses",
+    GOOD + ["own_streams", "stream_rules", "flushes", "late_arguments", "own_addresses"]))
 def test_played_recording_counts_what_the_program_counts(measure, tmp_path, program):
     check_recorded(measure, tmp_path, TINY, program)
 

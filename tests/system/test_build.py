@@ -13,7 +13,8 @@ import harness
 import pytest
 
 TINY = "platforms/tiny.heddle"
-FIFO = "docs/examples/fifo/fifo_test.heddle"  # is compiled in a quarter of the time
+SMALL = "tests/system/small/small.heddle"  # is compiled in a fiftieth of the time
+OTHER = "tests/system/hang/deadlock.heddle"
 
 
 def platforms_in(cache):
@@ -22,9 +23,9 @@ def platforms_in(cache):
 
 def test_second_build_writes_nothing(heddle, tmp_path):
     env = {"HEDDLE_CFLAGS": "-O0", "HEDDLE_CACHE": str(tmp_path / "cache")}
-    heddle(f"build {FIFO}", env=env)
+    heddle(f"build {SMALL}", env=env)
     before = time.time_ns()
-    heddle(f"build {FIFO}", env=env)
+    heddle(f"build {SMALL}", env=env)
     new = [file for file in (tmp_path / "cache").rglob("*")
            if file.is_file() and "lock" not in file.name and file.stat().st_mtime_ns > before]
     assert not new
@@ -55,7 +56,7 @@ def test_what_came_compiled_is_not_compiled(heddle, home, tmp_path):
     env = {**home(tmp_path / "shipped/objects"), "HEDDLE_CFLAGS": "-O0"}
 
     def build(cache, says):
-        heddle(f"build {FIFO} --verbose", says,
+        heddle(f"build {SMALL} --verbose", says,
                env={**env, "HEDDLE_CACHE": str(tmp_path / cache)})
 
     build("shipped", "[1-9][0-9]* compiled, linked")
@@ -123,20 +124,13 @@ def test_clang_has_nothing_to_say(heddle, tmp_path):
 
 
 def changed_while_it_is_read(folder):
-    """docs/examples/fifo under other names, and a compiler that changes it just before it reads
-    it."""
-    fifo = Path("docs/examples/fifo")
-    source = (fifo / "fifo.c").read_text().replace("fifo", "spool")
-    (folder / "spool.c").write_text(source)
+    """A copy of the small platform, and a compiler that changes it just before it reads it."""
+    shutil.copytree(Path(SMALL).parent, folder, dirs_exist_ok=True)
     (folder / "edited.c").write_text(
-        source + 'extern const char spool_marker[];'
-        ' const char spool_marker[] = "changed behind the back";\n')
-    (folder / "spool.heddle").write_text(
-        (fifo / "fifo.heddle").read_text().replace("fifo", "spool"))
-    test = (fifo / "fifo_test.heddle").read_text().replace("fifo/fifo", "spool", 1)
-    (folder / "test.heddle").write_text(test.replace("fifo", "spool"))
+        (folder / "ticker.c").read_text() + 'extern const char ticker_marker[];'
+        ' const char ticker_marker[] = "changed behind the back";\n')
     compiler = folder / "cc"
-    compiler.write_text(f'#!/bin/sh\nmv "{folder}/edited.c" "{folder}/spool.c" 2>/dev/null\n'
+    compiler.write_text(f'#!/bin/sh\nmv "{folder}/edited.c" "{folder}/ticker.c" 2>/dev/null\n'
                         'exec cc "$@"\n')
     compiler.chmod(0o755)
     return {"HEDDLE_CC": str(compiler), "HEDDLE_CACHE": str(folder / "cache"),
@@ -150,10 +144,10 @@ def test_object_is_not_kept_under_the_name_of_another_source(heddle, run, tmp_pa
         return any(b"changed behind the back" in file.read_bytes()
                    for file in (tmp_path / "cache/objects").rglob("*") if file.is_file())
 
-    heddle(f"build {tmp_path}/test.heddle", "have changed while it was compiled; build again",
+    heddle(f"build {tmp_path}/small.heddle", "have changed while it was compiled; build again",
            status=1, env=env)
     assert not is_kept()
-    run(f"{tmp_path}/test.heddle", env=env)
+    run(f"{tmp_path}/small.heddle", env=env)
     assert is_kept()
 
 
@@ -161,12 +155,12 @@ def test_full_cache_forgets_what_was_used_longest_ago(heddle, tmp_path):
     cache = tmp_path / "cache"
     env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
     bounded = {**env, "HEDDLE_CACHE_LIMIT": "100KiB"}
-    heddle("build tests/system/memtest.heddle --generic", env=env)
+    heddle(f"build {OTHER}", env=env)
     for file in [cache, *cache.rglob("*")]:
         os.utime(file, (time.time() - 2 * 86400,) * 2)
-    heddle(f"build {FIFO} --generic --verbose", "from the cache", env=bounded)
+    heddle(f"build {SMALL} --verbose", "from the cache", env=bounded)
     assert platforms_in(cache) == 1
-    heddle("build tests/system/memtest.heddle --generic", env=bounded)
+    heddle(f"build {OTHER}", env=bounded)
     assert platforms_in(cache) == 2  # nothing that was used just now is gone
 
 
@@ -201,7 +195,7 @@ def test_damaged_cache_is_mended(run, tmp_path, how):
     cache = tmp_path / "cache"
     env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
     for options in ("", " --generic"):
-        run(FIFO + options, env=env)
+        run(SMALL + options, env=env)
     whole = {file: file.read_bytes() for file in files_in(cache) if file.stat().st_size > 0}
     stamps = [file for file in whole if file.suffix == ".stamp"]
     results = [file for file in whole if file.suffix in (".so", ".tables")]
@@ -209,15 +203,15 @@ def test_damaged_cache_is_mended(run, tmp_path, how):
     for file in whole:  # whatever the stamps say, each file is noticed when it is needed
         if file in results or file in stamps:
             damage(file, how)
-            run(FIFO + ("" if ".tables" not in file.name else " --generic"), env=env)
-            run(FIFO + " --generic", env=env)
+            run(SMALL + ("" if ".tables" not in file.name else " --generic"), env=env)
+            run(SMALL + " --generic", env=env)
     seen = set()  # platform.so is a library under another name
     for file in whole:
         if file.exists() and file.stat().st_ino not in seen:
             seen.add(file.stat().st_ino)
             damage(file, how)
     for options in ("", " --generic"):
-        run(FIFO + options, env=env)
+        run(SMALL + options, env=env)
     for file, content in whole.items():
         if file.suffix != ".stamp":
             assert file.read_bytes() == content, file
@@ -233,7 +227,7 @@ def compiler_that_waits(folder):
 
 
 def start_build(folder, env):
-    process = subprocess.Popen([harness.HEDDLE, "build", FIFO], env={**os.environ, **env},
+    process = subprocess.Popen([harness.HEDDLE, "build", SMALL], env={**os.environ, **env},
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
     harness.until((folder / "runs").exists)
@@ -269,16 +263,16 @@ def test_what_killed_builds_leave_goes_and_what_running_ones_write_stays(heddle,
     mine = set(left_over(cache))
     assert left not in mine and mine and all(
         f".{running.pid}." in name for name in mine)
-    heddle("build tests/system/threads.heddle", env=env)  # beside it
+    heddle(f"build {OTHER}", env=env)  # beside it
     assert mine <= set(left_over(cache))
     (tmp_path / "go").touch()
     assert running.wait(timeout=harness.NEVER) == 0 and not left_over(cache)
-    run(FIFO, env=env)
+    run(SMALL, env=env)
 
 
 def test_two_builds_at_once_give_one_platform(run, tmp_path):
     env = {"HEDDLE_CACHE": str(tmp_path / "cache"), "HEDDLE_CFLAGS": "-O0"}
-    both = [subprocess.Popen([harness.HEDDLE, "run", FIFO, "--progress", "none"],
+    both = [subprocess.Popen([harness.HEDDLE, "run", SMALL, "--progress", "none"],
                              env={**os.environ, **env}, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE) for _ in range(2)]
     for one in both:
@@ -296,14 +290,14 @@ def test_disk_that_is_full_is_named_and_nothing_is_half_written(run, tmp_path, m
 
     cache = tmp_path / "cache"
     env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
-    done = subprocess.run([harness.HEDDLE, "build", FIFO], env={**os.environ, **env}, text=True,
+    done = subprocess.run([harness.HEDDLE, "build", SMALL], env={**os.environ, **env}, text=True,
                           capture_output=True, preexec_fn=limited, restore_signals=False,
                           check=False)
     assert done.returncode == 1
     assert "File too large" in done.stderr or "without a word" in done.stderr, done.stderr
     assert not left_over(cache)
     assert not platforms_in(cache)
-    run(FIFO, env=env)
+    run(SMALL, env=env)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o773])
@@ -314,13 +308,13 @@ def test_cache_that_others_can_write_to_is_refused(heddle, run, tmp_path, folder
     env = {"HEDDLE_CACHE": str(cache), "HEDDLE_CFLAGS": "-O0"}
     (cache / folder).mkdir(parents=True)
     (cache / folder).chmod(mode)
-    heddle(f"build {FIFO}", "other users can write to the cache", "chmod go-w", status=1, env=env)
-    run(FIFO, "other users can write to the cache", status=1, env=env)
+    heddle(f"build {SMALL}", "other users can write to the cache", "chmod go-w", status=1, env=env)
+    run(SMALL, "other users can write to the cache", status=1, env=env)
     assert not any(cache.rglob("*.o"))
     if os.geteuid() == 0 and mode == 0o777:
         (cache / folder).chmod(0o755)
         os.chown(cache / folder, 12345, -1)
-        heddle(f"build {FIFO}", "belongs to another user .12345", "set HEDDLE_CACHE", status=1,
+        heddle(f"build {SMALL}", "belongs to another user .12345", "set HEDDLE_CACHE", status=1,
                env=env)
         assert not any(cache.rglob("*.o"))
 
@@ -337,17 +331,17 @@ def test_cache_that_others_can_replace_is_refused(heddle, tmp_path, depth, throu
            "HEDDLE_CFLAGS": "-O0"}
     for mode in 0o777, 0o770:
         above.chmod(mode)
-        heddle(f"build {FIFO}", f"other users can write to the folder above the cache, '{above}'",
+        heddle(f"build {SMALL}", f"other users can write to the folder above the cache, '{above}'",
                "chmod go-w", status=1, env=env)
     if os.geteuid() == 0:
         above.chmod(0o755)
         os.chown(above, 12345, -1)
-        heddle(f"build {FIFO}", f"the cache lies in '{above}', which belongs to another user",
+        heddle(f"build {SMALL}", f"the cache lies in '{above}', which belongs to another user",
                status=1, env=env)
         os.chown(above, 0, -1)
     assert not any(cache.iterdir())
     above.chmod(0o1777)
-    heddle(f"build {FIFO}", status=1, env={**env, "HEDDLE_CC": "false"})
+    heddle(f"build {SMALL}", status=1, env={**env, "HEDDLE_CC": "false"})
     assert any(cache.iterdir())  # it came as far as its compiler
 
 
@@ -357,13 +351,13 @@ def test_cache_that_nobody_else_can_enter_is_fine(heddle, tmp_path):
     (tmp_path / "cache/objects").mkdir(parents=True)
     (tmp_path / "cache/objects").chmod(0o777)
     (tmp_path / "cache").chmod(0o700)
-    heddle(f"build {FIFO}", env=env)
+    heddle(f"build {SMALL}", env=env)
 
 
 def test_damage_in_a_copy_of_the_cache_is_not_run(run, tmp_path):
     """The original is as it was."""
     env = {"HEDDLE_CACHE": str(tmp_path / "cache"), "HEDDLE_CFLAGS": "-O0"}
-    run(FIFO, env=env)
+    run(SMALL, env=env)
     shutil.copytree(tmp_path / "cache", tmp_path / "copy")
     good, = (tmp_path / "cache/platforms").rglob("platform.so")
     copied, = (tmp_path / "copy/platforms").rglob("platform.so")
@@ -372,5 +366,5 @@ def test_damage_in_a_copy_of_the_cache_is_not_run(run, tmp_path):
         damaged[at] ^= 0xff
     copied.write_bytes(damaged)
     shutil.copystat(good, copied)
-    run(FIFO, env={**env, "HEDDLE_CACHE": str(tmp_path / "copy")})
+    run(SMALL, env={**env, "HEDDLE_CACHE": str(tmp_path / "copy")})
     assert copied.read_bytes() != damaged

@@ -2,6 +2,7 @@
 import pytest
 
 from harness import ANY, same
+from programs import only_full
 
 TINY = "platforms/tiny.heddle"
 SIMULATED = "--host-clock simulated -- host_clocks simulated"
@@ -26,7 +27,7 @@ def test_clocks_are_those_of_the_host_by_default(run):
     run(f"{TINY} --host-clock host -- host_clocks")
 
 
-@pytest.mark.parametrize("program", ["streams", "threads", "managed", "prints"])
+@pytest.mark.parametrize("program", ["threads", "managed", *only_full("streams", "prints")])
 def test_simulated_clocks_change_nothing_for_programs_that_do_not_sleep(measure, program):
     same(measure(f"{TINY} -- {program}"),
          measure(f"{TINY} --host-clock simulated -- {program}"))

@@ -111,7 +111,7 @@ def test_two_gpus_wait_for_each_other(run, mode):
         f" -- {KFD / 'hsa_queues'} two {KERNEL}", "^PASS hsa_queues two")
 
 
-@pytest.mark.parametrize("mode", ["functional", "timing"])
+@pytest.mark.parametrize("mode", ["timing", pytest.param("functional", marks=pytest.mark.full)])
 def test_a_memory_fault_is_told_to_the_program_and_to_people(run, mode):
     run(f"{NANO} --mode {mode} -- {PROGRAMS / 'bad_oob'}",
         r"kernel 'read_behind\(int const\*, int\*, int\)': load of 4 bytes at 0x[0-9a-f]+ is out",

@@ -9,7 +9,7 @@ import harness
 import pytest
 
 from harness import HEDDLE, ROOT, call
-from programs import quick_and_full
+from programs import only_full, quick_and_full
 
 PLATFORMS = (glob.glob("platforms/*.heddle") + glob.glob("tests/system/*.heddle")
              + glob.glob("tests/system/hang/*.heddle"))
@@ -107,7 +107,9 @@ SMALLER = {"pod512": "--set side=3 --set gpus=2", "pod64": "--set nodes=2 --set 
            "r9nano_x8_fabric": "--set gpu.arrays=1"}
 
 
-@pytest.mark.parametrize("name", sorted(Path(file).stem for file in glob.glob("platforms/*")))
+@pytest.mark.parametrize("name", quick_and_full(
+    "tiny r9nano_x4_l2_all mi300a managed4 rtx3070 pod64",
+    sorted(Path(file).stem for file in glob.glob("platforms/*"))))
 def test_stamp_has_each_parameter_that_params_lists(heddle, tmp_path, name):
     """Those of all levels and links, and each slot; one that has its part from another component,
     or hands it on, is known by the other's name."""
@@ -168,7 +170,7 @@ def test_warnings_of_the_library_are_shown_to_the_library_only(heddle, tmp_path)
     assert "switch.heddle:15:28: warning" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ["pipe", "device", "folder", "large"])
+@pytest.mark.parametrize("name", ["pipe", "device", "folder", *only_full("large")])
 def test_files_that_cannot_be_read_whole_are_refused_unopened(heddle, tmp_path, name):
     """A description, an import and a behaviour; a pipe would wait, a device has no end."""
     file = tmp_path / f"{name}.heddle"

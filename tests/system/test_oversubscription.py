@@ -5,6 +5,7 @@ import re
 import pytest
 
 from harness import FAILS, same, same_bytes, ways
+from programs import only_full
 
 PAGE = 4096
 LINES = PAGE // 64
@@ -38,7 +39,7 @@ def conserved(done, gpus=1):
     return came, went
 
 
-@pytest.mark.parametrize("pattern", ["stream", "random", "stencil"])
+@pytest.mark.parametrize("pattern", ["random", *only_full("stream", "stencil")])
 def test_more_memory_than_the_card_has(measure, pattern):
     over = measure(f"{DEMAND} -- oversubscribe {pattern} {OVER} 3")
     room = measure(f"{DEMAND} -- oversubscribe {pattern} 768 3")
@@ -49,7 +50,7 @@ def test_more_memory_than_the_card_has(measure, pattern):
 
 
 def test_order_threads_and_mode_change_no_result(measure):
-    text = f"{DEMAND} --set driver.eviction.block=64KiB {{}} -- oversubscribe random {OVER} 2"
+    text = f"{DEMAND} --set driver.eviction.block=64KiB {{}} -- oversubscribe random {OVER} 1"
     reference = same_bytes(measure, text, ["--threads=2", "--tick-order=random:3"])
     conserved(reference)
     plain = measure(text.format("--mode functional"))
@@ -57,7 +58,7 @@ def test_order_threads_and_mode_change_no_result(measure):
 
 
 def test_several_gpus_take_pages_from_each_other_and_from_the_host(measure):
-    text = (f"{DEMAND} --set gpus=4 {{}} -- oversubscribe stencil {OVER} 4").replace(
+    text = (f"{DEMAND} --set gpus=4 {{}} -- oversubscribe stencil {OVER} 2").replace(
         "--set gpus=1 ", "")
     done = measure(text.format(""))
     came, _ = conserved(done, 4)
@@ -132,8 +133,8 @@ class Card:
             self.order = [p for p in self.order if p not in block] + block
 
 
-@pytest.mark.parametrize("policy, kib", [("lru_eviction", 4), ("lru_eviction", 64),
-                                         ("fifo_eviction", 64)])
+@pytest.mark.parametrize("policy, kib", [("lru_eviction", 64), *only_full(
+    ("lru_eviction", 4), ("fifo_eviction", 64))])
 def test_pages_leave_as_in_a_model_of_the_policy(measure, policy, kib):
     rounds, count = 4, OVER * 1024 // PAGE
     full = measure(f"{DEMAND} -- oversubscribe stream {OVER} 1")
@@ -160,12 +161,12 @@ def test_any_page_leaves_and_every_run_is_the_same(measure):
 
 def test_tree_brings_neighbours_in_fewer_faults_and_thrashes_when_memory_is_short(measure):
     tree = "--set driver.prefetch=tree_prefetch --set driver.eviction.block=64KiB"
-    with_it, alone = (measure(f"{DEMAND} {option} -- oversubscribe stream 768 2")
+    with_it, alone = (measure(f"{DEMAND} {option} -- oversubscribe stream 768 1")
                       for option in (tree, ""))
     assert pages(with_it)["pages"] == pages(alone)["pages"] == 768 * 1024 // PAGE
     assert pages(with_it)["far_faults"] < pages(alone)["far_faults"] / 4
-    short = measure(f"{DEMAND} {tree} -- oversubscribe random {OVER} 2")
-    bare = measure(f"{DEMAND} -- oversubscribe random {OVER} 2")
+    short = measure(f"{DEMAND} {tree} -- oversubscribe random {OVER} 1")
+    bare = measure(f"{DEMAND} -- oversubscribe random {OVER} 1")
     conserved(short)
     assert pages(short)["refaults"] > 2 * pages(bare)["refaults"]
 
@@ -185,7 +186,7 @@ def test_program_says_where_pages_go(measure, advice, kib, came, faults):
         conserved(done)
 
 
-@pytest.mark.parametrize("kib", [768, OVER])
+@pytest.mark.parametrize("kib", [OVER, *only_full(768)])
 def test_pages_that_are_mostly_read_are_copied_while_there_is_room(measure, kib):
     done = measure(f"{DEMAND} -- oversubscribe stencil {kib} 2 read")
     assert done.components["driver"]["copies_made"] >= min(kib // 4, 200)
@@ -202,7 +203,7 @@ def test_counted_touches_bring_pages_that_are_used_remotely_before(measure):
 
 # ---- what else needs memory of the card ----
 
-@pytest.mark.parametrize("what", ["allocate", "private"])
+@pytest.mark.parametrize("what", ["private", *only_full("allocate")])
 def test_pages_make_room_for_memory_of_the_card(measure, what):
     conserved(measure(f"{DEMAND} -- oversubscribe stream {OVER} 2 {what}"))
 

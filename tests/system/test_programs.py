@@ -19,8 +19,8 @@ def test_program_passes_on_unified_gpus(run, program):
 
 
 @pytest.mark.parametrize("program",
-                         quick_and_full("copies managed scratch module prints", GOOD))
-@pytest.mark.parametrize("size", ["64KiB", "2MiB"])
+                         quick_and_full("copies managed scratch", GOOD))
+@pytest.mark.parametrize("size", ["2MiB", *only_full("64KiB")])
 def test_program_passes_with_pages_of(run, size, program):
     run(f"platforms/tiny.heddle --generic --set driver.page_size={size} -- {program}")
 

@@ -6,11 +6,12 @@ import shlex
 import pytest
 
 from harness import FAILS, PROGRAMS
+from programs import only_full
 
 TINY = "platforms/tiny.heddle"
 
 
-@pytest.mark.parametrize("mode", ["functional", "timing"])
+@pytest.mark.parametrize("mode", ["timing", *only_full("functional")])
 def test_text_is_compiled_and_run(run, mode):
     run(f"{TINY} --mode {mode} -- rtc")
 

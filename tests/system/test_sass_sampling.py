@@ -13,6 +13,7 @@ import pytest
 import harness
 import launches
 from harness import heddle, run, same, ways
+from programs import only_full
 from sass_traces import EXIT, FULL, Folder, load, store
 
 PLATFORM = "platforms/rtx3070.heddle --generic --no-cache"
@@ -211,7 +212,7 @@ def test_blocks_that_do_not_fit_at_once_go_in_turn(sass):
     assert reads(got[2]) == reads(want[2])
 
 
-@pytest.mark.parametrize("how", ["none", "functional", "memory:2"])
+@pytest.mark.parametrize("how", ["functional", *only_full("none", "memory:2")])
 def test_chosen_kernels_count_the_same_however_they_are_run(sass, six, how):
     options = f"--kernels 2,5- --warmup {how} {FILL}"
     reference = play(six, options)

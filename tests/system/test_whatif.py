@@ -50,7 +50,7 @@ def test_what_the_diagnosis_proposes_is_tried_and_what_matters_comes_first(tmp_p
 
 
 @pytest.mark.parametrize("platform, cause", [
-    ("r9nano", "copies"), *only_full(*(
+    *only_full(("r9nano", "copies"), *(
         (platform, cause) for platform in ("r9nano", "mi210") for cause in CAUSES))])
 def test_what_is_said_of_a_planted_cause_is_confirmed(tmp_path, platform, cause):
     """Of copies the time of all, of others that of the kernel: by a setting that helps, or by one
