@@ -226,14 +226,15 @@ static void try_part(const struct model_type *type, const char *file, const char
     expect_answer("one_wrong.heddle", text, NULL, 0);
 }
 
-/* Of the values for a component one in so many is tried. */
+/* Of all values of all types one in so many is tried. */
 static size_t step(const struct model_type *type)
 {
-    return tests_amount(1, type->is_composite ? 19 : 4, type->is_composite ? 151 : 29);
+    return type->is_composite ? tests_amount(1, 31, 499) : tests_amount(1, 11, 97);
 }
 
 static void try_types_of(const char *path)
 {
+    static size_t turn;
     char file[512];
     struct compile_options options = {.library_root = fixture_library()};
     struct compilation *c = compile_open(&options);
@@ -244,7 +245,9 @@ static void try_types_of(const char *path)
         const struct model_type *type = model->types[i];
         if (type->place.file == NULL || strcmp(type->place.file, path) != 0)
             continue;
-        for (size_t k = i % step(type); k < VALUES; k += step(type)) {
+        for (size_t k = 0; k < VALUES; k++) {
+            if (turn++ % step(type) != 0)
+                continue;
             if (type->is_part) {
                 try_part(type, file, values[k]);
                 continue;
@@ -267,7 +270,8 @@ Test(one_wrong, each_setting_of_each_component_and_part_has_an_answer_to_each_va
 /* Every parameter of every instance of a platform by --set, as a user tries numbers. */
 static void try_platform(const char *path)
 {
-    const size_t every = tests_amount(2, 29, 113);
+    const size_t every = tests_amount(2, 53, 499);
+    size_t turn = 0;
     static char text[1 << 18];
     char set[600];
     const char *sets[1] = {set};
@@ -282,7 +286,9 @@ static void try_platform(const char *path)
     for (uint32_t i = 0; i < model->instance_count; i++) {
         const struct model_instance *instance = model->instances[i];
         for (uint32_t k = 0; instance->element == 0 && k < instance->param_count; k++)
-            for (size_t v = (i + k) % every; v < VALUES; v += every) {
+            for (size_t v = 0; v < VALUES; v++) {
+                if (turn++ % every != 0)
+                    continue;
                 snprintf(set, sizeof set, "%s%s%s=%s", instance->path,
                          instance->path[0] != '\0' ? "." : "", instance->params[k].decl->name,
                          values[v]);

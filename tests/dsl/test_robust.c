@@ -97,7 +97,9 @@ Test(robust, expansion_is_bounded)
         "part a { part b[60000] : b; } part b { part c[60000] : c; } part c { }\n"
         "component d { part a[60000] : a; } platform p { clock k = 1GHz; d : d; }",
     };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    /* The first ones take long in a sanitized build, and each way of expanding is one of the last.
+     */
+    for (size_t i = SANITIZED ? 3 : 0; i < sizeof texts / sizeof texts[0]; i++)
         expect_answer(texts[i], strlen(texts[i]));
 }
 
@@ -148,7 +150,7 @@ Test(robust, endless_lists_end_with_a_message)
 {
     static const char *const pieces[] = {"a : b; ", "a.b -> c.d; ", "param a : int; ",
                                          "let a = 1; ", "in a : b; "};
-    static char text[SANITIZED ? 200000 : 2000000];
+    static char text[SANITIZED ? 50000 : 2000000];
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "component c { ");
         while (n + strlen(pieces[i]) < sizeof text - 2)
@@ -161,7 +163,7 @@ Test(robust, endless_lists_end_with_a_message)
 Test(robust, deep_nesting_ends_with_a_message)
 {
     static const char *const pieces[] = {"{", "(", "[", "-", "a.", "if x {", "a ? b : ", "1 + "};
-    static char text[SANITIZED ? 60000 : 300000];
+    static char text[SANITIZED ? 20000 : 300000];
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "component c { let x = ");
         while (n + strlen(pieces[i]) < sizeof text - 1)

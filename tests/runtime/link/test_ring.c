@@ -10,6 +10,7 @@
 #include "runtime/link/ring_run.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
+#include "tests/sanitized.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -211,7 +212,8 @@ ParameterizedTestParameters(ring, a_ring_that_gives_up_slots_is_as_a_whole_one)
     static struct slow_case cases[] = {{9, 5, 1, true},    {16, 6, 2, true},  {20, 5, 3, true},
                                        {31, 9, 5, true},   {40, 3, 7, true},  {100, 30, 3, true},
                                        {100, 10, 5, true}, {300, 7, 1, true}, {300, 60, 2, true}};
-    return cr_make_param_array(struct slow_case, cases, sizeof cases / sizeof cases[0]);
+    const size_t count = sizeof cases / sizeof cases[0];
+    return cr_make_param_array(struct slow_case, cases, tests_amount(count, count, 3));
 }
 
 ParameterizedTest(struct slow_case *k, ring, a_ring_that_gives_up_slots_is_as_a_whole_one)

@@ -340,7 +340,7 @@ ParameterizedTestParameters(wire, neither_shards_nor_orders_change_a_turn)
         {200, 5000, 700000001}, {40000, 12000, 500000000},
     };
     return cr_make_param_array(struct turns_case, cases,
-                               tests_amount(sizeof cases / sizeof cases[0], 3, 2));
+                               tests_amount(sizeof cases / sizeof cases[0], 3, 1));
 }
 
 ParameterizedTest(struct turns_case *k, wire, neither_shards_nor_orders_change_a_turn)
