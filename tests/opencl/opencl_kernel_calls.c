@@ -290,6 +290,33 @@ static void variables_are_counted(void)
     OK(clReleaseProgram(own));
 }
 
+/* The fourth half belongs to someone else. */
+static void three_halves_are_three(void)
+{
+    const uint16_t before[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const uint16_t wanted[8] = {1, 2, 3, 4, 0x3c00, 0xc000, 0x3555, 8};
+    const float numbers[4] = {1, -2, 0.33333334f, 0};
+    const size_t one = 1;
+    uint16_t halves[8];
+    float back[4];
+    cl_program own = make_program(
+        "kernel void h(global half *to, global float *from)\n"
+        "{ vstorea_half3_rtz(vload3(0, from), 1, to); from[3] = vloada_half3(1, to).y; }",
+        "");
+    cl_kernel kernel = make_kernel(own, "h");
+    cl_mem to = make_buffer(sizeof before, before), from = make_buffer(sizeof numbers, numbers);
+    OK(clSetKernelArg(kernel, 0, sizeof to, &to));
+    OK(clSetKernelArg(kernel, 1, sizeof from, &from));
+    OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, to, CL_TRUE, 0, sizeof halves, halves, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, from, CL_TRUE, 0, sizeof back, back, 0, NULL, NULL));
+    CHECK(memcmp(halves, wanted, sizeof wanted) == 0 && back[3] == -2);
+    OK(clReleaseMemObject(from));
+    OK(clReleaseMemObject(to));
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseProgram(own));
+}
+
 int main(void)
 {
     begin();
@@ -303,6 +330,7 @@ int main(void)
     programs_are_compiled_and_linked();
     kernels_print();
     variables_are_counted();
+    three_halves_are_three();
     OK(clReleaseProgram(program));
     OK(clReleaseCommandQueue(queue));
     return end();

@@ -4,7 +4,7 @@
 #include "opencl_compiler.h"
 
 #include "opencl_cache.h"
-#include "opencl_images.h"
+#include "opencl_functions.h"
 #include "opencl_prelude.h"
 #include "opencl_steps.h"
 
@@ -123,23 +123,23 @@ static enum opencl_build_status begin(struct opencl_options *options, const char
     return status;
 }
 
-/* A code object, with the functions for images that it needs, which are compiled once. */
+/* A code object, with the functions of ours that it needs, which are compiled once. */
 static enum opencl_build_status link_object(const struct opencl_object *object,
                                             struct opencl_built *built)
 {
-    const struct opencl_text source = {.bytes = opencl_images, .size = strlen(opencl_images)};
+    const struct opencl_text source = {.bytes = opencl_functions, .size = strlen(opencl_functions)};
     struct opencl_object read = {0};
-    struct opencl_built images = {0};
-    if (!opencl_uses_images(object))
+    struct opencl_built functions = {0};
+    if (!opencl_needs_functions(object))
         return opencl_link_object(object, NULL, built);
     enum opencl_build_status status =
-        opencl_compile(&source, 1, NULL, 0, "-cl-std=CL3.0", object->target, false, &images);
-    if (status == OPENCL_BUILD_OK && opencl_object_read(&read, images.bytes, images.size))
+        opencl_compile(&source, 1, NULL, 0, "-cl-std=CL3.0", object->target, false, &functions);
+    if (status == OPENCL_BUILD_OK && opencl_object_read(&read, functions.bytes, functions.size))
         status = opencl_link_object(object, read.modules, built);
     else
-        status = opencl_fail(built, OPENCL_BUILD_FAILED, images.log);
+        status = opencl_fail(built, OPENCL_BUILD_FAILED, functions.log);
     clang_release(read.modules);
-    opencl_built_release(&images);
+    opencl_built_release(&functions);
     return status;
 }
 

@@ -9,7 +9,7 @@
  * overflows.
  *
  * The initializer of samplers makes the address of a literal sampler of its bits, as
- * opencl_images.cl expects. */
+ * opencl_functions.cl expects. */
 #include "opencl_prelude.h"
 
 const char opencl_prelude[] =

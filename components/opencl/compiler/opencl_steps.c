@@ -272,10 +272,22 @@ static void add_libraries(struct clang_command *command, const char *target, uin
     add_library(command, own);
 }
 
+/* Our functions come in front of those that they replace, be they called by the program or by
+ * opencl.bc. */
+static void add_functions(struct clang_command *command, int file)
+{
+    for (int i = 0; i < 2; i++) {
+        begin_library(command, "-mlink-builtin-bitcode");
+        clang_add_file(command, "", file);
+        if (i == 0)
+            add_library(command, opencl_libraries[0]);
+    }
+}
+
 /* Bitcode to an object file. -S ends clang's work with the compiler, which is then told to write
  * an object file. */
 static enum opencl_build_status generate(const struct opencl_object *object,
-                                         const struct opencl_module *images,
+                                         const struct opencl_module *functions,
                                          struct opencl_built *built)
 {
     static const char *const words[] = {"-mllvm",
@@ -303,12 +315,10 @@ static enum opencl_build_status generate(const struct opencl_object *object,
         begin_library(&command, "-mlink-bitcode-file");
         clang_add_file(&command, "", files[i]);
     }
-    if (images) { /* its functions come in front of those of ockl.bc, which they replace */
-        add_library(&command, opencl_libraries[0]);
-        files[0] = clang_file_make(images->bytes, images->size);
+    if (functions) {
+        files[0] = clang_file_make(functions->bytes, functions->size);
         made = made && files[0] >= 0;
-        begin_library(&command, "-mlink-builtin-bitcode");
-        clang_add_file(&command, "", files[0]);
+        add_functions(&command, files[0]);
     }
     add_libraries(&command, object->target, object->math);
     clang_add_words(&command, words, sizeof words / sizeof words[0]);
@@ -316,7 +326,7 @@ static enum opencl_build_status generate(const struct opencl_object *object,
         made ? run_step(&step, &command, built)
              : opencl_fail(built, OPENCL_BUILD_FAILED, strerror(errno));
     clang_release_command(&command);
-    for (uint32_t i = images ? 0 : 1; i < object->module_count; i++)
+    for (uint32_t i = functions ? 0 : 1; i < object->module_count; i++)
         clang_file_close(&files[i]);
     clang_release(files);
     close_step(&step);
@@ -364,20 +374,22 @@ static void warn_of_kernels(struct opencl_built *built)
 }
 
 /* Names lie in bitcode as they are. */
-bool opencl_uses_images(const struct opencl_object *object)
+bool opencl_needs_functions(const struct opencl_object *object)
 {
-    static const char name[] = "ocl_image";
+    static const char *const names[] = {"ocl_image", "vloada_half3", "vstorea_half3"};
     for (uint32_t i = 0; i < object->module_count; i++)
-        if (memmem(object->modules[i].bytes, object->modules[i].size, name, sizeof name - 1))
-            return true;
+        for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+            if (memmem(object->modules[i].bytes, object->modules[i].size, names[n],
+                       strlen(names[n])))
+                return true;
     return false;
 }
 
 enum opencl_build_status opencl_link_object(const struct opencl_object *object,
-                                            const struct opencl_module *images,
+                                            const struct opencl_module *functions,
                                             struct opencl_built *built)
 {
-    enum opencl_build_status status = generate(object, images, built);
+    enum opencl_build_status status = generate(object, functions, built);
     if (status == OPENCL_BUILD_OK)
         status = join(built);
     if (status == OPENCL_BUILD_OK)

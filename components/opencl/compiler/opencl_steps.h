@@ -27,11 +27,11 @@ enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_bui
 /* OpenCL C to bitcode. `*dependencies`: the makefile's rule of what was read, to be released. */
 enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
                                                struct opencl_built *built, char **dependencies);
-/* Does it call functions for images? */
-bool opencl_uses_images(const struct opencl_object *object);
-/* Bitcode to a code object. `images`: the module of these functions, or NULL. */
+/* Does it call functions that opencl_functions.cl has? */
+bool opencl_needs_functions(const struct opencl_object *object);
+/* Bitcode to a code object. `functions`: their module, or NULL. */
 enum opencl_build_status opencl_link_object(const struct opencl_object *object,
-                                            const struct opencl_module *images,
+                                            const struct opencl_module *functions,
                                             struct opencl_built *built);
 
 #endif

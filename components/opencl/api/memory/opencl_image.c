@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What kernels find at the address that an image argument is: struct image of
- * compiler/opencl_images.cl. */
+ * compiler/opencl_functions.cl. */
 struct image_words {
     uint64_t pixels, slice;
     uint32_t row, width, height, depth, bytes, order, type;

@@ -1,6 +1,6 @@
 /* Images: memory objects whose elements lie row behind row, with the pitches that the program gave
  * for its own copy. Kernels read and write them with loads and stores, by a description in memory
- * of the device (compiler/opencl_images.cl). */
+ * of the device (compiler/opencl_functions.cl). */
 #ifndef HEDDLE_OPENCL_IMAGE_H
 #define HEDDLE_OPENCL_IMAGE_H
 

@@ -1,5 +1,5 @@
 /* Samplers. A kernel gets the bits of one where its code has an address
- * (compiler/opencl_images.cl), so a sampler needs no memory on a device. */
+ * (compiler/opencl_functions.cl), so a sampler needs no memory on a device. */
 #ifndef HEDDLE_OPENCL_SAMPLER_H
 #define HEDDLE_OPENCL_SAMPLER_H
 

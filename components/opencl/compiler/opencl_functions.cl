@@ -1,6 +1,7 @@
-/* Images by addresses: what AMD's device library does with image instructions (__ockl_image_*),
- * which are not modelled, done with loads and stores. opencl.bc has OpenCL's functions, which call
- * these.
+/* Functions that stand in for those of AMD's device library.
+ *
+ * Images by addresses: what it does with image instructions (__ockl_image_*), which are not
+ * modelled, done with loads and stores. opencl.bc has OpenCL's functions, which call these.
  *
  * An image argument is the address of a description, which the library of OpenCL has written
  * (api/memory/opencl_image.c). A sampler is its bits, as clang writes them for a literal, in
@@ -306,3 +307,31 @@ int __ockl_image_height_3D(image i) { return i->height; }
 int __ockl_image_depth_3D(image i) { return i->depth; }
 int __ockl_image_array_size_1Da(image i) { return i->height; }
 int __ockl_image_array_size_2Da(image i) { return i->depth; }
+
+/* ---- three halves ---- */
+
+/* The device library loads and stores a fourth one, which may not be there. */
+#define STORE(space, n, letter, type, length, rounding)                                            \
+    void _Z##length##vstorea_half3##rounding##Dv3_##letter##mPU3AS##n##Dh(type##3 v, ulong i,      \
+                                                                          space half *p)           \
+    {                                                                                              \
+        vstore_half3##rounding(v, 0, p + 4 * i);                                                   \
+    }
+#define STORES(space, n, letter, type)                                                             \
+    STORE(space, n, letter, type, 13, )                                                            \
+    STORE(space, n, letter, type, 17, _rte)                                                        \
+    STORE(space, n, letter, type, 17, _rtz)                                                        \
+    STORE(space, n, letter, type, 17, _rtp)                                                        \
+    STORE(space, n, letter, type, 17, _rtn)
+#define LOAD(space, n)                                                                             \
+    float3 _Z12vloada_half3mPU3AS##n##KDh(ulong i, const space half *p)                            \
+    {                                                                                              \
+        return vload_half3(0, p + 4 * i);                                                          \
+    }
+#define ALL_OF(space, n) LOAD(space, n) STORES(space, n, f, float) STORES(space, n, d, double)
+
+ALL_OF(__generic, 0)
+ALL_OF(__global, 1)
+ALL_OF(__local, 3)
+ALL_OF(__private, 5)
+LOAD(__constant, 4)

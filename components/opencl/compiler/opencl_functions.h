@@ -1,0 +1,7 @@
+/* Functions in OpenCL C that stand in for those of AMD's device library. */
+#ifndef HEDDLE_OPENCL_FUNCTIONS_H
+#define HEDDLE_OPENCL_FUNCTIONS_H
+
+extern const char opencl_functions[]; /* the text of opencl_functions.cl */
+
+#endif
