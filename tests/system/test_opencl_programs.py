@@ -104,13 +104,16 @@ def test_calls_with_wrong_arguments_return_errors(run, program, calls):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["xaxpy", "xdot", "xgemv", "xgemm"])
+@pytest.mark.parametrize("name", [
+    "xswap", "xscal", "xcopy", "xaxpy", "xdot", "xdotc", "xnrm2", "xasum", "xgemv", "xsymv", "xger",
+    "xgerc", "xhemv", "xsyr", "xgemm"])
 def test_tests_of_clblast_pass(run, program, name):
+    """Each tests a routine for single and double precision, both complex ones, and half."""
     program("vector_add")
     path = shutil.which(f"clblast_test_{name}")
     if not path:
         pytest.skip("clblast-tests is missing: no test of CLBlast was run")
-    done = run(f"{R9NANO} --mode functional -- {path} -precision 32", seconds=3600)
+    done = run(f"{R9NANO} --mode functional -- {path}", seconds=3600)
     assert re.search(r"[1-9]\d* test\(s\) passed", done.output)
     assert not re.search(r"[1-9]\d* test\(s\) failed", done.output)
 
