@@ -170,7 +170,7 @@ static void let_go(void)
 
 static bool look_at_waits(void)
 {
-    kfd_waits_look(kfd.lost);
+    kfd_waits_look(kfd.lost || kfd_now->faulted);
     return false;
 }
 
@@ -324,7 +324,7 @@ void kfd_machine_run(void)
 {
     while (!is_over()) {
         uint32_t handed = __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST);
-        bool progress = take_requests(false);
+        bool progress = take_requests(false) | (!kfd.lost && kfd_any_process(kfd_look_at_fault));
         if (kfd.processes && !kfd.lost && kfd_any_process(kfd_queues_step)) {
             progress = true;
             begin_exchanges();
@@ -421,6 +421,28 @@ static enum exit_status outcome_of(enum driver_status status)
                                        : EXIT_GAVE_UP;
 }
 
+/* An access names its address; anything else is a hang. */
+static void tell_fault(uint32_t gpu, uint64_t address, bool by_access)
+{
+    kfd_events_fail(by_access ? gpu : 0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
+    if (!by_access)
+        kfd_queues_fail();
+}
+
+bool kfd_look_at_fault(void)
+{
+    struct driver_fault fault;
+    if (kfd_now->faulted || !kfd.api->take_fault(kfd_now->device[0], &fault))
+        return false;
+    kfd_now->faulted = true;
+    kfd_say("%s", fault.text);
+    run_ledger_report(EXIT_GAVE_UP);
+    kfd_queues_leave();
+    if (!kfd_now->gone)
+        tell_fault(fault.gpu, fault.address, fault.by_access);
+    return true;
+}
+
 /* Tells the program that the GPU is lost: by an address that it could not reach, or else as a hang.
  */
 static void tell_end(void)
@@ -429,11 +451,8 @@ static void tell_end(void)
     uint32_t gpu;
     bool by_access = kfd.api->fault_address(&address, &gpu);
     struct kfd_process *before = kfd_now;
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        kfd_events_fail(by_access ? gpu : 0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
-        if (!by_access)
-            kfd_queues_fail();
-    }
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
+        tell_fault(gpu, address, by_access);
     kfd_enter(before);
 }
 

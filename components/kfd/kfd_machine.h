@@ -44,6 +44,7 @@ struct kfd_process {
     uint32_t number; /* from 1, in the order of their first calls */
     pid_t pid;
     uint64_t code;     /* address of ROCr's list of what it has loaded; 0: none */
+    bool faulted;      /* a kernel did something wrong: its queues have stopped */
     bool gone;         /* it has ended, and what it has begun comes to its end */
     bool behind;       /* its threads compute, or sleep, and nothing waits for them */
     uint64_t spent_ns; /* processor time of the process when it asked last */
@@ -99,6 +100,8 @@ void *kfd_grow(void *old, size_t bytes);
 /* Translates an answer of the driver, and says what went wrong. The end of the simulation makes
  * `kfd.lost` true, and events tell the program. */
 int kfd_status(enum driver_status status, const char *what);
+/* Has a kernel of this process done something wrong? Then all its queues stop, and it is told. */
+bool kfd_look_at_fault(void);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
 int kfd_find_gpu(uint32_t gpu_id);
 /* Nanoseconds of simulated time. Each reading is later than the one before. */

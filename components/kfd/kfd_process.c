@@ -120,6 +120,8 @@ static int open_space(struct kfd_process *p)
     for (uint32_t i = 0; i < kfd.gpu_count && result == 0; i++)
         result = kfd_status(kfd.api->context_create(i, i ? p->device[0] : 0, &p->device[i]),
                             "another process");
+    if (result == 0)
+        result = kfd_status(kfd.api->contain(p->device[0]), "another process");
     return result == 0
                ? kfd_status(kfd.api->queue_create(p->device[0], &p->fences), "another process")
                : result;

@@ -34,7 +34,8 @@ static bool end_flights(struct kfd_queue *q)
         uint64_t end_ps = kfd.api->now();
         if (f.ticket && kfd.api->time_of(f.ticket, &end_ps) != DRIVER_OK)
             break;
-        kfd_packet_end(q, &f, end_ps);
+        if (!kfd_now->faulted)
+            kfd_packet_end(q, &f, end_ps);
         kfd_caches.host_ran |= kfd_sdma_is_type(q->type); /* it has written past the caches */
         ended = true;
     }
@@ -274,6 +275,7 @@ int kfd_queue_destroy(struct kfd_request *request)
         return -EINVAL;
     own.queue[call->queue_id] = NULL;
     int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
+    kfd_look_at_fault();
     while (q->count && end_flights(q))
         ;
     free(q);

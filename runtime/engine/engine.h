@@ -307,6 +307,20 @@ void engine_fail(const struct component *c, const char *format, ...)
 /* An access to this address, which the program may not access, ended the run. */
 void engine_fail_at(const struct component *c, uint64_t address, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same mistake by a program beside which others run: it is kept, and the run goes on. `owner`
+ * is the program, whose first mistake in (time, instance) counts; `tag` is the component's. */
+struct engine_fault {
+    uint64_t time_ps, address;
+    uint32_t leaf, owner, tag;
+    bool by_access; /* to the address */
+    char text[512];
+};
+void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
+                       const uint64_t *address, const char *text);
+/* Between windows: the fault of an owner, told once. */
+bool engine_take_fault(uint32_t owner, struct engine_fault *fault);
+/* The owner has ended; its number may be used again. */
+void engine_forget_fault(uint32_t owner);
 const char *engine_failure(void); /* NULL: none */
 /* False: it was not by an access. */
 bool engine_failure_address(uint64_t *address, uint32_t *leaf);

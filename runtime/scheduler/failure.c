@@ -13,6 +13,14 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 
+/* Faults of programs that do not end the run, at most one of each. */
+enum { FAULTS = 64 };
+static struct {
+    bool used, taken;
+    struct engine_fault fault;
+} faults[FAULTS];
+static bool any_fault; /* atomic */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held by the thread that writes these: */
 static uint64_t failed_ps;
 static uint32_t failed_leaf;
@@ -65,6 +73,67 @@ void engine_fail_at(const struct component *c, uint64_t address, const char *for
     va_start(arguments, format);
     fail(c, &address, format, arguments);
     va_end(arguments);
+}
+
+/* With no room left, a program goes on as if nothing had been. */
+static int find_fault(uint32_t owner)
+{
+    int room = -1;
+    for (int i = 0; i < FAULTS; i++) {
+        if (faults[i].used && faults[i].fault.owner == owner)
+            return i;
+        room = room < 0 && !faults[i].used ? i : room;
+    }
+    return room;
+}
+
+void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
+                       const uint64_t *address, const char *text)
+{
+    struct engine_fault fault = {.time_ps = shard_now(c->domain),
+                                 .address = address ? *address : 0,
+                                 .leaf = c->leaf,
+                                 .owner = owner,
+                                 .tag = tag,
+                                 .by_access = address != NULL};
+    snprintf(fault.text, sizeof fault.text, "%s", text);
+    pthread_mutex_lock(&lock);
+    int at = find_fault(owner);
+    const struct engine_fault *old = &faults[at < 0 ? 0 : at].fault;
+    if (at >= 0
+        && (!faults[at].used
+            || (!faults[at].taken
+                && (fault.time_ps < old->time_ps
+                    || (fault.time_ps == old->time_ps && fault.leaf < old->leaf))))) {
+        faults[at].fault = fault;
+        faults[at].used = true;
+        __atomic_store_n(&any_fault, true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool engine_take_fault(uint32_t owner, struct engine_fault *fault)
+{
+    if (!__atomic_load_n(&any_fault, __ATOMIC_ACQUIRE))
+        return false;
+    pthread_mutex_lock(&lock);
+    int at = find_fault(owner);
+    bool found = at >= 0 && faults[at].used && !faults[at].taken;
+    if (found) {
+        faults[at].taken = true;
+        *fault = faults[at].fault;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void engine_forget_fault(uint32_t owner)
+{
+    pthread_mutex_lock(&lock);
+    int at = find_fault(owner);
+    if (at >= 0)
+        faults[at].used = faults[at].taken = false;
+    pthread_mutex_unlock(&lock);
 }
 
 const char *engine_failure(void)

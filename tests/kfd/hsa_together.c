@@ -40,13 +40,14 @@ static int lie(hsa_queue_t *queue)
     return told == HSA_STATUS_SUCCESS;
 }
 
-static int add(hsa_queue_t *queue, uint64_t kernel, int gpu, int rounds, int items, bool dies)
+static int add(hsa_queue_t *queue, uint64_t kernel, int gpu, int rounds, int items, bool dies,
+               bool faults)
 {
     pthread_t killer;
     size_t bytes = (size_t)items * sizeof(int);
     int *a = host_memory(bytes), *b = host_memory(bytes), *sum = gpu_memory(gpu, bytes);
     int *back = host_memory(bytes), own = (int)getpid();
-    void *arguments = make_arguments(a, b, sum, items);
+    void *arguments = make_arguments(a, b, faults ? (char *)sum + (1 << 30) : (void *)sum, items);
     hsa_signal_t done = new_signal(1);
     for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < items; i++) {
@@ -84,7 +85,8 @@ int main(int count, char **words)
     if (strcmp(what, "lie") == 0)
         return lie(queue);
     uint64_t kernel = load_kernel(gpu, words[1], words[2]);
-    int result = add(queue, kernel, gpu, atoi(words[4]), atoi(words[5]), strcmp(what, "die") == 0);
+    int result = add(queue, kernel, gpu, atoi(words[4]), atoi(words[5]), strcmp(what, "die") == 0,
+                     strcmp(what, "fault") == 0);
     CHECK(hsa_queue_destroy(queue));
     CHECK(hsa_shut_down());
     return result;

@@ -71,6 +71,14 @@ def test_a_process_that_is_killed_in_a_kernel_takes_nobody_with_it(measure):
     assert sum("vecAdd" in k["name"] for k in done.stats["kernels"]) >= 20
 
 
+@pytest.mark.parametrize("mode", ["functional", pytest.param("timing", marks=pytest.mark.full)])
+def test_a_kernel_that_faults_ends_its_own_process(run, mode):
+    programs = [f"{TOGETHER} 0 1 4096 fault", f"{TOGETHER} 0 20 4096"]
+    done, passed = at_once(run, f"{NANO} --mode {mode}", programs, "store of 4 bytes at 0x",
+                           "^Memory access fault by GPU node-1", status=3)
+    assert passed == 1, done.output
+
+
 def test_a_ring_that_lies_stops_its_own_queue(run):
     programs = [f"{TOGETHER} 0 1 64 lie", f"{TOGETHER} 0 5 4096"]
     done, passed = at_once(run, f"{NANO} --mode functional", programs,

@@ -5,11 +5,13 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 
-/* Says where, and stops the wavefront. */
+/* Says where. The wavefront stops, and the run. Where other programs go on, it only ends, when what
+ * it has begun is over. */
 static void tell_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                       uint64_t pc, unsigned lane, const char *what, char text[WORK_FAULT_BYTES])
+                       uint64_t pc, unsigned lane, const char *what, const uint64_t *address)
 {
-    const struct cu_wave *w = cu_wave_at(c, wave);
+    char text[WORK_FAULT_BYTES];
+    struct cu_wave *w = cu_wave_at(c, wave);
     const struct cu_group *g = cu_group_at(c, w->group);
     const struct work_fault_place place = {
         .kernel = program_kernel_name(compute_unit_program(c), g->kernel),
@@ -19,19 +21,28 @@ static void tell_fault(struct compute_unit *c, unsigned wave, const struct isa_i
         .wavefront = w->number,
         .lane = lane};
     work_fault_text(&place, what, text, WORK_FAULT_BYTES);
-    cu_wave_at(c, wave)->state = WAVE_FAULTED;
+    if (program_contains(compute_unit_program(c), g->pid)) {
+        engine_note_fault(&c->io.base, g->pid, 0, address, text);
+        wave_waits(c, w, compute_unit_now(c), WORK_WAITING_STORES);
+        w->state = WAVE_ENDING;
+        wave_counted(c, w, compute_unit_now(c));
+        return;
+    }
+    w->state = WAVE_FAULTED;
     if (!c->failed_at)
         c->failed_at = compute_unit_now(c);
+    if (address)
+        engine_fail_at(&c->io.base, *address, "%s", text);
+    else
+        engine_fail(&c->io.base, "%s", text);
 }
 
-/* Ends the run: the simulated program did something it must not. `lane` UINT32_MAX: the wavefront
+/* The simulated program did something it must not. `lane` UINT32_MAX: the wavefront
  * as a whole. */
 static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                      uint64_t pc, unsigned lane, const char *what)
 {
-    char text[WORK_FAULT_BYTES];
-    tell_fault(c, wave, inst, pc, lane, what, text);
-    engine_fail(&c->io.base, "%s", text);
+    tell_fault(c, wave, inst, pc, lane, what, NULL);
 }
 
 static uint32_t wave_pid(const struct compute_unit *c, unsigned wave)
@@ -60,9 +71,8 @@ static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa
                          uint64_t pc, unsigned lane, const char *access, unsigned bytes,
                          uint64_t address)
 {
-    char what[WORK_FAULT_WHAT], text[WORK_FAULT_BYTES];
+    char what[WORK_FAULT_WHAT];
     work_fault_bounds(compute_unit_program(c), wave_pid(c, wave), access, bytes, address, what,
                       sizeof what);
-    tell_fault(c, wave, inst, pc, lane, what, text);
-    engine_fail_at(&c->io.base, address, "%s", text);
+    tell_fault(c, wave, inst, pc, lane, what, &address);
 }

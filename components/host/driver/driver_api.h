@@ -140,6 +140,14 @@ struct driver_allocation {
     uint64_t size;
 };
 
+/* What a kernel did wrong in a process whose faults are contained. */
+struct driver_fault {
+    uint32_t gpu;
+    bool by_access;
+    uint64_t address; /* of the access */
+    char text[512];   /* what and where */
+};
+
 /* A kernel is executed without timing, and its wavefronts wait: for each other, or for the host.
  * read() and write() access device memory at once; false: the range is not in one allocation. They
  * may be called until the attendant returns; no other function of the driver may be. */
@@ -395,6 +403,10 @@ struct driver_api {
      * it for nothing. */
     void (*enter_call)(void);
     void (*leave_call)(const char *function);
+    /* From now on what kernels of the device's process do wrong ends their wavefronts, and not the
+     * simulation. take_fault(): the first such fault of the process, told once. */
+    enum driver_status (*contain)(uint32_t device);
+    bool (*take_fault)(uint32_t device, struct driver_fault *fault);
     /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
      * GPU. False: it has not, or not by an access. */
     bool (*fault_address)(uint64_t *address, uint32_t *gpu);

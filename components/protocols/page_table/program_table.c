@@ -48,6 +48,13 @@ void program_open(struct program_table *table, uint64_t address)
     wrote_head(table);
 }
 
+void program_contain(struct program_table *table, uint32_t pid, bool on)
+{
+    uint64_t bit = (uint64_t)1 << pid % 64, *word = &table->contained[pid / 64];
+    *word = on ? *word | bit : *word & ~bit;
+    wrote_head(table);
+}
+
 void program_bar(struct program_table *table, uint64_t address, uint64_t gpus)
 {
     uint32_t rank = program_rank(table, address);

@@ -56,7 +56,8 @@ struct program_table {
     uint32_t opened; /* some allocation is or was open */
     uint32_t named;  /* allocations at an address that another process uses, too */
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
-    struct gpu_set reach[PROGRAM_GPUS]; /* GPUs whose memory kernels on GPU i may access */
+    uint64_t contained[PAGE_TABLE_PIDS / 64]; /* processes whose faults end only themselves */
+    struct gpu_set reach[PROGRAM_GPUS];       /* GPUs whose memory kernels on GPU i may access */
     /* The GPU that a component belongs to, by its number in the platform. */
     uint16_t gpu_of[PROGRAM_INSTANCES];
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
@@ -119,6 +120,12 @@ static inline bool program_reaches(const struct program_table *table, uint32_t g
     return a->open || a->device == gpu || gpu_set_has(&table->reach[gpu % PROGRAM_GPUS], a->device);
 }
 
+/* Do faults of the process leave others alone? */
+static inline bool program_contains(const struct program_table *table, uint32_t pid)
+{
+    return table->contained[pid / 64 % (PAGE_TABLE_PIDS / 64)] >> pid % 64 & 1;
+}
+
 /* Has the platform several GPUs? */
 static inline bool program_has_peers(const struct program_table *table)
 {
@@ -136,6 +143,9 @@ void program_set_reach(struct program_table *table, uint32_t gpu, uint32_t peer,
 
 /* Every GPU may access the allocation that holds `address`. */
 void program_open(struct program_table *table, uint64_t address);
+
+/* Faults of the process leave others alone, or do not. */
+void program_contain(struct program_table *table, uint32_t pid, bool on);
 
 /* These GPUs, a bit for each, may not access the allocation that holds `address`. */
 void program_bar(struct program_table *table, uint64_t address, uint64_t gpus);

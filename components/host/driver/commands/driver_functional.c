@@ -281,7 +281,10 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
     k->phase = PHASE_QUEUED;
     k->launch.has_yielded = false;
     d->io.stats.launches++;
-    if (result->end != FUNCTIONAL_DONE) {
+    if (result->end == FUNCTIONAL_FAULT && program_contains(driver_program(d), k->pid)) {
+        engine_note_fault(&d->io.base, k->pid, number, result->by_access ? &result->address : NULL,
+                          result->text);
+    } else if (result->end != FUNCTIONAL_DONE) {
         functional_fail(d, k, number, result);
         return false;
     }

@@ -715,13 +715,42 @@ static int api_finish(void)
 }
 
 /* Kernels that are executed without timing fail in the driver. */
+static uint32_t gpu_of_fault(uint32_t leaf, uint32_t functional)
+{
+    const struct driver *d = the_driver();
+    return leaf == d->io.base.leaf ? functional : program_gpu_of(driver_program(d), leaf);
+}
+
 static bool api_fault_address(uint64_t *address, uint32_t *gpu)
 {
     uint32_t leaf;
     bool by_access = engine_failure_address(address, &leaf);
-    *gpu = leaf == the_driver()->io.base.leaf ? driver_process()->functional_gpu
-                                              : program_gpu_of(driver_program(the_driver()), leaf);
+    *gpu = gpu_of_fault(leaf, driver_process()->functional_gpu);
     return by_access;
+}
+
+API_CALL(contain, (device), uint32_t device)
+{
+    enum driver_status status = handle_check(d, device);
+    if (status == DRIVER_OK)
+        program_contain(driver_program(d), driver_handle_at(d, device)->pid, true);
+    return status;
+}
+
+static bool api_take_fault(uint32_t device, struct driver_fault *fault)
+{
+    struct engine_fault taken;
+    api_enter();
+    bool found = handle_check(the_driver(), device) == DRIVER_OK
+                 && engine_take_fault(driver_handle_at(the_driver(), device)->pid, &taken);
+    if (found) {
+        *fault = (struct driver_fault){.gpu = gpu_of_fault(taken.leaf, taken.tag),
+                                       .by_access = taken.by_access,
+                                       .address = taken.address};
+        memcpy(fault->text, taken.text, sizeof fault->text);
+    }
+    api_leave(DRIVER_OK);
+    return found;
 }
 
 static const struct driver_api api_table = {
@@ -800,6 +829,8 @@ static const struct driver_api api_table = {
     .meets = api_meets,
     .enter_call = api_enter_call,
     .leave_call = api_leave_call,
+    .contain = api_contain,
+    .take_fault = api_take_fault,
     .fault_address = api_fault_address,
     .ptx_fault = ptx_fault_kind,
 };

@@ -541,6 +541,8 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
     dirty_leave(d, pid);
     ptx_heap_drop(pid);
     memory_free_process(memory_view(d), pid);
+    program_contain(driver_program(d), pid, false);
+    engine_forget_fault(pid);
     return host_shoot_down(d, pid, 0, (uint64_t)1 << 48);
 }
 
