@@ -108,7 +108,7 @@ int kfd_find_gpu(uint32_t gpu_id);
 uint64_t kfd_read_clock(void);
 uint64_t kfd_clock_at(uint64_t time_ps);
 
-/* ---- kfd_server.c: connections ---- */
+/* ---- kfd_connection.c ---- */
 
 /* The process of the connection; NULL: it has none. */
 struct kfd_process *kfd_process_of(const struct kfd_request *request);

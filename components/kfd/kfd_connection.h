@@ -1,0 +1,46 @@
+/* A connection with a thread of the program, as the server's two threads share it. The one that
+ * takes messages (kfd_server.c) hands over its requests; the machine's does them
+ * (kfd_connection.c). */
+#ifndef HEDDLE_KFD_CONNECTION_H
+#define HEDDLE_KFD_CONNECTION_H
+
+#include "kfd_machine.h"
+
+struct kfd_connection {
+    struct kfd_connection *next; /* in the machine's list */
+    int fd, watch;               /* the latter tells when the process has ended; -1: none */
+    pid_t pid;
+    bool pending; /* atomic: a call is being done */
+    bool listed;  /* of the machine's thread, as what follows */
+    bool stands;  /* for the process */
+    bool rung;
+    int thread;
+    struct kfd_process *process; /* NULL: none yet, or not any more */
+    struct kfd_request request, gone;
+    struct kfd_call call;
+    struct kfd_reply reply;
+    int passed;        /* a descriptor beside a call or its answer; -1: none */
+    bool passes;       /* those of KFD_PASS_FILES with the answer */
+    bool returns;      /* the argument of the call */
+    uint32_t calls;    /* atomic: number of the call */
+    uint32_t given_up; /* of the thread that takes messages: the call whose time is over */
+};
+
+/* The time of a call is over. The call may have been answered, and the next one be on its way,
+ * before the machine hears of it. */
+struct kfd_give_up {
+    struct kfd_request request;
+    uint32_t call;
+};
+
+/* How messages of a kind are taken: they need nothing of the driver; bytes follow them. */
+bool kfd_kind_is_aside(uint32_t kind);
+bool kfd_kind_has_bytes(uint32_t kind);
+
+/* What the machine does with requests of a connection: a message, the end of a call's time, and the
+ * end of the connection, to which nothing refers any more. */
+int kfd_connection_call(struct kfd_request *request);
+int kfd_connection_give_up(struct kfd_request *request);
+int kfd_connection_gone(struct kfd_request *request);
+
+#endif
