@@ -17,7 +17,7 @@ def test_kernels_are_executed_without_time(run, machine):
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_kernels_take_time(measure, machine):
-    """The statistics have each launch, with blocks, instructions and cycles, as those of a trace."""
+    """The statistics have each launch, with blocks, instructions and cycles, as for traces."""
     done = measure(f"platforms/{machine}.heddle --generic {CALLS} all")
     kernels = done.stats["kernels"]
     assert [k["name"] for k in kernels] == ["vectoradd", "histogram", "report"]
@@ -32,7 +32,8 @@ def test_bytes_and_cycles_depend_on_no_order(measure):
 @pytest.mark.parametrize("mode", ["", "--mode functional"])
 def test_access_outside_of_all_memory_is_a_fault(run, mode):
     """It names the kernel, the place in the PTX, and the address."""
-    run(f"{SMALL} {mode} {CALLS} wrong", r"kernel wrong, ptx_calls\.ptx:[0-9]+: st\.global\.u32: .* 0x1000")
+    run(f"{SMALL} {mode} {CALLS} wrong",
+        r"kernel wrong, ptx_calls\.ptx:[0-9]+: st\.global\.u32: .* 0x1000")
 
 
 def test_recorded_run_is_played_as_it_was(measure, tmp_path):

@@ -1,67 +1,24 @@
 /* Blocks that are executed: the executor of PTX (components/nvidia/warp) runs a block when it is
  * placed, in the player's partition, so that bytes and order are the same on any number of threads.
- * What it observes becomes the records that a trace would have: the same structs, by the same
- * functions, so that a recorded run and its playing are the same to an SM.
+ * What it observes is written to records by player_observe.c.
  *
  * Calls are kept in host memory, by slot. A block is executed from its begin to its end before its
  * first instruction is issued; one that waits for others, or is long, as far as it comes. The SM
  * asks for more when it has done that, and what the block waits for may be there. */
-#include "trace_player_state.h"
+#include "player_call.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/nvidia/code/ptx_code.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
-#include "components/traces/instruction_trace/nvidia/ptx_units.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
 
 enum {
     EXECUTE_BUDGET = 1 << 18, /* warp instructions of a block at once, */
     EXECUTE_ROUND = 1 << 14,  /* and of one that is not over, for which there has to be room */
     EXECUTE_PIECE = 128,      /* of these, between looks whether the block only waits; */
     EXECUTE_SHORT = 32,       /* the same of one that has waited */
-    EXECUTE_SEEN = 4096,      /* places that accesses are remembered in */
     EXECUTE_ROOM = EXECUTE_ROUND * TRACE_RECORD / (TRACE_CHUNK - TRACE_RECORD) + 3 /* chunks */
-};
-
-/* What a warp has executed: records without links. */
-struct player_warp {
-    uint32_t *words;
-    size_t used, room;
-    uint32_t count;
-};
-
-/* Lanes of a warp that have ended, and those that have come to a barrier that others have not. */
-struct player_lanes {
-    uint32_t exited, arrived;
-};
-
-/* Does a block only wait for others? That is so when each of its warps has loaded from global
- * memory in its last piece, only what it had loaded in the piece before, and has stored nothing. An
- * atomic counts as a load. */
-struct player_watch {
-    uint64_t key[EXECUTE_SEEN]; /* a hash of warp, instruction and address */
-    uint32_t piece[EXECUTE_SEEN];
-    uint32_t now; /* piece */
-    uint32_t loads, fresh, stores;
-};
-
-struct player_call {
-    struct ptx_call call; /* first: the context of the executor's hooks */
-    struct trace_player *player;
-    struct player_kernel *kernel;
-    void *block; /* memory of the block that is executed */
-    bool more;   /* it is not over */
-    /* Static instructions: those in the kernel's table, and those by which lanes end. */
-    uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
-    struct player_warp warp[TRACE_WARPS]; /* of the block that is executed */
-    struct player_lanes lanes[TRACE_WARPS];
-    struct player_watch watch;
-    struct cuda_trace *trace;  /* of a recording; NULL: there is none */
-    struct itrace_inst *insts; /* by number in the module, of a recording */
-    struct player_call *next;
 };
 
 /* A block that is on an SM and not over. */
@@ -92,189 +49,6 @@ static struct player_call *call_of(struct trace_player *p, struct player_kernel 
     c->next = player_calls;
     player_calls = c;
     return c;
-}
-
-/* ---- static instructions ---- */
-
-static void execute_immediates(const struct ptx_instruction *from, struct itrace_inst *to)
-{
-    for (unsigned i = 0; i < from->operand_count && to->immediate_count < 2; i++)
-        if (from->operands[i].kind == PTX_OPERAND_INTEGER)
-            to->immediates[to->immediate_count++] = (int64_t)from->operands[i].bits;
-}
-
-/* The bytes that a lane of the instruction accesses; 0: it has no addresses. */
-static uint8_t execute_width(const struct ptx_instruction *from, const struct itrace_inst *to,
-                             const struct warp_step *step)
-{
-    if (to->opcode.space == ITRACE_SPACE_NONE)
-        return 0;
-    uint32_t bits = from->type_count ? ptx_type_bits((enum ptx_type)from->types[0]) : 32;
-    uint32_t bytes = step->bytes ? step->bytes : bits / 8 * ptx_vector_width(from);
-    return (uint8_t)(bytes < 128 ? bytes : 128);
-}
-
-/* The instruction as a trace has it. The return of a kernel is its end. */
-static struct itrace_inst execute_describe(const struct ptx_code *code,
-                                           const struct warp_step *step)
-{
-    const struct ptx_function *f = ptx_function_of(code->module, step->instruction);
-    uint32_t number = step->instruction - f->first_instruction;
-    const struct ptx_instruction *from = &f->instructions[number];
-    struct warp_operands operands;
-    struct itrace_inst to = {.id = step->instruction,
-                             .pc = step->instruction * PTX_INSTRUCTION_BYTES,
-                             .source_line = from->line};
-    if (from->opcode == PTX_OP_RET && f->is_entry)
-        snprintf(to.name, sizeof to.name, "exit");
-    else
-        ptx_instruction_name(from, to.name, sizeof to.name);
-    to.known = ptx_opcode_find(to.name, &to.opcode);
-    to.width = execute_width(from, &to, step);
-    warp_operands(code->code, step->instruction, &operands);
-    if (operands.destination != WARP_NO_REGISTER)
-        to.destinations[to.destination_count++] = operands.destination;
-    for (unsigned i = 0; i < WARP_SOURCES; i++)
-        if (operands.source[i] != WARP_NO_REGISTER && to.source_count < ITRACE_NVIDIA_SOURCES)
-            to.sources[to.source_count++] = operands.source[i];
-    if (ptx_name_is_barrier(to.name) || strncmp(to.name, "cp.async.wait_group", 19) == 0)
-        execute_immediates(from, &to);
-    return to;
-}
-
-static void execute_decode(struct player_call *c, const struct warp_step *step)
-{
-    uint32_t id = step->instruction;
-    if (c->decoded[id / 64] >> id % 64 & 1)
-        return;
-    const struct itrace_inst inst = execute_describe(c->call.code, step);
-    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->insts)[id];
-    *to = trace_writer_decode(&inst);
-    trace_async_decode(&inst, to);
-    c->player->io.stats.unknown += !inst.known;
-    if (c->trace)
-        c->insts[id] = inst;
-    c->decoded[id / 64] |= (uint64_t)1 << id % 64;
-    if (inst.opcode.unit == SASS_CLASS_EXIT)
-        c->exits[id / 64] |= (uint64_t)1 << id % 64;
-}
-
-/* ---- executed instructions ---- */
-
-static enum trace_space execute_space(const struct warp_step *step)
-{
-    switch ((enum ptx_space)step->space) {
-    case PTX_SPACE_SHARED:
-        return TRACE_SHARED;
-    case PTX_SPACE_LOCAL:
-    case PTX_SPACE_PARAM:
-        return TRACE_LOCAL;
-    default:
-        return TRACE_GLOBAL;
-    }
-}
-
-/* The addresses of active lanes; a stride where they have one. */
-static void execute_addresses(const struct warp_step *step, struct itrace_step *to)
-{
-    for (uint32_t rest = step->active; rest; rest &= rest - 1)
-        to->address[to->count++] = step->addresses[__builtin_ctz(rest)];
-    to->mode = ITRACE_MODE_STRIDE;
-    to->stride = to->count > 1 ? (int64_t)(to->address[1] - to->address[0]) : (int64_t)step->bytes;
-    for (unsigned i = 2; i < to->count; i++)
-        if ((int64_t)(to->address[i] - to->address[i - 1]) != to->stride)
-            to->mode = ITRACE_MODE_LIST;
-}
-
-static void warp_reserve(struct player_warp *w, size_t words)
-{
-    if (w->room - w->used >= words)
-        return;
-    w->room = 2 * w->room + words + TRACE_CHUNK;
-    if (!(w->words = realloc(w->words, w->room * sizeof *w->words)))
-        die("out of memory for the instructions of a block");
-}
-
-static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
-{
-    const uint32_t *size = c->call.launch.block;
-    uint32_t lanes = size[0] * size[1] * size[2] - 32 * warp;
-    return lanes < 32 ? (1u << lanes) - 1 : UINT32_MAX;
-}
-
-/* When the last lanes have come to the barrier or ended, it is over for the warp. */
-static void lanes_settle(struct player_call *c, uint32_t warp)
-{
-    struct player_lanes *l = &c->lanes[warp];
-    if (!(lanes_of(c, warp) & ~(l->arrived | l->exited)))
-        l->arrived = 0;
-}
-
-/* An SM counts warps at barriers and no lanes, so the first lanes of a warp that come to one stand
- * for all of them. */
-static bool lanes_arrive(struct player_call *c, const struct warp_step *step)
-{
-    struct player_lanes *l = &c->lanes[step->warp];
-    bool first = !l->arrived;
-    l->arrived |= step->active;
-    lanes_settle(c, step->warp);
-    return first;
-}
-
-static void watch_access(struct player_watch *w, const struct trace_inst *inst,
-                         const struct warp_step *step, uint32_t warps)
-{
-    if (!step->active || step->space != PTX_SPACE_GLOBAL)
-        return;
-    if (inst->kind == TRACE_STORE) {
-        w->stores++;
-        return;
-    }
-    uint64_t address = step->addresses[__builtin_ctz(step->active)];
-    uint64_t key =
-        hash_multiply(address ^ hash_multiply((uint64_t)step->instruction << 32 | step->warp));
-    uint32_t place = (uint32_t)(key >> 32) % EXECUTE_SEEN;
-    w->loads++;
-    w->fresh += w->key[place] != key || w->now - w->piece[place] > 2 * warps;
-    w->key[place] = key;
-    w->piece[place] = w->now;
-}
-
-/* A piece is over: has it done nothing but wait? */
-static bool watch_waits(struct player_watch *w)
-{
-    bool waits = w->loads && !w->fresh && !w->stores;
-    w->loads = w->fresh = w->stores = 0;
-    w->now++;
-    return waits;
-}
-
-static void execute_observe(void *context, const struct warp_step *step)
-{
-    struct player_call *c = context;
-    struct player_warp *w = &c->warp[step->warp];
-    execute_decode(c, step);
-    const struct trace_inst *inst =
-        &arena_at(struct trace_inst, c->kernel->insts)[step->instruction];
-    struct itrace_step s = {.mask = step->active, .mode = ITRACE_MODE_NONE};
-    if (c->exits[step->instruction / 64] >> step->instruction % 64 & 1)
-        c->lanes[step->warp].exited |= step->active;
-    if (inst->kind == TRACE_BARRIER && !lanes_arrive(c, step))
-        return;
-    enum trace_space space = TRACE_NOWHERE;
-    if (inst->unit == TRACE_MEMORY) {
-        space = execute_space(step);
-        if (step->addresses) {
-            execute_addresses(step, &s);
-            watch_access(&c->watch, inst, step, c->kernel->block.threads / 32);
-        }
-    } else if (c->kernel->way == SAMPLING_MEMORY_ONLY && inst->kind == TRACE_COMPUTE) {
-        return;
-    }
-    warp_reserve(w, TRACE_RECORD);
-    w->used += trace_writer_record(w->words + w->used, step->instruction, &s, space);
-    w->count++;
-    lanes_settle(c, step->warp);
 }
 
 /* ---- recordings ---- */
@@ -340,6 +114,17 @@ static void record_block(const struct player_call *c, uint64_t number,
 
 /* ---- launches ---- */
 
+/* Said once a run: how far its cycles can be trusted. */
+static void execute_note(void)
+{
+    static bool said;
+    if (!said)
+        fprintf(stderr,
+                "note: cycles of a program in PTX are for comparisons of designs; traces of "
+                "SASS (--play sass) are for comparisons with cards\n");
+    said = true;
+}
+
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m)
 {
@@ -355,6 +140,7 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                                     .gpu = packet->gpu,
                                     .sms = sms,
                                     .resident = 1};
+    execute_note();
     memset(c->decoded, 0, sizeof c->decoded);
     memset(c->exits, 0, sizeof c->exits);
     if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))

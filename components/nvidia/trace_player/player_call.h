@@ -1,0 +1,65 @@
+/* A launch that is executed, in host memory: see player_execute.c. */
+#ifndef HEDDLE_COMPONENTS_PLAYER_CALL_H
+#define HEDDLE_COMPONENTS_PLAYER_CALL_H
+
+#include "trace_player_state.h"
+
+#include "components/nvidia/code/ptx_code.h"
+
+enum { WATCH_PLACES = 4096 }; /* that accesses are remembered in */
+
+struct cuda_trace;
+
+/* What a warp has executed: records without links. */
+struct player_warp {
+    uint32_t *words;
+    size_t used, room;
+    uint32_t count;
+};
+
+/* Lanes of a warp that have ended, and those that have come to a barrier that others have not. */
+struct player_lanes {
+    uint32_t exited, arrived;
+};
+
+/* Does a block only wait for others? That is so when each of its warps has loaded from global
+ * memory in its last piece, only what it had loaded in the piece before, and has stored nothing. An
+ * atomic counts as a load. */
+struct player_watch {
+    uint64_t key[WATCH_PLACES]; /* a hash of warp, instruction and address */
+    uint32_t piece[WATCH_PLACES];
+    uint32_t now; /* piece */
+    uint32_t loads, fresh, stores;
+};
+
+struct player_call {
+    struct ptx_call call; /* first: the context of the executor's hooks */
+    struct trace_player *player;
+    struct player_kernel *kernel;
+    void *block; /* memory of the block that is executed */
+    bool more;   /* it is not over */
+    /* Static instructions: those in the kernel's table, and those by which lanes end. */
+    uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
+    struct player_warp warp[TRACE_WARPS]; /* of the block that is executed */
+    struct player_lanes lanes[TRACE_WARPS];
+    struct player_watch watch;
+    struct cuda_trace *trace;  /* of a recording; NULL: there is none */
+    struct itrace_inst *insts; /* by number in the module, of a recording */
+    struct player_call *next;
+};
+
+/* ---- player_observe.c ---- */
+
+/* Room for so many more words. */
+static void warp_reserve(struct player_warp *w, size_t words);
+
+/* The lanes that the warp has in a block of the launch. */
+static uint32_t lanes_of(const struct player_call *c, uint32_t warp);
+
+/* A piece of a block is over: has it done nothing but wait? */
+static bool watch_waits(struct player_watch *w);
+
+/* The executor's hook; the context is the call. */
+static void execute_observe(void *context, const struct warp_step *step);
+
+#endif

@@ -1,0 +1,192 @@
+/* From what the executor of PTX observes to the records that a trace would have: the same structs,
+ * by the same functions, so that a recorded run and its playing are the same to an SM. */
+#include "player_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/hash.h"
+
+/* ---- static instructions ---- */
+
+static void execute_immediates(const struct ptx_instruction *from, struct itrace_inst *to)
+{
+    for (unsigned i = 0; i < from->operand_count && to->immediate_count < 2; i++)
+        if (from->operands[i].kind == PTX_OPERAND_INTEGER)
+            to->immediates[to->immediate_count++] = (int64_t)from->operands[i].bits;
+}
+
+/* The bytes that a lane of the instruction accesses; 0: it has no addresses. */
+static uint8_t execute_width(const struct ptx_instruction *from, const struct itrace_inst *to,
+                             const struct warp_step *step)
+{
+    if (to->opcode.space == ITRACE_SPACE_NONE)
+        return 0;
+    uint32_t bits = from->type_count ? ptx_type_bits((enum ptx_type)from->types[0]) : 32;
+    uint32_t bytes = step->bytes ? step->bytes : bits / 8 * ptx_vector_width(from);
+    return (uint8_t)(bytes < 128 ? bytes : 128);
+}
+
+/* The instruction as a trace has it. The return of a kernel is its end. */
+static struct itrace_inst execute_describe(const struct ptx_code *code,
+                                           const struct warp_step *step)
+{
+    const struct ptx_function *f = ptx_function_of(code->module, step->instruction);
+    uint32_t number = step->instruction - f->first_instruction;
+    const struct ptx_instruction *from = &f->instructions[number];
+    struct warp_operands operands;
+    struct itrace_inst to = {.id = step->instruction,
+                             .pc = step->instruction * PTX_INSTRUCTION_BYTES,
+                             .source_line = from->line};
+    if (from->opcode == PTX_OP_RET && f->is_entry)
+        snprintf(to.name, sizeof to.name, "exit");
+    else
+        ptx_instruction_name(from, to.name, sizeof to.name);
+    to.known = ptx_opcode_find(to.name, &to.opcode);
+    to.width = execute_width(from, &to, step);
+    warp_operands(code->code, step->instruction, &operands);
+    if (operands.destination != WARP_NO_REGISTER)
+        to.destinations[to.destination_count++] = operands.destination;
+    for (unsigned i = 0; i < WARP_SOURCES; i++)
+        if (operands.source[i] != WARP_NO_REGISTER && to.source_count < ITRACE_NVIDIA_SOURCES)
+            to.sources[to.source_count++] = operands.source[i];
+    if (ptx_name_is_barrier(to.name) || strncmp(to.name, "cp.async.wait_group", 19) == 0)
+        execute_immediates(from, &to);
+    return to;
+}
+
+static void execute_decode(struct player_call *c, const struct warp_step *step)
+{
+    uint32_t id = step->instruction;
+    if (c->decoded[id / 64] >> id % 64 & 1)
+        return;
+    const struct itrace_inst inst = execute_describe(c->call.code, step);
+    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->insts)[id];
+    *to = trace_writer_decode(&inst);
+    trace_async_decode(&inst, to);
+    c->player->io.stats.unknown += !inst.known;
+    if (c->trace)
+        c->insts[id] = inst;
+    c->decoded[id / 64] |= (uint64_t)1 << id % 64;
+    if (inst.opcode.unit == SASS_CLASS_EXIT)
+        c->exits[id / 64] |= (uint64_t)1 << id % 64;
+}
+
+/* ---- executed instructions ---- */
+
+static enum trace_space execute_space(const struct warp_step *step)
+{
+    switch ((enum ptx_space)step->space) {
+    case PTX_SPACE_SHARED:
+        return TRACE_SHARED;
+    case PTX_SPACE_LOCAL:
+    case PTX_SPACE_PARAM:
+        return TRACE_LOCAL;
+    default:
+        return TRACE_GLOBAL;
+    }
+}
+
+/* The addresses of active lanes; a stride where they have one. */
+static void execute_addresses(const struct warp_step *step, struct itrace_step *to)
+{
+    for (uint32_t rest = step->active; rest; rest &= rest - 1)
+        to->address[to->count++] = step->addresses[__builtin_ctz(rest)];
+    to->mode = ITRACE_MODE_STRIDE;
+    to->stride = to->count > 1 ? (int64_t)(to->address[1] - to->address[0]) : (int64_t)step->bytes;
+    for (unsigned i = 2; i < to->count; i++)
+        if ((int64_t)(to->address[i] - to->address[i - 1]) != to->stride)
+            to->mode = ITRACE_MODE_LIST;
+}
+
+static void warp_reserve(struct player_warp *w, size_t words)
+{
+    if (w->room - w->used >= words)
+        return;
+    w->room = 2 * w->room + words + TRACE_CHUNK;
+    if (!(w->words = realloc(w->words, w->room * sizeof *w->words)))
+        die("out of memory for the instructions of a block");
+}
+
+static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
+{
+    const uint32_t *size = c->call.launch.block;
+    uint32_t lanes = size[0] * size[1] * size[2] - 32 * warp;
+    return lanes < 32 ? (1u << lanes) - 1 : UINT32_MAX;
+}
+
+/* When the last lanes have come to the barrier or ended, it is over for the warp. */
+static void lanes_settle(struct player_call *c, uint32_t warp)
+{
+    struct player_lanes *l = &c->lanes[warp];
+    if (!(lanes_of(c, warp) & ~(l->arrived | l->exited)))
+        l->arrived = 0;
+}
+
+/* An SM counts warps at barriers and no lanes, so the first lanes of a warp that come to one stand
+ * for all of them. */
+static bool lanes_arrive(struct player_call *c, const struct warp_step *step)
+{
+    struct player_lanes *l = &c->lanes[step->warp];
+    bool first = !l->arrived;
+    l->arrived |= step->active;
+    lanes_settle(c, step->warp);
+    return first;
+}
+
+static void watch_access(struct player_watch *w, const struct trace_inst *inst,
+                         const struct warp_step *step, uint32_t warps)
+{
+    if (!step->active || step->space != PTX_SPACE_GLOBAL)
+        return;
+    if (inst->kind == TRACE_STORE) {
+        w->stores++;
+        return;
+    }
+    uint64_t address = step->addresses[__builtin_ctz(step->active)];
+    uint64_t key =
+        hash_multiply(address ^ hash_multiply((uint64_t)step->instruction << 32 | step->warp));
+    uint32_t place = (uint32_t)(key >> 32) % WATCH_PLACES;
+    w->loads++;
+    w->fresh += w->key[place] != key || w->now - w->piece[place] > 2 * warps;
+    w->key[place] = key;
+    w->piece[place] = w->now;
+}
+
+static bool watch_waits(struct player_watch *w)
+{
+    bool waits = w->loads && !w->fresh && !w->stores;
+    w->loads = w->fresh = w->stores = 0;
+    w->now++;
+    return waits;
+}
+
+static void execute_observe(void *context, const struct warp_step *step)
+{
+    struct player_call *c = context;
+    struct player_warp *w = &c->warp[step->warp];
+    execute_decode(c, step);
+    const struct trace_inst *inst =
+        &arena_at(struct trace_inst, c->kernel->insts)[step->instruction];
+    struct itrace_step s = {.mask = step->active, .mode = ITRACE_MODE_NONE};
+    if (c->exits[step->instruction / 64] >> step->instruction % 64 & 1)
+        c->lanes[step->warp].exited |= step->active;
+    if (inst->kind == TRACE_BARRIER && !lanes_arrive(c, step))
+        return;
+    enum trace_space space = TRACE_NOWHERE;
+    if (inst->unit == TRACE_MEMORY) {
+        space = execute_space(step);
+        if (step->addresses) {
+            execute_addresses(step, &s);
+            watch_access(&c->watch, inst, step, c->kernel->block.threads / 32);
+        }
+    } else if (c->kernel->way == SAMPLING_MEMORY_ONLY && inst->kind == TRACE_COMPUTE) {
+        return;
+    }
+    warp_reserve(w, TRACE_RECORD);
+    w->used += trace_writer_record(w->words + w->used, step->instruction, &s, space);
+    w->count++;
+    lanes_settle(c, step->warp);
+}
