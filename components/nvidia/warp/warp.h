@@ -71,10 +71,6 @@ const struct warp_kernel *warp_kernel_named(const struct warp_code *code, const 
  * then says which one, with file and line. function PTX_NONE: anywhere in the module. */
 bool warp_code_missing(const struct warp_code *code, uint32_t function, char *text, size_t size);
 
-/* Has the executor the instruction in this form? */
-bool warp_has(const struct ptx_module *module, const struct ptx_function *function,
-              const struct ptx_instruction *instruction);
-
 /* Registers of an instruction after allocation, as `registers` of a kernel counts them: the first
  * of a pair or vector. Predicates are left out. */
 enum { WARP_SOURCES = 5, WARP_NO_REGISTER = 0xffff };
@@ -168,8 +164,6 @@ enum warp_end warp_block_run(struct warp_launch *launch, struct warp_block *bloc
 
 /* Nothing needs to be given back; statistics of the block are added to the launch. */
 void warp_block_end(struct warp_launch *launch, struct warp_block *block);
-
-uint32_t warp_block_warps(const struct warp_launch *launch);
 
 /* Bytes at an address as a thread of the block sees it; false: they are not there. For `print`. */
 bool warp_read(const struct warp_launch *launch, const struct warp_block *block, uint32_t thread,

@@ -21,7 +21,7 @@ static uint32_t threads_of(const struct warp_launch *l)
     return l->block[0] * l->block[1] * l->block[2];
 }
 
-uint32_t warp_block_warps(const struct warp_launch *l)
+static uint32_t warps_of(const struct warp_launch *l)
 {
     return (threads_of(l) + WARP_LANES - 1) / WARP_LANES;
 }
@@ -31,7 +31,7 @@ static struct warp_block layout(const struct warp_launch *l)
 {
     const struct warp_function *f = &l->code->functions[l->kernel->function];
     uint32_t stack = l->stack_bytes > 4096 ? l->stack_bytes : 4096;
-    struct warp_block b = {.threads = threads_of(l), .warps = warp_block_warps(l)};
+    struct warp_block b = {.threads = threads_of(l), .warps = warps_of(l)};
     b.narrow = f->deep_narrow + (f->is_recursive ? stack / 4 : 0);
     uint32_t room = l->code->outgoing; /* arguments of a call for which there is no room */
     b.wide = f->deep_wide + (f->is_recursive ? stack / 8 : 0);
@@ -143,8 +143,8 @@ static void branch_to_each(struct warp_machine *m, const struct warp_op *op, uin
     }
 }
 
-/* Calls `function` with the lanes of the split. Arguments are copied by operations behind this one
- * in the callee's frame; see warp_calls.c. */
+/* Calls `function` with the lanes of the split. Arguments lie in the callee's frame already; see
+ * warp_frame.h. */
 static bool call(struct warp_machine *m, const struct warp_op *op, uint32_t function)
 {
     struct warp_split *s = m->split;
@@ -347,6 +347,28 @@ static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t m
 
 enum turn { TURN_WAITS, TURN_USED, TURN_DONE, TURN_FAULT };
 
+/* Executes what has registers and memory only. */
+static inline void execute(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    if (op->control)
+        run_controlled(m, op, mask);
+    else
+        op->run(m, op, mask);
+}
+
+/* After a control operation that stood before `pc`: counts turns that the split has given away. */
+static void count_yields(struct warp_machine *m, const struct warp_op *op, struct warp_split *s,
+                         uint32_t pc, uint32_t *patience)
+{
+    if (op->kind <= WARP_SWITCH && s->pc != pc && !(*patience)--) {
+        s->turn++;
+        *patience = WARP_PATIENCE;
+        m->yields++;
+    }
+    if (op->kind == WARP_YIELD)
+        m->yields++;
+}
+
 /* Executes one warp until it waits, ends, or has used `*left` instructions. */
 static enum turn run_warp(struct warp_machine *m, uint64_t *left)
 {
@@ -371,22 +393,13 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
         m->bytes = 0;
         bool again = false;
         if (op->kind <= WARP_MEMORY) {
-            if (mask) {
-                if (op->control)
-                    run_controlled(m, op, mask);
-                else
-                    op->run(m, op, mask);
-            }
+            if (mask)
+                execute(m, op, mask);
         } else if (mask) {
             uint32_t pc = s->pc;
             again = control(m, op, mask);
-            if (op->kind <= WARP_SWITCH && again && s->pc != pc && !patience--) {
-                s->turn++;
-                patience = WARP_PATIENCE;
-                m->yields++;
-            }
-            if (op->kind == WARP_YIELD)
-                m->yields++;
+            if (again)
+                count_yields(m, op, s, pc, &patience);
             if (op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED && again) {
                 m->counted -= op->flags & WARP_COUNTED; /* it only waits */
                 goto schedule;

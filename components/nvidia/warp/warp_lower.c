@@ -249,6 +249,33 @@ static void lower_packed_integers(struct warp_build *b)
         warp_emit1(b, WARP_RUN_RELU_S16X2, d, d);
 }
 
+/* Instructions of the table, and those of them that saturate. */
+static void lower_simple(struct warp_build *b)
+{
+    const struct ptx_instruction *in = b->instruction;
+    enum ptx_type type = type_of(b, 0);
+    if (has(b, PTX_MOD_SAT)) {
+        emit_sources(b, in->opcode == PTX_OP_ADD ? WARP_RUN_ADDSAT_S32 : WARP_RUN_SUBSAT_S32, 2,
+                     false);
+        return;
+    }
+    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
+        const struct simple *s = &simple[i];
+        if (s->opcode != in->opcode)
+            continue;
+        bool narrow_result = in->opcode == PTX_OP_POPC || in->opcode == PTX_OP_CLZ;
+        emit_sources(b,
+                     warp_run_at((enum warp_run)s->first, distance((enum family)s->family, type)),
+                     s->sources, ptx_type_bits(type) > 32 && !narrow_result);
+        if (has(b, PTX_MOD_RELU)) {
+            struct warp_value d = warp_output(b, &in->operands[0], false);
+            warp_emit1(b, WARP_RUN_RELU_S32, d, d);
+        }
+        return;
+    }
+    b->missing = true;
+}
+
 void warp_lower_arithmetic(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -293,26 +320,6 @@ void warp_lower_arithmetic(struct warp_build *b)
         lower_bit_field(b);
         return;
     default:
-        break;
+        lower_simple(b);
     }
-    if (has(b, PTX_MOD_SAT)) {
-        emit_sources(b, in->opcode == PTX_OP_ADD ? WARP_RUN_ADDSAT_S32 : WARP_RUN_SUBSAT_S32, 2,
-                     false);
-        return;
-    }
-    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
-        const struct simple *s = &simple[i];
-        if (s->opcode != in->opcode)
-            continue;
-        bool narrow_result = in->opcode == PTX_OP_POPC || in->opcode == PTX_OP_CLZ;
-        emit_sources(b,
-                     warp_run_at((enum warp_run)s->first, distance((enum family)s->family, type)),
-                     s->sources, ptx_type_bits(type) > 32 && !narrow_result);
-        if (has(b, PTX_MOD_RELU)) {
-            struct warp_value d = warp_output(b, &in->operands[0], false);
-            warp_emit1(b, WARP_RUN_RELU_S32, d, d);
-        }
-        return;
-    }
-    b->missing = true;
 }

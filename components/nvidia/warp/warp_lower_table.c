@@ -130,11 +130,3 @@ void warp_lower(struct warp_build *b)
     else
         b->missing = true;
 }
-
-bool warp_has(const struct ptx_module *module, const struct ptx_function *function,
-              const struct ptx_instruction *instruction)
-{
-    (void)module;
-    (void)function;
-    return lowerings[instruction->opcode] != NULL;
-}

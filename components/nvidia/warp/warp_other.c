@@ -70,6 +70,11 @@ static u64 common(const struct warp_machine *m, enum ptx_special which)
 {
     const struct warp_launch *l = m->launch;
     const struct warp_block *b = m->block;
+    /* a cluster is a block */
+    if (which >= PTX_SPECIAL_CLUSTERID_X && which <= PTX_SPECIAL_CLUSTERID_Z)
+        return b->id[which - PTX_SPECIAL_CLUSTERID_X];
+    if (which >= PTX_SPECIAL_NCLUSTERID_X && which <= PTX_SPECIAL_NCLUSTERID_Z)
+        return l->grid[which - PTX_SPECIAL_NCLUSTERID_X];
     if (which >= PTX_SPECIAL_ENVREG0 && which <= PTX_SPECIAL_ENVREG31)
         return l->environment[which - PTX_SPECIAL_ENVREG0];
     switch (which) {
@@ -85,14 +90,6 @@ static u64 common(const struct warp_machine *m, enum ptx_special which)
     case PTX_SPECIAL_NCTAID_Y:
     case PTX_SPECIAL_NCTAID_Z:
         return l->grid[which - PTX_SPECIAL_NCTAID_X];
-    case PTX_SPECIAL_CLUSTERID_X: /* a cluster is a block */
-    case PTX_SPECIAL_CLUSTERID_Y:
-    case PTX_SPECIAL_CLUSTERID_Z:
-        return b->id[which - PTX_SPECIAL_CLUSTERID_X];
-    case PTX_SPECIAL_NCLUSTERID_X:
-    case PTX_SPECIAL_NCLUSTERID_Y:
-    case PTX_SPECIAL_NCLUSTERID_Z:
-        return l->grid[which - PTX_SPECIAL_NCLUSTERID_X];
     case PTX_SPECIAL_CLUSTER_NCTAID_X:
     case PTX_SPECIAL_CLUSTER_NCTAID_Y:
     case PTX_SPECIAL_CLUSTER_NCTAID_Z:
@@ -128,7 +125,7 @@ static u64 common(const struct warp_machine *m, enum ptx_special which)
     }
 }
 
-/* Of one lane. */
+/* The value that one lane has. */
 static u64 special(const struct warp_machine *m, enum ptx_special which, unsigned lane)
 {
     const u32 *block = m->launch->block;

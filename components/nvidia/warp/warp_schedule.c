@@ -144,7 +144,8 @@ void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool
         release(m, number);
 }
 
-void warp_look_again(struct warp_machine *m)
+/* After lanes have ended: grants what waits only for them. */
+static void look_again(struct warp_machine *m)
 {
     grant(m->warp);
     for (uint32_t i = 0; i <= WARP_BARRIERS; i++) {
@@ -165,5 +166,5 @@ void warp_leave(struct warp_machine *m, uint32_t mask)
         *m->split = w->split[--w->count];
         m->split = NULL;
     }
-    warp_look_again(m);
+    look_again(m);
 }

@@ -25,7 +25,4 @@ bool warp_gather(struct warp_machine *m, uint32_t need);
 /* The split has arrived at a barrier. */
 void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool waits);
 
-/* After a change of who is alive: barriers and .sync that now have all. */
-void warp_look_again(struct warp_machine *m);
-
 #endif

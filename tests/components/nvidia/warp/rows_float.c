@@ -337,45 +337,45 @@ static uint64_t to_integer(const struct float_row *row, mpfr_t x)
 
 /* ---- approximations: the manual's bounds (9.7.3) ---- */
 
-static bool is_near(const struct float_row *row, mpfr_t *x, float actual, uint64_t *expected)
+/* The exact value, and how far from it the manual allows: relative to it and absolute. */
+static void approximate(const struct float_row *row, mpfr_t *x, mpfr_t d, double *relative,
+                        double *absolute)
 {
-    mpfr_t d, e, bound;
-    mpfr_inits2(200, d, e, bound, (mpfr_ptr)0);
-    double relative = 0x1p-22, absolute = 0x1p-149;
+    *relative = 0x1p-22, *absolute = 0x1p-149;
     switch (row->kind) {
     case NEAR_RCP:
         mpfr_ui_div(d, 1, x[0], MPFR_RNDN);
-        relative = 0x1p-23;
+        *relative = 0x1p-23;
         break;
     case NEAR_SQRT:
         mpfr_sqrt(d, x[0], MPFR_RNDN);
-        relative = 0x1p-23;
+        *relative = 0x1p-23;
         break;
     case NEAR_RSQRT:
         mpfr_rec_sqrt(d, x[0], MPFR_RNDN);
-        relative = 0x1p-22;
+        *relative = 0x1p-22;
         break;
     case NEAR_SIN:
         mpfr_sin(d, x[0], MPFR_RNDN);
-        relative = 0;
-        absolute = 0x1p-20;
+        *relative = 0;
+        *absolute = 0x1p-20;
         break;
     case NEAR_COS:
         mpfr_cos(d, x[0], MPFR_RNDN);
-        relative = 0;
-        absolute = 0x1p-20;
+        *relative = 0;
+        *absolute = 0x1p-20;
         break;
     case NEAR_LG2:
         mpfr_log2(d, x[0], MPFR_RNDN);
-        absolute = 0x1p-22;
+        *absolute = 0x1p-22;
         break;
     case NEAR_EX2:
         mpfr_exp2(d, x[0], MPFR_RNDN);
-        relative = 0x1p-22;
+        *relative = 0x1p-22;
         break;
     case NEAR_TANH:
         mpfr_tanh(d, x[0], MPFR_RNDN);
-        relative = 0x1p-11;
+        *relative = 0x1p-11;
         break;
     default:
         mpfr_div(d, x[0], x[1], MPFR_RNDN);
@@ -383,6 +383,14 @@ static bool is_near(const struct float_row *row, mpfr_t *x, float actual, uint64
     }
     if (row->kind == NEAR_RSQRT && mpfr_zero_p(x[0])) /* the manual's table: -0 gives -inf */
         mpfr_set_inf(d, mpfr_signbit(x[0]) ? -1 : 1);
+}
+
+static bool is_near(const struct float_row *row, mpfr_t *x, float actual, uint64_t *expected)
+{
+    mpfr_t d, e, bound;
+    mpfr_inits2(200, d, e, bound, (mpfr_ptr)0);
+    double relative, absolute;
+    approximate(row, x, d, &relative, &absolute);
     float rounded = mpfr_get_flt(d, MPFR_RNDN);
     bool good;
     *expected = 0;

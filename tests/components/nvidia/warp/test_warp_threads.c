@@ -66,55 +66,55 @@ Test(warp_threads, a_block_that_spins_lets_the_next_one_begin)
     ptx_run_close(&r);
 }
 
+static const char exchanges[] = HEAD BEGIN(
+    "sum") "mov.u32 %r0, %i;\n"
+           "shfl.sync.down.b32 %r1, %r0, 16, 31, -1; add.u32 %r0, %r0, %r1;\n"
+           "shfl.sync.down.b32 %r1, %r0, 8, 31, -1; add.u32 %r0, %r0, %r1;\n"
+           "shfl.sync.bfly.b32 %r1, %r0, 4, 31, -1; add.u32 %r0, %r0, %r1;\n"
+           "shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1; add.u32 %r0, %r0, %r1;\n"
+           "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1; add.u32 %r0, %r0, %r1;\n" STORE("%r0")
+               END BEGIN(
+                   "up") "shfl.sync.up.b32 %r0|%c0, %i, 3, 0x1800, -1;\n"
+                         "@!%c0 add.u32 %r0, %r0, 100;\n" STORE("%r0") END BEGIN(
+                             "vote") "setp.lt.u32 %c0, %i, 5; vote.sync.ballot.b32 %r0, %c0, "
+                                     "-1;\n"
+                                     "vote.sync.any.pred %c1, !%c0, -1; @%c1 add.u32 %r0, %r0, "
+                                     "1000;\n"
+                                     "vote.sync.all.pred %c2, %c0, -1; @%c2 add.u32 %r0, %r0, "
+                                     "5000;\n" STORE("%r0") END BEGIN(
+                                         "match") "shr.u32 %r0, %i, 3;\n"
+                                                  "match.any.sync.b32 %r1, %r0, -1;\n" STORE("%r1")
+                                                      END BEGIN(
+                                                          "redux") "redux.sync.add.s32 %r1, "
+                                                                   "%i, -1;\n" STORE("%r1")
+                                                                       END BEGIN(
+                                                                           "halves") "setp.lt."
+                                                                                     "u32 %c0, "
+                                                                                     "%i, 16; "
+                                                                                     "@%c0 bra "
+                                                                                     "A;\n"
+                                                                                     "shfl."
+                                                                                     "sync.idx."
+                                                                                     "b32 %r0, "
+                                                                                     "%i, 20, "
+                                                                                     "31, "
+                                                                                     "0xffff000"
+                                                                                     "0; bra "
+                                                                                     "E;\n"
+                                                                                     "A: "
+                                                                                     "shfl."
+                                                                                     "sync.idx."
+                                                                                     "b32 %r0, "
+                                                                                     "%i, 7, "
+                                                                                     "31, "
+                                                                                     "0x0000fff"
+                                                                                     "f;\nE:"
+                                                                                     " " STORE(
+                                                                                         "%r0") END;
+
 Test(warp_threads, lanes_exchange_and_vote)
 {
-    open_text(HEAD BEGIN(
-        "sum") "mov.u32 %r0, %i;\n"
-               "shfl.sync.down.b32 %r1, %r0, 16, 31, -1; add.u32 %r0, %r0, %r1;\n"
-               "shfl.sync.down.b32 %r1, %r0, 8, 31, -1; add.u32 %r0, %r0, %r1;\n"
-               "shfl.sync.bfly.b32 %r1, %r0, 4, 31, -1; add.u32 %r0, %r0, %r1;\n"
-               "shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1; add.u32 %r0, %r0, %r1;\n"
-               "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1; add.u32 %r0, %r0, %r1;\n" STORE("%r0")
-                   END BEGIN(
-                       "up") "shfl.sync.up.b32 %r0|%c0, %i, 3, 0x1800, -1;\n"
-                             "@!%c0 add.u32 %r0, %r0, 100;\n" STORE("%r0") END BEGIN(
-                                 "vote") "setp.lt.u32 %c0, %i, 5; vote.sync.ballot.b32 %r0, %c0, "
-                                         "-1;\n"
-                                         "vote.sync.any.pred %c1, !%c0, -1; @%c1 add.u32 %r0, %r0, "
-                                         "1000;\n"
-                                         "vote.sync.all.pred %c2, %c0, -1; @%c2 add.u32 %r0, %r0, "
-                                         "5000;\n" STORE("%r0") END BEGIN(
-                                             "match") "shr.u32 %r0, %i, 3;\n"
-                                                      "match.any.sync.b32 %r1, %r0, -1;\n" STORE(
-                                                          "%r1")
-                                                          END BEGIN(
-                                                              "redux") "redux.sync.add.s32 %r1, "
-                                                                       "%i, -1;\n" STORE("%r1")
-                                                                           END BEGIN(
-                                                                               "halves") "setp.lt."
-                                                                                         "u32 %c0, "
-                                                                                         "%i, 16; "
-                                                                                         "@%c0 bra "
-                                                                                         "A;\n"
-                                                                                         "shfl."
-                                                                                         "sync.idx."
-                                                                                         "b32 %r0, "
-                                                                                         "%i, 20, "
-                                                                                         "31, "
-                                                                                         "0xffff000"
-                                                                                         "0; bra "
-                                                                                         "E;\n"
-                                                                                         "A: "
-                                                                                         "shfl."
-                                                                                         "sync.idx."
-                                                                                         "b32 %r0, "
-                                                                                         "%i, 7, "
-                                                                                         "31, "
-                                                                                         "0x0000fff"
-                                                                                         "f;\nE:"
-                                                                                         " " STORE(
-                                                                                             "%r0")
-                                                                                             END);
+    open_text(exchanges);
     run("sum", 1, 32);
     cr_expect_eq(words[0], 496);
     run("up", 1, 32);
