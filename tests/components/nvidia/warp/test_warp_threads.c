@@ -140,13 +140,15 @@ Test(warp_threads, barriers_count_and_reduce)
                "bar.red.and.pred %c1, 0, %c0; @%c1 add.u32 %r0, %r0, 1000;\n"
                "bar.red.or.pred %c2, 0, %c0; @%c2 add.u32 %r0, %r0, 5000;\n" STORE("%r0") END BEGIN(
                    "pipe") ".shared .b32 s[2];\n"
-                           "mov.u32 %r9, %tid.x; setp.ge.u32 %c0, %r9, 32; @%c0 bra T;\n"
+                           "mov.u32 %r9, %tid.x; setp.ge.u32 %c1, %r9, 64; @%c1 bra E;\n"
+                           "setp.ge.u32 %c0, %r9, 32; @%c0 bra T;\n"
                            "mov.u32 %r1, 77; st.shared.u32 [s], %r1; bar.arrive 3, 64; bra E;\n"
-                           "T: bar.sync 3, 64; ld.shared.u32 %r2, [s];\n" STORE("%r2") "E: " END);
+                           "T: bar.sync 3, 64; ld.shared.u32 %r2, [s];\n" STORE(
+                               "%r2") "E: bar.sync 0;\n" END);
     run("red", 1, 128);
     for (uint32_t i = 0; i < 128; i++)
         cr_expect_eq(words[i], 37 + 5000);
-    run("pipe", 1, 64);
+    run("pipe", 1, 96);
     cr_expect_eq(words[40], 77);
     ptx_run_close(&r);
 }
