@@ -18,9 +18,15 @@ translate() {
         -e 's/hipDeviceAttribute/cudaDevAttr/g' \
         -e 's/hip\/hip_runtime.h/cuda_runtime.h/' \
         -e 's/hip\/hip_cooperative_groups.h/cooperative_groups.h/' \
+        -e 's/make_hip/make_cuda/g' \
+        -e 's/maxSharedMemoryPerMultiProcessor/sharedMemPerMultiprocessor/g' \
+        -e 's/\bmemoryType\b/type/g' \
+        -e 's/__hip_bfloat16/__nv_bfloat16/g' \
+        -e 's/hip\/hip_bf16.h/cuda_bf16.h/' \
         -e 's/hip\/hip_fp16.h/cuda_fp16.h/' \
         -e 's/__(ballot|any|all)\(/__\1_sync(0xffffffff, /g' \
         -e 's/__(shfl|shfl_up|shfl_down|shfl_xor)\(/__\1_sync(0xffffffff, /g' \
+        -e 's/hipMemcpyWithStream/cudaMemcpyAsync/g' \
         -e 's/\bhip([A-Z])/cuda\1/g' \
         "$1" > "$2"
 }
