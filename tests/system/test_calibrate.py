@@ -171,6 +171,7 @@ def test_changed_platform_is_run_again(described):
     assert float(rows_of(path)["vectoradd 256"]["simulated"]) < float(first)
 
 
+@pytest.mark.full
 def test_fit_finds_what_the_table_was_made_with(described):
     """The table is what the platform takes with another cost of a launch."""
     path = described()

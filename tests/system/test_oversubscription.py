@@ -58,7 +58,7 @@ def test_order_threads_and_mode_change_no_result(measure):
 
 
 def test_several_gpus_take_pages_from_each_other_and_from_the_host(measure):
-    text = (f"{DEMAND} --set gpus=4 {{}} -- oversubscribe stencil {OVER} 2").replace(
+    text = (f"{DEMAND} --set gpus=4 {{}} -- oversubscribe stencil {OVER} 4").replace(
         "--set gpus=1 ", "")
     done = measure(text.format(""))
     came, _ = conserved(done, 4)

@@ -270,7 +270,10 @@ def below(pid):
 def rank_1(launched):
     """Its process."""
     for pid in below(launched.pid):
-        words = Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")
+        try:
+            words = Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")
+        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            continue
         if {"OMPI_COMM_WORLD_RANK=1", "PMI_RANK=1"} & set(words):
             return pid
     raise AssertionError("there is no rank 1")
