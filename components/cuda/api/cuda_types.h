@@ -40,7 +40,6 @@ _Static_assert(sizeof(struct cuda_properties_13) == 1008, "cudaDeviceProp of CUD
 enum {
     CUDA_STREAM_LEGACY = 1,
     CUDA_STREAM_PER_THREAD = 2,
-    CUDA_ERROR_MISALIGNED_ADDRESS = 716,
     CUDA_MEMORY_UNREGISTERED = 0, /* cudaMemoryType */
     CUDA_MEMORY_HOST,
     CUDA_MEMORY_DEVICE,

@@ -278,6 +278,25 @@ static enum exit_status outcome_of(enum driver_status status)
                                        : EXIT_GAVE_UP;
 }
 
+/* Numbers of cudaError that HIP has no name for. */
+enum { CUDA_ERROR_ILLEGAL_INSTRUCTION = 715, CUDA_ERROR_MISALIGNED_ADDRESS = 716 };
+
+/* What a kernel did by which the device is lost. */
+static hipError_t fault_error(void)
+{
+    static const int errors[] = {
+        [DRIVER_PTX_ADDRESS] = hipErrorIllegalAddress,
+        [DRIVER_PTX_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
+        [DRIVER_PTX_TRAP] = hipErrorLaunchFailure,
+        [DRIVER_PTX_ASSERT] = hipErrorAssert,
+        [DRIVER_PTX_STACK] = hipErrorIllegalAddress,
+        [DRIVER_PTX_INSTRUCTION] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    };
+    const enum driver_ptx_fault fault =
+        hip.executes_ptx ? hip.api->ptx_fault() : DRIVER_PTX_NO_FAULT;
+    return fault == DRIVER_PTX_NO_FAULT ? hipErrorIllegalAddress : (hipError_t)errors[fault];
+}
+
 hipError_t hip_status(enum driver_status status)
 {
     static const hipError_t errors[] = {
@@ -288,7 +307,6 @@ hipError_t hip_status(enum driver_status status)
         [DRIVER_INVALID_ADDRESS] = hipErrorInvalidValue,
         [DRIVER_INVALID_VALUE] = hipErrorInvalidValue,
         [DRIVER_TOO_LARGE] = hipErrorLaunchOutOfResources,
-        [DRIVER_FAULT] = hipErrorIllegalAddress,
         [DRIVER_DEADLOCK] = hipErrorLaunchFailure,
         [DRIVER_STALL] = hipErrorIllegalState,
         [DRIVER_LIMIT] = hipErrorLaunchTimeOut,
@@ -299,6 +317,7 @@ hipError_t hip_status(enum driver_status status)
         hip_complain("the driver answered with the unknown status %u", (unsigned)status);
         return hipErrorUnknown;
     }
+    const hipError_t error = status == DRIVER_FAULT ? fault_error() : errors[status];
     const char *text = hip.api->error_text();
     bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
                          || status == DRIVER_STALL || status == DRIVER_LIMIT;
@@ -309,10 +328,10 @@ hipError_t hip_status(enum driver_status status)
     else if (hip.lost == hipSuccess)
         hip_complain_always(text);
     if (breaks_device && hip.lost == hipSuccess) {
-        hip.lost = errors[status];
+        hip.lost = error;
         run_ledger_report(outcome_of(status));
     }
-    return errors[status];
+    return error;
 }
 
 hipError_t hip_status_of(enum driver_status status, const char *step)

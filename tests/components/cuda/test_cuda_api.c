@@ -182,6 +182,40 @@ Test(cuda_api, errors_have_names_of_cuda, .init = start)
     cr_assert_eq(last_error(), 215, "errors that CUDA's library finds itself are noted, too");
 }
 
+/* A kernel breaks the device: every later call says how. */
+static void expect_fault(enum driver_ptx_fault fault, int error)
+{
+    void *pointer = NULL;
+    start();
+    CALL(cudaGetDeviceCount, (int *), &(int){0});
+    CALL(cudaMemsetAsync, (void *, int, size_t, void *), NULL, 0, 0, NULL);
+    mock()->fail_next = DRIVER_FAULT;
+    mock()->ptx_fault = fault;
+    cr_assert_eq(CALL(cudaMalloc, (void **, size_t), &pointer, 4), 0);
+    cr_assert_eq(CALL(cudaMemset, (void *, int, size_t), pointer, 0, 4), error);
+    cr_assert_eq(CALL(cudaDeviceSynchronize, (void)), error);
+}
+
+Test(cuda_api, a_wrong_address_of_a_kernel_is_an_error)
+{
+    expect_fault(DRIVER_PTX_ADDRESS, 700);
+}
+
+Test(cuda_api, an_assertion_of_a_kernel_is_an_error)
+{
+    expect_fault(DRIVER_PTX_ASSERT, 710);
+}
+
+Test(cuda_api, a_misaligned_address_of_a_kernel_is_an_error)
+{
+    expect_fault(DRIVER_PTX_MISALIGNED, 716);
+}
+
+Test(cuda_api, a_trap_of_a_kernel_is_an_error)
+{
+    expect_fault(DRIVER_PTX_TRAP, 719);
+}
+
 /* ---- memory ---- */
 
 Test(cuda_api, tells_where_a_pointer_points, .init = start)

@@ -436,6 +436,11 @@ static enum driver_status ptx_kernel(uint64_t entry, struct driver_ptx_kernel *k
     return bytes_at(entry, 1) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
 }
 
+static enum driver_ptx_fault ptx_fault(void)
+{
+    return state.ptx_fault;
+}
+
 /* As many as have room in 2048 threads. */
 static enum driver_status ptx_blocks(uint32_t device, uint64_t entry, uint32_t threads,
                                      uint64_t dynamic_shared_bytes, uint32_t *blocks)
@@ -559,6 +564,7 @@ static const struct driver_api api = {
     .register_kernel = register_kernel,
     .register_ptx = register_ptx,
     .ptx_kernel = ptx_kernel,
+    .ptx_fault = ptx_fault,
     .ptx_blocks = ptx_blocks,
     .set_attendant = set_attendant,
     .error_text = error_text,

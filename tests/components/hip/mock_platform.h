@@ -14,11 +14,12 @@ struct mock_state {
     unsigned char kernarg[MOCK_KERNARG_MAX];
     unsigned launches;
     unsigned registered_kernels, registered_code, unregistered_code;
-    unsigned pending;             /* commands that were not executed yet */
-    unsigned allocations;         /* living ones */
-    unsigned finished;            /* calls of finish() of the driver */
-    unsigned hidden;              /* calls of hide() */
-    enum driver_status fail_next; /* the next wait answers this, like a kernel that faulted */
+    unsigned pending;                /* commands that were not executed yet */
+    unsigned allocations;            /* living ones */
+    unsigned finished;               /* calls of finish() of the driver */
+    unsigned hidden;                 /* calls of hide() */
+    enum driver_status fail_next;    /* the next wait answers this, like a kernel that faulted */
+    enum driver_ptx_fault ptx_fault; /* what that kernel did */
 };
 
 /* Exported by the mock. */

@@ -30,11 +30,6 @@ hipError_t hip_open_device(int slot, uint32_t number)
         error = hip_status_of(hip.api->queue_create(number, &device->queue), "opening a device");
     if (error != hipSuccess)
         return error;
-    if (device->info.lanes == 0) {
-        device->info.lanes = HIP_WAVEFRONT;
-        device->info.lds_bytes_per_work_group = device->info.lds_bytes_unasked =
-            device->info.lds_bytes_per_cu;
-    }
     device->number = number;
     device->used = true;
     hip_set_features(device);
