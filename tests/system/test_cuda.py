@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from harness import BUILD
+from harness import BUILD, ROOT, heddle
 
 CUDA = BUILD / "components/cuda"
 TINY = "platforms/tiny.heddle --mode functional"
@@ -49,6 +49,20 @@ def test_threads_of_a_program_take_turns(run, compiled):
             return cudaPeekAtLastError();
         }""", f"-L{CUDA}", "-l:libcudart.so.12", f"-Wl,-rpath-link,{BUILD}/components/hip")
     run(f"{TINY} -- {program}", r"libamdhip64\.so\.5$")
+
+
+@pytest.fixture(scope="session")
+def calls(tmp_path_factory):
+    """Our own program of CUDA's functions, compiled by clang alone."""
+    program = tmp_path_factory.mktemp("cuda") / "cuda_calls"
+    heddle(f"cuda-cc {ROOT}/tests/programs/cuda_calls.cu -o {program}")
+    return program
+
+
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+@pytest.mark.parametrize("machine", ["rtx3070", "a100", "h100"])
+def test_functions_do_what_the_manual_says(run, calls, machine, mode):
+    run(f"platforms/{machine}.heddle --generic --mode {mode} -- {calls}", "^PASS cuda_calls")
 
 
 def test_runtime_inside_of_a_program_is_refused(run, compiled):
