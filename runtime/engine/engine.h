@@ -255,6 +255,8 @@ enum engine_result {
  * goes on until the end of the window (run.c), so that all threads stop at the same time. */
 enum engine_result engine_run(void);
 void engine_stop(void); /* from a tick */
+/* Cycles without progress that are a hang (--stall-limit). */
+uint64_t engine_stall_limit(void);
 /* From a tick of the component that stops the engine: has it done so in this run? */
 bool engine_is_stopping(void);
 

@@ -294,6 +294,11 @@ void engine_pause_now(void)
     window_ask_end();
 }
 
+uint64_t engine_stall_limit(void)
+{
+    return this_run.limits.stall_limit;
+}
+
 void engine_set_limits(const struct engine_limits *chosen)
 {
     this_run.limits = *chosen;

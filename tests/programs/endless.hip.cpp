@@ -1,5 +1,5 @@
 // A kernel that spins for ever: waits for a flag that nobody sets. The run's limit on cycles must
-// end it.
+// end it. `endless exit`: the program does not wait for it.
 #include "check.hpp"
 
 __global__ void spin(volatile int *flag)
@@ -8,11 +8,14 @@ __global__ void spin(volatile int *flag)
     }
 }
 
-int main()
+int main(int argc, char **)
 {
     std::vector<int> zero(1, 0);
     int *flag = to_device(zero);
     spin<<<1, 64>>>(flag);
+    if (argc > 1) {
+        return 0;
+    }
     hipError_t error = hipDeviceSynchronize();
     std::printf("FAIL endless: came back with %s\n", hipGetErrorName(error));
     return 1;

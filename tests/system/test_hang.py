@@ -13,6 +13,13 @@ def test_livelock_names_who_spins(run):
     run("tests/system/hang/livelock.heddle --stall-limit 100000", "stall", "spinner", status=FAILS)
 
 
+@pytest.mark.parametrize("mode, status", [("timing", 5), ("functional", 6)])
+def test_program_ends_though_a_kernel_that_it_has_launched_does_not(run, mode, status):
+    """What was simulated is written, and more than one work-group may end behind the program."""
+    run(f"platforms/tiny.heddle --mode {mode} --stall-limit 300000 -- endless exit",
+        "--stall-limit", status=status)
+
+
 def test_endless_kernel_is_stopped_at_the_limit(run):
     run("platforms/tiny.heddle --max-cycles 200000 -- endless", "max-cycles",
         "hipErrorLaunchTimeOut", "s_branch|s_cbranch|pc", status=6)

@@ -142,9 +142,8 @@ static void limit_reached(struct run *r, const struct group *g, const struct wav
                           const struct isa_inst *inst)
 {
     char what[WORK_FAULT_WHAT];
-    snprintf(what, sizeof what,
-             "%" PRIu64 " wavefront instructions have been executed (--max-cycles)",
-             r->launch->before + r->instructions);
+    snprintf(what, sizeof what, "%" PRIu64 " wavefront instructions have been executed (%s)",
+             r->launch->before + r->instructions, r->launch->most_option);
     fault(r, g, w, inst, w->scalars.pc, WORK_NO_LANE, what);
     r->result.end = FUNCTIONAL_LIMIT;
 }

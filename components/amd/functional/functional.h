@@ -56,6 +56,7 @@ struct functional_launch {
     const struct aql_packet *packet;
     const struct aql_descriptor *descriptor;
     uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
+    const char *most_option;    /* what has set that */
     uint64_t before;            /* wavefront instructions of the run before this launch */
     bool touches;   /* caches and TLBs see the accesses (components/sampling/warmup.h) */
     bool profile;   /* result->profile is filled, too */

@@ -430,8 +430,8 @@ hipError_t hip_wait_here(uint64_t ticket)
 }
 
 /* Commands that are still queued at the end are executed, as a program may end without waiting for
- * its last kernel. The thread that ends the program keeps its turn, and stays inside of the
- * library. */
+ * its last kernel, unless the driver finds that they do not end. The thread that ends the program
+ * keeps its turn, and stays inside of the library. */
 __attribute__((destructor)) static void finish_library(void)
 {
     if (hip_process_is_child())

@@ -374,6 +374,11 @@ struct driver_api {
     void (*set_attendant)(void (*attend)(const struct driver_attention *now));
 
     const char *(*error_text)(void); /* of the last failure in this thread */
+    /* The program has ended and sets nothing any more, so a kernel that waits for it waits for
+     * ever: from here on a wait answers DRIVER_STALL when no command and no work-group has come to
+     * its end for as many cycles as --stall-limit says. In any thread, inside of other calls, too.
+     */
+    void (*program_ends)(void);
     /* End of the program: writes statistics and traces, and what is known of a run that was
      * interrupted (heddle_platform.interrupt). Idempotent. Returns an exit status; if it is not
      * EXIT_CLEAN, a message is on stderr. */

@@ -28,6 +28,10 @@ struct driver_process {
     bool in_tick;            /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* of the launch by which it failed */
     bool functional_limit;   /* functional mode: a launch was ended by --max-cycles */
+    bool ends;               /* atomic; the program has ended, */
+    uint64_t patience;       /* and then not 0: cycles */
+    uint64_t patient_to;     /* the cycle by which a command or a work-group is to end, */
+    uint64_t had_ended;      /* and how many of them have */
     void (*attend)(const struct driver_attention *now); /* or NULL */
     void (*print)(const char *text, size_t size);       /* what kernels print; or NULL */
     struct code_module *code_modules;                   /* loaded; see driver_code.c */

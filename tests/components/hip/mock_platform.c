@@ -568,6 +568,7 @@ static const struct driver_api api = {
     .ptx_blocks = ptx_blocks,
     .set_attendant = set_attendant,
     .error_text = error_text,
+    .program_ends = enter_or_leave_call,
     .finish = finish,
     .hide = hide,
     .is_hidden = is_hidden,

@@ -329,6 +329,20 @@ static void functional_tell(const struct driver_command *k, const struct functio
         online_sampling_executed(executed);
 }
 
+/* A launch that the program does not wait for may wait for what nothing sets any more. In the time
+ * of --stall-limit each of its work-groups issues an instruction a cycle. */
+static void functional_limit(struct functional_launch *launch)
+{
+    uint64_t idle = driver_process()->patience * launch->resident + launch->before;
+    launch->most_instructions = platform_max_cycles();
+    launch->most_option = "--max-cycles";
+    if (driver_process()->patience
+        && (!launch->most_instructions || idle < launch->most_instructions)) {
+        launch->most_instructions = idle;
+        launch->most_option = "behind the end of the program, --stall-limit";
+    }
+}
+
 static struct functional_launch functional_describe_launch(const struct driver *d,
                                                            const struct driver_command *k,
                                                            uint32_t number,
@@ -353,7 +367,6 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                       .packet_address = device->ring_address + k->ring_offset,
                                       .packet = &k->launch.packet,
                                       .descriptor = descriptor,
-                                      .most_instructions = platform_max_cycles(),
                                       .before = engine_instructions(),
                                       .profile = platform_profile() != PLATFORM_PROFILE_NONE,
                                       .attend =
@@ -384,6 +397,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         && !scratch_acquire(d, k, number, true))
         return false;
     struct functional_launch launch = functional_describe_launch(d, k, number, &descriptor);
+    functional_limit(&launch);
     device->launches++;
     launch.touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY;
     launch.executed = platform_sampling()->automatic ? executed : NULL;

@@ -670,6 +670,11 @@ static void api_set_attendant(void (*attend)(const struct driver_attention *now)
     api_leave(DRIVER_OK);
 }
 
+static void api_program_ends(void)
+{
+    __atomic_store_n(&driver_process()->ends, true, __ATOMIC_SEQ_CST);
+}
+
 static const char *api_error_text(void)
 {
     return driver_failure();
@@ -822,6 +827,7 @@ static const struct driver_api api_table = {
     .set_kernel_heap = api_set_kernel_heap,
     .set_attendant = api_set_attendant,
     .error_text = api_error_text,
+    .program_ends = api_program_ends,
     .finish = api_finish,
     .user_queues = &driver_queue_api_table,
     .hide = api_hide,

@@ -12,6 +12,7 @@
 #include "components/host/driver/driver_state.h"
 #include "components/nvidia/code/ptx_code.h"
 #include "driver_journal.h"
+#include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
@@ -89,9 +90,46 @@ static enum driver_status host_usable(void)
                : driver_fail(driver_process()->lost, "%s", driver_process()->lost_text);
 }
 
+/* Commands and work-groups that have come to their end, and commands that the GPU has taken. */
+static uint64_t ended(const struct driver *d)
+{
+    struct run_counts of;
+    extensions_progress(&of);
+    return of.done + of.begun - d->undone;
+}
+
+/* From the first wait behind the end of the program on. */
+static void host_expect_end(struct driver *d)
+{
+    struct driver_process *p = driver_process();
+    if (p->patience || !__atomic_load_n(&p->ends, __ATOMIC_SEQ_CST))
+        return;
+    p->patience = engine_stall_limit();
+    p->patient_to = driver_now(d) + p->patience;
+    p->had_ended = ended(d);
+}
+
+/* Behind the end of the program a kernel may wait for what nothing sets any more. */
+static enum driver_status host_lose_patience(struct driver *d)
+{
+    struct driver_process *p = driver_process();
+    if (!p->patience || driver_now(d) < p->patient_to)
+        return DRIVER_OK;
+    if (ended(d) == p->had_ended)
+        return host_lose(
+            DRIVER_STALL, "%s",
+            "the program has ended, but what it has launched does not end: for as many "
+            "cycles as --stall-limit says no work-group has (a kernel that waits for "
+            "the program waits for ever)");
+    p->had_ended = ended(d);
+    p->patient_to = driver_now(d) + p->patience;
+    return DRIVER_OK;
+}
+
 static enum driver_status host_wait(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = host_usable();
+    host_expect_end(d);
     if (call_path(d) && !driver_process()->in_tick && status == DRIVER_OK
         && !driver_ticket_done(d, ticket))
         status = call_path(d)->wait(d, ticket);
@@ -99,9 +137,13 @@ static enum driver_status host_wait(struct driver *d, uint64_t ticket)
     while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         status = host_wait_continued(); /* others may have waited for something else meanwhile */
         d->awaited = ticket;
+        d->stop_at = driver_process()->patience ? driver_process()->patient_to : d->stop_at;
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = host_run(d);
+        if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
+            status = host_lose_patience(d);
     }
+    d->stop_at = driver_process()->patience ? 0 : d->stop_at;
     d->awaited = 0;
     if (status == DRIVER_OK && waits)
         host_note_wait(d, ticket);
