@@ -23,7 +23,7 @@ SHAPE = ("compute_units", "simds", "slots_per_simd", "wavefronts_per_work_group"
          "work_groups_per_unit", "vgprs", "sgprs", "lds_bytes")
 ACHIEVED = ("wavefront_cycles", "unit_cycles", "longest_unit_cycles")
 UNITS = ("lds_busy", "lds_conflict", "vector_memory_instructions", "vector_memory_cycles",
-         "vector_memory_lines", "scratch_lines", "valu_idle_lanes")
+         "vector_memory_lines", "scratch_lines", "valu_idle_lanes", "polls")
 
 
 LANES = 64  # of a wavefront

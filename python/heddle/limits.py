@@ -243,6 +243,20 @@ def _program(j: Judged, share: float) -> Limit:
         _way(j))
 
 
+def _spinning(j: Judged) -> Limit | None:
+    """Most of what wavefronts ask memory for is what they have just read, and they wait for it."""
+    k = j.kernel
+    part = per_cent(k["polls"], k["vector_memory_instructions"])
+    share = k.of_wavefronts(k.waiting("vmcnt")) * part / 100
+    if part <= 50 or share < WORTH_SAYING:
+        return None
+    return Limit("spinning", share, (
+        f"limited by spinning on a word in memory: {part:.0f} % of the vector memory instructions "
+        "read what their wavefront has just read, with no other access between, as a loop does "
+        "that waits for a flag or a lock; the kernel takes as long as what they wait for; "
+        f"{sure(share)}"))
+
+
 CAUSES = {"launch": _launch, "idle": _too_few, "empty": _empty_simds, "dispatch": _dispatch,
           "valu": _valu, "lds": _lds,
           "scalar_memory": _scalar_memory, "barrier": _barrier, "fetch": _fetch,
@@ -297,6 +311,9 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
         worth.sort(key=lambda item: _rank(kernel, item[0]))
     limits = [limit for cause, share in worth or list(j.shares.items())[:2] if share
               for limit in _limits(j, cause, share)]
+    spinning = _spinning(j)
+    if spinning:
+        limits.insert(0, spinning)
     conflicts = kernel.of_wavefronts(kernel.waiting("lds_conflict"))
     if conflicts >= WORTH_FIXING and all(limit.what != "lds_conflicts" for limit in limits):
         limits.append(Limit("bank_conflicts", conflicts, (

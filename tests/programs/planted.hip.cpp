@@ -189,6 +189,21 @@ __global__ void take_turns(uint32_t *out, int rounds, int length)
     out[thread] = x;
 }
 
+// The first work-group works, and all others ask in a loop whether it is done.
+__global__ void wait_for_one(volatile uint32_t *done, uint32_t *out, int length)
+{
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    if (blockIdx.x == 0) {
+        out[thread] = work(thread, length);
+        __threadfence();
+        *done = 1;
+    } else {
+        while (*done != 1) {
+        }
+        out[thread] = thread;
+    }
+}
+
 __global__ void roots(float *out, int rounds)
 {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
@@ -416,6 +431,14 @@ static bool tail()
     return ran(here.units * 4, 64, 64, here.units, 4096);
 }
 
+static bool spin()
+{
+    int blocks = here.units, length = 2048;
+    uint32_t *done = filled(1), *out = filled(blocks * 64);
+    wait_for_one<<<blocks, 64>>>(done, out, length);
+    return holds(out, blocks * 64, [=](size_t i) { return i < 64 ? work(i, length) : i; });
+}
+
 static bool grid()
 {
     return ran(here.units / 8, 64, 2048, -1, 0);
@@ -601,6 +624,7 @@ static const struct {
               {"lds_occupancy", lds_occupancy},
               {"valu", valu},
               {"tail", tail},
+              {"spin", spin},
               {"grid", grid},
               {"wavefronts", wavefronts},
               {"barrier", barrier},

@@ -39,8 +39,10 @@ CAUSES = {
     "grid": "limited by the grid: (8|13) work-groups",
     "loop": "limited by instruction fetch: .* 8\\d % of the fetches hit",
     "dispatch": "limited by the dispatcher: ",
+    "spin": "limited by spinning on a word in memory: 9\\d % of the vector memory instructions",
     "gap": "limited by what a launch costs"}
-CHEAP = ("r9nano atomics", "r9nano scalar", "mi210 valu", "r9nano registers")
+CHEAP = ("r9nano atomics", "r9nano scalar", "mi210 valu", "r9nano registers",
+         "r9nano spin")
 # Settings that the sentence proposes, and how much shorter the kernel is with another value.
 HELPS = [("r9nano", "channel", "gpu.hashed=true", 0.75),
          *only_full(

@@ -18,7 +18,8 @@ from heddle.sensitivity import with_proposed  # noqa: E402
 from heddle.whatif import Diagnosis, Found, lines, tornado  # noqa: E402
 
 # Planted in the program, and no parameter of the machine is for it.
-IN_THE_PROGRAM = [("r9nano", "lds_banks"), ("mi210", "lds_banks"), ("r9nano", "lds_bandwidth")]
+IN_THE_PROGRAM = [("r9nano", "lds_banks"), ("mi210", "lds_banks"), ("r9nano", "lds_bandwidth"),
+                  ("r9nano", "spin"), ("mi210", "spin")]
 # Its one compute unit is said to wait for translation, and more of that does not help.
 NOT_CONFIRMED = [("mi210", "tail")]
 PLATFORM, NANO = "platforms/tiny.heddle", "platforms/r9nano.heddle"

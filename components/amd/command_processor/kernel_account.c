@@ -91,6 +91,7 @@ static void account_finish(struct kernel_account *k, struct slot_use *all, uint6
     k->units.vmem_cycles += part.vmem_cycles;
     k->units.scratch_lines += part.scratch_lines;
     k->units.valu_idle_lanes += part.valu_idle_lanes;
+    k->units.polls += part.polls;
 }
 
 enum { DETAILS_MOST = WORK_CYCLES_KINDS + 40 };
@@ -244,6 +245,8 @@ static void describe_occupancy(const struct kernel_account *k, const struct kern
     detail_add(to, "units", "vector_memory_lines", k->units.vmem_lines);
     detail_add(to, "units", "scratch_lines", k->units.scratch_lines);
     detail_add(to, "units", "valu_idle_lanes", k->units.valu_idle_lanes);
+    if (2 * k->units.polls > k->units.vmem_issued) /* a few are no spinning */
+        detail_add(to, "units", "polls", k->units.polls);
 }
 
 /* At the end of the kernel: everything goes to its record. */

@@ -99,7 +99,8 @@ struct cu_wave {
      * which on another may write it. */
     uint16_t sgpr;
     uint64_t sgpr_until;
-    uint64_t started; /* how many of the unit's wavefronts began before it */
+    uint64_t accessed_at, asked; /* its last vector memory instruction: pc; address and operand */
+    uint64_t started;            /* how many of the unit's wavefronts began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block behind it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */

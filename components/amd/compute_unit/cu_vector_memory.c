@@ -11,6 +11,7 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_vector_memory.h"
+#include "runtime/engine/hash.h"
 
 /* A stack of unused numbers, of which the lowest lies on top at first: each is kept as the
  * difference from the one that lay at its place then, so that a stack never used is zero. */
@@ -172,6 +173,25 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     profile_asked(c, e, count);
 }
 
+/* A wavefront that reads what it has just read, by the same instruction and with no other access
+ * between, asks whether others have written there: it spins. So does a compare-and-swap that
+ * compares with the same value again; an atomic that adds does not ask. */
+static void vmem_note_poll(struct compute_unit *c, struct cu_wave *w, const struct cu_vmem *e,
+                           const struct cu_vmem_rest *rest)
+{
+    const struct isa_memory *m = &rest->access;
+    bool swaps = m->kind == ISA_MEMORY_ATOMIC && m->returns && m->atomic == ISA_ATOMIC_CMPSWAP;
+    unsigned lane = m->mask ? (unsigned)__builtin_ctzll(m->mask) : 0;
+    uint64_t asked = m->mask ? m->address[lane] : 0, compare = 0;
+    if (swaps)
+        memcpy(&compare, rest->compare + (size_t)lane * m->bytes, m->bytes);
+    asked ^= hash_multiply(compare);
+    cu_ledger_at(c, w->ledger)->account.polls += (m->kind == ISA_MEMORY_LOAD || swaps) && m->mask
+                                                 && w->accessed_at == e->pc && w->asked == asked;
+    w->accessed_at = e->pc;
+    w->asked = asked;
+}
+
 static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e,
                          unsigned number)
 {
@@ -274,6 +294,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     vmem_describe(c, e, m, wave, now);
     vmem_stage(c, &context, rest, e, played);
     vmem_take_lines(c, e, m, &reach, number);
+    vmem_note_poll(c, w, e, rest);
     vmem_keep(c, e, place);
     if (e->fence)
         e->remaining = 1;
