@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, Iterable
 
@@ -94,7 +95,8 @@ def head(run: Run) -> str:
 
 def _finding(kernel: Kernel, whole: int) -> str:
     share = kernel.sum("cycles") / whole
-    words = "".join(f"<li>{escape(line)}</li>" for line in kernel.words)
+    listed = "".join(f"<li>{escape(line)}</li>" for line in kernel.words)
+    words = re.sub("`(.*?)`", r"<code>\1</code>", listed)
     return (f"<li><b>{escape(kernel.label)}</b>, {count(kernel.sum('cycles'))} cycles, "
             f"{percent(share)} of all kernels<ul>{words}</ul></li>")
 
@@ -318,13 +320,12 @@ def _sections(runs: list[Run], arrays: list[list[dict[str, Any]]], timeline: str
         roof = sides(runs, lambda run, _: rooflines(run, chosen.profile))
         if "<svg" in roof:
             right.append(section("roofline", "Roofline", roof))
-        right.append(elements(runs, arrays))
     if len(runs) == 1 and right:
         parts.append(f'<div class="columns"><div>{"".join(left)}</div>'
                      f'<div>{"".join(right)}</div></div>')
     else:
         parts += left + right
-    return parts
+    return [*parts, elements(runs, arrays)] if measured else parts
 
 
 def levels(runs: list[Run]) -> str:

@@ -176,10 +176,10 @@ def changed(runs: list[Run], chosen: Any) -> tuple[list[list[str]], str]:
     rows = [[cell(one.path), cell(one.name), *_change(*(side.sum for side in one.sides)),
              cell(", then ".join(side.spread() or "none" for side in one.sides)
                   if any(side.elements > 1 for side in one.sides) else "")] for one in shown]
-    told = f"The {len(shown)} largest of {len(found)} changes of counters" + (
-        f"; {below} are below {chosen.threshold * 100:g} %" if below else "") + (
-        "; --all shows all." if len(shown) < len(found) else ".")
-    return rows, told
+    told = (f"The {len(shown)} largest of {len(found)} changes of counters" if found else
+            "No counter differs")
+    told += f"; {below} are below {chosen.threshold * 100:g} %" if below else ""
+    return rows, told + ("; --all shows all." if len(shown) < len(found) else ".")
 
 
 def _hits(row: profile.Row, level: str) -> dict[str, object]:
