@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 17
+#define DRIVER_API_VERSION 18
 
 enum driver_status {
     DRIVER_OK,
