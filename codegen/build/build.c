@@ -471,8 +471,14 @@ static bool link_platform(struct build *b, struct build_result *result)
         argv = link_arguments(b, temporary(b, library, "tmp"));
         add_job(b, "platform.so", &argv, library);
         result->linked = true;
-        if (!run_jobs(b))
+        if (!run_jobs(b)) {
+            if (b->request->toolkit->not_built)
+                fprintf(stderr,
+                        "heddle: '%s' is not built, which platforms that execute PTX need; "
+                        "'./dev build' builds it\n",
+                        b->request->toolkit->not_built);
             return false;
+        }
     }
     return place_library(b, library, result->platform_so);
 }

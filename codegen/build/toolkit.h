@@ -20,7 +20,8 @@ struct toolkit {
     const char *library;    /* folder of NAME/NAME.heddle */
     const char *include[3]; /* folders below which "runtime/..." and "components/..." are found;
                                NULL-terminated */
-    VECTOR(const char *) archives;  /* static libraries that platforms are linked with */
+    VECTOR(const char *) archives; /* static libraries that platforms are linked with */
+    const char *not_built; /* one of them, which only some platforms need; NULL: all are there */
     VECTOR(const char *) libraries; /* "-lelf": what the archives need */
     const char *python;             /* folder of the package `heddle` of Python */
     const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */

@@ -16,7 +16,7 @@
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/program/driver_journal.h"
-#include "components/nvidia/code/ptx_code.h"
+#include "components/nvidia/code/ptx_services.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/traces/replay/replay.h"
 #include "runtime/engine/options.h"
@@ -59,7 +59,8 @@ static void driver_init(struct driver *d)
     bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     ptx_tables_set(driver_program(d), driver_page_table(d));
-    ptx_heap_drop(0);
+    if (ptx_services())
+        ptx_services()->heap_drop(0);
     driver_page_table(d)->fragment_bits =
         (unsigned)__builtin_ctzll((uint64_t)driver_params(d)->fragment);
     residence_init(d);

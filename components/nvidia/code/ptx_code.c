@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "components/nvidia/code/ptx_private.h"
+#include "components/nvidia/code/ptx_services.h"
 #include "runtime/engine/bug.h"
 
 static struct ptx_code *codes;
@@ -79,18 +80,6 @@ enum warp_fault_kind ptx_fault(void)
 }
 
 /* ---- launches ---- */
-
-static struct ptx_tables tables;
-
-void ptx_tables_set(const struct program_table *program, const struct page_table *pages)
-{
-    tables = (struct ptx_tables){program, pages};
-}
-
-const struct ptx_tables *ptx_tables(void)
-{
-    return &tables;
-}
 
 static int call_print(void *context, const struct warp_block *block, uint32_t thread,
                       uint64_t format, uint64_t arguments)
@@ -168,3 +157,26 @@ void ptx_call_end(struct ptx_call *c)
     free(c->parameters);
     c->parameters = NULL;
 }
+
+static bool code_allocates(const struct ptx_code *code)
+{
+    return ptx_find_function(code->module, "malloc") != NULL;
+}
+
+const struct ptx_services ptx_code_services = {
+    .add = ptx_code_add,
+    .remove = ptx_code_remove,
+    .kernel = ptx_code_kernel,
+    .missing = warp_code_missing,
+    .allocates = code_allocates,
+    .call_begin = ptx_call_begin,
+    .call_end = ptx_call_end,
+    .grid_run = warp_grid_run,
+    .output_give = ptx_output_give,
+    .output_give_all = ptx_output_give_all,
+    .fault_note = ptx_fault_note,
+    .fault = ptx_fault,
+    .heap_set = ptx_heap_set,
+    .heap_has = ptx_heap_has,
+    .heap_drop = ptx_heap_drop,
+};

@@ -32,15 +32,6 @@ const struct ptx_code *ptx_code_kernel(uint64_t entry, const struct warp_kernel 
 
 /* ---- launches ---- */
 
-/* The driver's tables, for units that read no store of it. The driver sets them at its start. */
-struct ptx_tables {
-    const struct program_table *program;
-    const struct page_table *pages;
-};
-
-void ptx_tables_set(const struct program_table *program, const struct page_table *pages);
-const struct ptx_tables *ptx_tables(void);
-
 struct ptx_order {
     const struct program_table *program;
     const struct page_table *pages;

@@ -6,7 +6,7 @@
  * player knows what is free everywhere, so none is refused. */
 #include "trace_player.gen.h"
 
-#include "components/nvidia/code/ptx_code.h"
+#include "components/nvidia/code/ptx_services.h"
 #include "components/statistics/run_progress.h"
 #include "runtime/observe/hang.h"
 #include "trace_player_state.h"
@@ -32,6 +32,7 @@ static void trace_player_init(struct trace_player *p)
 {
     const struct trace_player_params *params = trace_player_params(p);
     uint32_t sms = trace_player_work_count(p);
+    ptx_offer(&ptx_code_services);
     if (first_player(p) == p->io.base.leaf) {
         trace_files_close();
         touch_close();

@@ -1,4 +1,5 @@
-/* See driver_ptx.h. Modules and their executor are components/nvidia/code; occupancy is that of the
+/* See driver_ptx.h. Modules and their executor are components/nvidia/code,
+ * which only platforms with such devices are linked with; occupancy is that of the
  * trace player, which places the blocks. */
 #include "driver_ptx.h"
 
@@ -9,7 +10,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/program/driver_program.h"
-#include "components/nvidia/code/ptx_code.h"
+#include "components/nvidia/code/ptx_services.h"
 #include "components/sampling/sampling_options.h"
 
 enum { PTX_HEAP = 8 << 20 }; /* cudaLimitMallocHeapSize, "CUDA C++ Programming Guide", malloc() */
@@ -37,7 +38,7 @@ static enum driver_status ptx_register(struct driver *d, uint32_t number, const 
     char error[PTX_ERROR_BYTES];
     if (status != DRIVER_OK)
         return status;
-    if (!ptx_code_add(name, address, text, size, error, sizeof error))
+    if (!ptx_services()->add(name, address, text, size, error, sizeof error))
         return driver_fail(DRIVER_INVALID_VALUE, "%s", error);
     program_set_use(driver_program(d), address, PROGRAM_CODE);
     return DRIVER_OK;
@@ -45,15 +46,22 @@ static enum driver_status ptx_register(struct driver *d, uint32_t number, const 
 
 static enum driver_status ptx_unregister(uint64_t address)
 {
-    return ptx_code_remove(address) ? DRIVER_OK
-                                    : driver_fail(DRIVER_INVALID_ADDRESS,
-                                                  "no code is registered at 0x%" PRIx64, address);
+    return ptx_services() && ptx_services()->remove(address)
+               ? DRIVER_OK
+               : driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64,
+                             address);
+}
+
+/* NULL: there is none. */
+static const struct ptx_code *ptx_kernel_at(uint64_t entry, const struct warp_kernel **kernel)
+{
+    return ptx_services() ? ptx_services()->kernel(entry, kernel) : NULL;
 }
 
 static enum driver_status ptx_find(uint64_t entry, const struct ptx_code **code,
                                    const struct warp_kernel **kernel)
 {
-    *code = ptx_code_kernel(entry, kernel);
+    *code = ptx_kernel_at(entry, kernel);
     return *code ? DRIVER_OK
                  : driver_fail(DRIVER_INVALID_ADDRESS,
                                "no kernel of a registered PTX module begins at 0x%" PRIx64, entry);
@@ -65,7 +73,8 @@ static enum driver_status ptx_register_kernel(const char *name, uint64_t entry)
     const struct warp_kernel *kernel;
     char text[WARP_MISSING_BYTES];
     enum driver_status status = ptx_find(entry, &code, &kernel);
-    if (status == DRIVER_OK && warp_code_missing(code->code, kernel->function, text, sizeof text))
+    if (status == DRIVER_OK
+        && ptx_services()->missing(code->code, kernel->function, text, sizeof text))
         fprintf(stderr, "heddle: warning: %s (kernel '%s')\n", text, name);
     return status;
 }
@@ -99,7 +108,7 @@ static uint32_t ptx_blocks_of(const struct driver_device *device, uint64_t entry
     const struct driver_sm *sm = &device->sm;
     const struct warp_kernel *kernel;
     *limit = "threads";
-    if (!ptx_code_kernel(entry, &kernel) || !threads || threads > sm->room.threads
+    if (!ptx_kernel_at(entry, &kernel) || !threads || threads > sm->room.threads
         || shared_bytes > sm->room.shared)
         return 0;
     uint32_t registers = kernel->registers < 255 ? kernel->registers : 255;
@@ -142,7 +151,7 @@ static enum driver_status ptx_check(const struct driver_device *device, uint64_t
                            "launches of PTX are not sampled by what they execute: choose some by "
                            "number with --kernels (kernel '%s')",
                            l->name);
-    if (warp_code_missing(code->code, kernel->function, text, sizeof text))
+    if (ptx_services()->missing(code->code, kernel->function, text, sizeof text))
         return driver_fail(DRIVER_FAULT, "%s (kernel '%s')", text, l->name);
     if (threads > kernel->most_threads)
         return driver_fail(DRIVER_TOO_LARGE,
@@ -169,20 +178,20 @@ static enum driver_status ptx_set_heap(struct driver *d, uint32_t number, uint64
 static enum driver_status ptx_prepare(struct driver *d, uint32_t gpu, uint32_t pid, uint64_t entry)
 {
     const struct warp_kernel *kernel;
-    const struct ptx_code *code = ptx_code_kernel(entry, &kernel);
+    const struct ptx_code *code = ptx_kernel_at(entry, &kernel);
     uint64_t address, bytes = d->device[gpu].heap_bytes ? d->device[gpu].heap_bytes : PTX_HEAP;
-    if (!code || !ptx_find_function(code->module, "malloc") || ptx_heap_has(gpu, pid))
+    if (!code || !ptx_services()->allocates(code) || ptx_services()->heap_has(gpu, pid))
         return DRIVER_OK;
     enum driver_status status = memory_allocate_own(d, gpu, pid, bytes, PROGRAM_SCRATCH, &address);
     if (status == DRIVER_OK)
-        ptx_heap_set(gpu, pid, address, bytes);
+        ptx_services()->heap_set(gpu, pid, address, bytes);
     return status;
 }
 
 static enum driver_ptx_fault ptx_fault_kind(void)
 {
     _Static_assert((int)DRIVER_PTX_INSTRUCTION == (int)WARP_FAULT_INSTRUCTION, "faults differ");
-    return (enum driver_ptx_fault)ptx_fault();
+    return ptx_services() ? (enum driver_ptx_fault)ptx_services()->fault() : DRIVER_PTX_NO_FAULT;
 }
 
 /* ---- functional mode ---- */
@@ -218,7 +227,7 @@ static void ptx_take_result(struct functional_result *result, const struct drive
                  engine_instructions() + result->instructions);
     if (result->end != FUNCTIONAL_FAULT)
         return;
-    ptx_fault_note(fault->kind);
+    ptx_services()->fault_note(fault->kind);
     snprintf(result->text, sizeof result->text, "%s", fault->text);
     result->by_access = fault->kind == WARP_FAULT_ADDRESS;
     result->address = fault->address;
@@ -248,7 +257,7 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
                                         * ptx_blocks_of(device, k->launch.entry, threads,
                                                         k->launch.packet.group_bytes, &limit)};
     *result = (struct functional_result){.end = FUNCTIONAL_FAULT};
-    if (!ptx_call_begin(&call, &order, result->text, sizeof result->text))
+    if (!ptx_services()->call_begin(&call, &order, result->text, sizeof result->text))
         return;
     struct warp_grid grid = {.launch = call.launch,
                              .first = k->launch.first_group,
@@ -257,9 +266,9 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
                                       : most > before ? most - before
                                                       : 1,
                              .stop = ptx_is_interrupted};
-    result->end = ptx_end_of(warp_grid_run(&grid, &fault), &grid);
+    result->end = ptx_end_of(ptx_services()->grid_run(&grid, &fault), &grid);
     ptx_take_result(result, k, &grid, &fault);
-    ptx_call_end(&call);
+    ptx_services()->call_end(&call);
     if (result->end != FUNCTIONAL_DONE)
         ptx_over(d, k, number);
 }
@@ -268,5 +277,6 @@ static void ptx_over(const struct driver *d, const struct driver_command *k, uin
 {
     const struct driver_device *device = &d->device[number];
     if (device_executes_ptx(device))
-        ptx_output_give(number, device->ring_address + k->ring_offset, driver_process()->print);
+        ptx_services()->output_give(number, device->ring_address + k->ring_offset,
+                                    driver_process()->print);
 }

@@ -18,7 +18,7 @@
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "components/nvidia/code/ptx_code.h"
+#include "components/nvidia/code/ptx_services.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "runtime/state/memory.h"
 
@@ -539,7 +539,8 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
             memory_unshare(memory_view(d), device->ring_address, pid);
     }
     dirty_leave(d, pid);
-    ptx_heap_drop(pid);
+    if (ptx_services())
+        ptx_services()->heap_drop(pid);
     memory_free_process(memory_view(d), pid);
     program_contain(driver_program(d), pid, false);
     engine_forget_fault(pid);

@@ -10,7 +10,7 @@
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/nvidia/code/ptx_code.h"
+#include "components/nvidia/code/ptx_services.h"
 #include "driver_journal.h"
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
@@ -18,7 +18,8 @@
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
 {
     driver_process()->lost = status;
-    ptx_output_give_all(driver_process()->print);
+    if (ptx_services())
+        ptx_services()->output_give_all(driver_process()->print);
     snprintf(driver_process()->lost_text, sizeof driver_process()->lost_text, format, text);
     return driver_fail(status, "%s", driver_process()->lost_text);
 }

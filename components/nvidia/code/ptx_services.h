@@ -1,0 +1,47 @@
+/* What the driver uses of the executor of PTX. A platform is linked with the executor only if it
+ * has a unit that executes PTX (the trace player), which offers it; the driver, which all platforms
+ * have, reaches it by this table. */
+#ifndef HEDDLE_COMPONENTS_PTX_SERVICES_H
+#define HEDDLE_COMPONENTS_PTX_SERVICES_H
+
+#include "components/nvidia/code/ptx_code.h"
+
+/* Functions of ptx_code.h and warp.h, whose rules are there. */
+struct ptx_services {
+    bool (*add)(const char *name, uint64_t address, const char *text, size_t size, char *error,
+                size_t error_size);
+    bool (*remove)(uint64_t address);
+    const struct ptx_code *(*kernel)(uint64_t entry, const struct warp_kernel **kernel);
+    bool (*missing)(const struct warp_code *code, uint32_t function, char *text, size_t size);
+    bool (*allocates)(const struct ptx_code *code);
+    bool (*call_begin)(struct ptx_call *call, const struct ptx_order *order, char *error,
+                       size_t error_size);
+    void (*call_end)(struct ptx_call *call);
+    enum warp_end (*grid_run)(struct warp_grid *grid, struct warp_fault *fault);
+    void (*output_give)(uint32_t gpu, uint64_t key, void (*print)(const char *text, size_t size));
+    void (*output_give_all)(void (*print)(const char *text, size_t size));
+    void (*fault_note)(enum warp_fault_kind kind);
+    enum warp_fault_kind (*fault)(void);
+    void (*heap_set)(uint32_t gpu, uint32_t pid, uint64_t address, uint64_t bytes);
+    bool (*heap_has)(uint32_t gpu, uint32_t pid);
+    void (*heap_drop)(uint32_t pid);
+};
+
+/* Those of ptx_code.c. */
+extern const struct ptx_services ptx_code_services;
+
+/* By a unit that executes PTX, at its start. */
+void ptx_offer(const struct ptx_services *services);
+/* NULL: nothing of the platform executes PTX. */
+const struct ptx_services *ptx_services(void);
+
+/* The driver's tables, for units that read no store of it. The driver sets them at its start. */
+struct ptx_tables {
+    const struct program_table *program;
+    const struct page_table *pages;
+};
+
+void ptx_tables_set(const struct program_table *program, const struct page_table *pages);
+const struct ptx_tables *ptx_tables(void);
+
+#endif
