@@ -269,13 +269,29 @@ static bool sync_is_ready(struct warp_machine *m, const struct warp_op *op, uint
     return false;
 }
 
+/* After a branch backward, or an operation that gives way: may another split go on? */
+static bool give_way(struct warp_machine *m, bool yields)
+{
+    if (yields || warp_spins(m)) {
+        m->split->turn++;
+        m->yields++;
+        return true;
+    }
+    if (m->warp->count > 1 && ++m->patience == WARP_PATIENCE) {
+        m->patience = 0;
+        m->split->turn++;
+    }
+    return m->warp->count > 1;
+}
+
 /* Operations other than those of registers and memory. True: another split may go on now. */
 static bool control(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     switch ((enum warp_kind)op->kind) {
     case WARP_BRANCH:
         branch(m, op, mask);
-        return m->warp->count > 1;
+        return m->split->pc <= (uint32_t)(op - m->code->ops) ? give_way(m, false)
+                                                             : m->warp->count > 1;
     case WARP_SWITCH:
         branch_to_each(m, op, mask);
         return true;
@@ -307,8 +323,7 @@ static bool control(struct warp_machine *m, const struct warp_op *op, uint32_t m
         op->run(m, op, mask);
         return false;
     case WARP_YIELD:
-        m->split->turn++;
-        return true;
+        return give_way(m, true);
     case WARP_SYSTEM:
         warp_system(m, op, mask);
         return false;
@@ -345,7 +360,7 @@ static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t m
     m->launch->observe(m->launch->context, &step);
 }
 
-enum turn { TURN_WAITS, TURN_USED, TURN_DONE, TURN_FAULT };
+enum turn { TURN_WAITS, TURN_USED, TURN_YIELDS, TURN_DONE, TURN_FAULT };
 
 /* Executes what has registers and memory only. */
 static inline void execute(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
@@ -356,28 +371,16 @@ static inline void execute(struct warp_machine *m, const struct warp_op *op, uin
         op->run(m, op, mask);
 }
 
-/* After a control operation that stood before `pc`: counts turns that the split has given away. */
-static void count_yields(struct warp_machine *m, const struct warp_op *op, struct warp_split *s,
-                         uint32_t pc, uint32_t *patience)
-{
-    if (op->kind <= WARP_SWITCH && s->pc != pc && !(*patience)--) {
-        s->turn++;
-        *patience = WARP_PATIENCE;
-        m->yields++;
-    }
-    if (op->kind == WARP_YIELD)
-        m->yields++;
-}
-
 /* Executes one warp until it waits, ends, or has used `*left` instructions. */
 static enum turn run_warp(struct warp_machine *m, uint64_t *left)
 {
     const struct warp_op *ops = m->code->ops;
     const bool observed = m->launch->observe != NULL;
-    uint32_t patience = WARP_PATIENCE;
     uint64_t limit = *left;
     enum turn end = TURN_USED;
     m->counted = 0;
+    m->yields = m->patience = 0;
+    m->watch = (struct warp_watch){.from = WARP_WATCH_FROM};
     if (!warp_schedule(m))
         return m->warp->count ? TURN_WAITS : TURN_DONE;
     while (m->counted < limit) {
@@ -396,10 +399,7 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
             if (mask)
                 execute(m, op, mask);
         } else if (mask) {
-            uint32_t pc = s->pc;
             again = control(m, op, mask);
-            if (again)
-                count_yields(m, op, s, pc, &patience);
             if (op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED && again) {
                 m->counted -= op->flags & WARP_COUNTED; /* it only waits */
                 goto schedule;
@@ -417,8 +417,10 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
             end = m->warp->count ? TURN_WAITS : TURN_DONE;
             break;
         }
-        if (op->kind == WARP_YIELD && m->warp->count == 1)
+        if (m->yields && m->yields >= warp_ready(m->warp)) {
+            end = TURN_YIELDS;
             break;
+        }
     }
     *left -= m->counted;
     return end;
@@ -493,12 +495,12 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
 {
     struct warp_machine m;
     uint64_t left = budget ? budget : UINT64_MAX;
-    uint32_t waiting = 0, turns = 0;
+    uint32_t waiting = 0, turns = 0, idle = 0;
     enum warp_end end = WARP_WAITS;
     uint32_t control_before = __builtin_ia32_stmxcsr();
     machine_init(&m, l, b);
     __builtin_ia32_ldmxcsr(DEFAULT_CONTROL);
-    while (left && turns < b->warps * PATIENCE) {
+    while (left && turns < b->warps * PATIENCE && idle < b->warps * 2) {
         machine_warp(&m, b->next);
         uint64_t slice = left < SLICE ? left : SLICE, before = slice;
         enum turn turn = run_warp(&m, &slice);
@@ -521,9 +523,10 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
             end = WARP_FAULT;
             break;
         }
-        if (!budget && (m.yields || turn == TURN_USED))
-            turns++;
-        m.yields = 0;
+        if (!budget) {
+            turns += turn == TURN_USED;
+            idle = turn == TURN_YIELDS || before == slice ? idle + 1 : 0;
+        }
         b->next = (b->next + 1) % b->warps;
     }
     __builtin_ia32_ldmxcsr(control_before);

@@ -58,6 +58,14 @@ struct warp_block {
 
 enum { WARP_HINTS = 32 };
 
+/* Does the split spin? See warp_spins(). */
+struct warp_watch {
+    uint32_t branches; /* since the watch began anew */
+    uint32_t from;     /* so many of them are only counted */
+    uint32_t pc;       /* then a place in the loop, */
+    uint64_t state;    /* and what the registers were there */
+};
+
 struct warp_machine {
     char *base[3]; /* by enum warp_bank: frame's narrow rows, wide rows, constants */
     uint32_t *predicate;
@@ -73,6 +81,8 @@ struct warp_machine {
     uint32_t sync;        /* lanes that WARP_SYNC has gathered */
     uint64_t counted;     /* instructions of this turn */
     uint32_t yields;      /* that splits gave way in this turn */
+    uint32_t patience;    /* branches backward of splits while others wait */
+    struct warp_watch watch;
     enum warp_fault_kind fault;
     uint32_t fault_lane;
     uint64_t fault_address;

@@ -2,10 +2,12 @@
  *
  * A warp's living lanes are divided into splits. Splits at the same place become one. The deepest
  * frame goes first, then the lowest program counter: those that are ahead wait, so lanes meet again
- * at the first place that all of them reach. A split that has branched WARP_PATIENCE times while
- * others could go on gets a later turn, so that lanes which wait for other lanes of their warp let
- * these go on. */
+ * at the first place that all of them reach. A split that spins gets a later turn, so that lanes
+ * which wait for other lanes of their warp let these go on; so does one that has branched backward
+ * WARP_PATIENCE times while others could go on, which may count as it waits. */
 #include "warp_schedule.h"
+
+#include "runtime/engine/hash.h"
 
 static bool same_place(const struct warp_split *a, const struct warp_split *b)
 {
@@ -69,6 +71,51 @@ bool warp_schedule(struct warp_machine *m)
         best->turn = 0;
     warp_frame(m);
     return true;
+}
+
+uint32_t warp_ready(const struct warp_warp *w)
+{
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        ready += can_go(&w->split[i]);
+    return ready;
+}
+
+/* A number for all that the warp's lanes have in registers. */
+static uint64_t registers_state(const struct warp_machine *m)
+{
+    const struct warp_block *b = m->block;
+    uint64_t state = (uint64_t)m->split->mask << 32 | m->warp->carry;
+    const uint64_t *word = (const uint64_t *)(const void *)m->narrow;
+    for (size_t i = 0; i < (size_t)b->narrow_room * WARP_NARROW_BYTES / 8; i++)
+        state = hash_multiply(state ^ word[i]);
+    word = (const uint64_t *)(const void *)m->wide;
+    for (size_t i = 0; i < (size_t)b->wide * WARP_WIDE_BYTES / 8; i++)
+        state = hash_multiply(state ^ word[i]);
+    for (uint32_t i = 0; i < b->narrow_room; i++)
+        state = hash_multiply(state ^ m->predicates[i]);
+    return state;
+}
+
+bool warp_spins(struct warp_machine *m)
+{
+    struct warp_watch *w = &m->watch;
+    if (++w->branches < w->from)
+        return false;
+    uint32_t pc = m->split->pc;
+    if (w->branches == w->from) {
+        w->pc = pc;
+        w->state = registers_state(m);
+        return false;
+    }
+    bool same = pc == w->pc;
+    if (!same && w->branches < 2 * w->from)
+        return false;
+    w->branches = 0;
+    if (same && registers_state(m) == w->state)
+        return true;
+    w->from *= 2;
+    return false;
 }
 
 void warp_part(struct warp_machine *m, uint32_t mask, uint32_t pc)

@@ -4,10 +4,20 @@
 
 #include "warp_machine.h"
 
-enum { WARP_PATIENCE = 1 << 10 }; /* branches of a split while others wait */
+enum {
+    WARP_PATIENCE = 1 << 10, /* branches backward of a split while others wait */
+    WARP_WATCH_FROM = 64     /* of a split, before warp_spins() looks at it */
+};
 
 /* Chooses the split that goes on: m->split, with its frame. False: none can. */
 bool warp_schedule(struct warp_machine *m);
+
+/* Splits that can go on. */
+uint32_t warp_ready(const struct warp_warp *w);
+
+/* Asked at each branch backward: does the split wait for others? It does if it comes to a place of
+ * a loop with the registers that it had there before. */
+bool warp_spins(struct warp_machine *m);
 
 /* Sets the bases of the split's frame. */
 void warp_frame(struct warp_machine *m);

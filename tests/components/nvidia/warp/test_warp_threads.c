@@ -66,6 +66,34 @@ Test(warp_threads, a_block_that_spins_lets_the_next_one_begin)
     ptx_run_close(&r);
 }
 
+/* What a block executes while it waits is bounded: some 10,000 instructions are its own. */
+Test(warp_threads, blocks_that_meet_through_memory_give_way_soon)
+{
+    open_text(HEAD BEGIN("k") "mov.u32 %r5, 0; mov.u32 %r0, %tid.x; setp.ne.u32 %c0, %r0, 0;\n"
+                              "L: add.u32 %r5, %r5, 24; @%c0 bra B;\n"
+                              "atom.global.add.u32 %r1, [%p], 1;\n"
+                              "W: ld.volatile.global.u32 %r1, [%p]; setp.lt.u32 %c1, %r1, %r5;\n"
+                              "@%c1 bra W;\n"
+                              "B: bar.sync 0; setp.lt.u32 %c2, %r5, 72; @%c2 bra L;\n" END);
+    r.launch.resident = 24;
+    run("k", 24, 64);
+    cr_assert_eq(words[0], 72);
+    cr_assert_lt(r.launch.instructions, 200000);
+    ptx_run_close(&r);
+}
+
+/* Lanes that count while they wait are not known to spin. */
+Test(warp_threads, lanes_that_count_while_they_wait_let_others_go_on)
+{
+    open_text(HEAD BEGIN("k") "mov.u32 %r5, 0; setp.eq.u32 %c0, %i, 77; @%c0 bra S;\n"
+                              "W: add.u32 %r5, %r5, 1; ld.volatile.global.u32 %r1, [%p];\n"
+                              "setp.eq.u32 %c1, %r1, 0; @%c1 bra W; bra E;\n"
+                              "S: st.global.u32 [%p], 42;\nE: st.global.u32 [%q+4], %r5;\n" END);
+    run("k", 1, 96);
+    cr_assert_eq(words[0], 42);
+    ptx_run_close(&r);
+}
+
 static const char exchanges[] = HEAD BEGIN(
     "sum") "mov.u32 %r0, %i;\n"
            "shfl.sync.down.b32 %r1, %r0, 16, 31, -1; add.u32 %r0, %r0, %r1;\n"
