@@ -74,7 +74,7 @@ __global__ void rounds(unsigned *data, int n, int times, unsigned *sum)
         ((volatile unsigned *)data)[i] = next;
         meet(gridDim.x * (2 * t + 2));
     }
-    if (threadIdx.x % 32 == 0) {
+    if (threadIdx.x % 8 == 0) {
         while (atomicCAS(&taken, 0, 1) != 0)
             ;
         *(volatile unsigned *)sum += 1;
@@ -97,14 +97,14 @@ int main()
     cudaMemcpy(&got, sum, 4, cudaMemcpyDeviceToHost);
     for (int i = 0; i < n; i++)
         wrong += host[i] != (unsigned)((i + 64 * times) % n + times);
-    printf("%s %u %u\\n", wrong || got != 24 ? "FAIL" : "PASS", wrong, got);
+    printf("%s %u %u\\n", wrong || got != 96 ? "FAIL" : "PASS", wrong, got);
 }
 """
 
 
 def test_blocks_wait_for_each_other(run, tmp_path):
-    """At a barrier through global memory, and for a lock."""
+    """At a barrier through global memory, and for a lock, also in a warp."""
     source = tmp_path / "waiting.cu"
     source.write_text(WAITING)
     call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "waiting"])
-    run(f"{SMALL} -- {tmp_path}/waiting", "PASS 0 24")
+    run(f"{SMALL} -- {tmp_path}/waiting", "PASS 0 96")

@@ -84,6 +84,7 @@ struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number
         memset(&w[i], 0, sizeof w[i]);
         w[i].alive = lanes;
         w[i].count = 1;
+        w[i].watch.from = WARP_WATCH_FROM;
         w[i].split[0] = (struct warp_split){.pc = entry, .mask = lanes};
     }
     return b;
@@ -277,8 +278,8 @@ static bool give_way(struct warp_machine *m, bool yields)
         m->yields++;
         return true;
     }
-    if (m->warp->count > 1 && ++m->patience == WARP_PATIENCE) {
-        m->patience = 0;
+    if (m->warp->count > 1 && ++m->warp->patience == WARP_PATIENCE) {
+        m->warp->patience = 0;
         m->split->turn++;
     }
     return m->warp->count > 1;
@@ -379,8 +380,7 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
     uint64_t limit = *left;
     enum turn end = TURN_USED;
     m->counted = 0;
-    m->yields = m->patience = 0;
-    m->watch = (struct warp_watch){.from = WARP_WATCH_FROM};
+    m->yields = 0;
     if (!warp_schedule(m))
         return m->warp->count ? TURN_WAITS : TURN_DONE;
     while (m->counted < limit) {

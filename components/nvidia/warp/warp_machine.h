@@ -27,10 +27,21 @@ struct warp_split {
     uint8_t barrier;
 };
 
+/* Does the split spin? See warp_spins(). */
+struct warp_watch {
+    uint32_t branches; /* since the watch began anew */
+    uint32_t from;     /* so many of them are only counted */
+    uint32_t pc;       /* then a place in the loop, */
+    uint64_t state;    /* and what the registers were there */
+};
+
+/* Turns may be short, so what is counted of loops lasts longer than they do. */
 struct warp_warp {
     uint32_t alive;
-    uint32_t carry; /* condition code CC.CF of each lane */
-    uint32_t count; /* of splits */
+    uint32_t carry;    /* condition code CC.CF of each lane */
+    uint32_t count;    /* of splits */
+    uint32_t patience; /* branches backward of splits while others wait */
+    struct warp_watch watch;
     struct warp_split split[WARP_LANES];
 };
 
@@ -58,14 +69,6 @@ struct warp_block {
 
 enum { WARP_HINTS = 32 };
 
-/* Does the split spin? See warp_spins(). */
-struct warp_watch {
-    uint32_t branches; /* since the watch began anew */
-    uint32_t from;     /* so many of them are only counted */
-    uint32_t pc;       /* then a place in the loop, */
-    uint64_t state;    /* and what the registers were there */
-};
-
 struct warp_machine {
     char *base[3]; /* by enum warp_bank: frame's narrow rows, wide rows, constants */
     uint32_t *predicate;
@@ -81,8 +84,6 @@ struct warp_machine {
     uint32_t sync;        /* lanes that WARP_SYNC has gathered */
     uint64_t counted;     /* instructions of this turn */
     uint32_t yields;      /* that splits gave way in this turn */
-    uint32_t patience;    /* branches backward of splits while others wait */
-    struct warp_watch watch;
     enum warp_fault_kind fault;
     uint32_t fault_lane;
     uint64_t fault_address;

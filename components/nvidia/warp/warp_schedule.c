@@ -99,7 +99,7 @@ static uint64_t registers_state(const struct warp_machine *m)
 
 bool warp_spins(struct warp_machine *m)
 {
-    struct warp_watch *w = &m->watch;
+    struct warp_watch *w = &m->warp->watch;
     if (++w->branches < w->from)
         return false;
     uint32_t pc = m->split->pc;

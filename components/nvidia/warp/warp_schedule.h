@@ -6,7 +6,7 @@
 
 enum {
     WARP_PATIENCE = 1 << 10, /* branches backward of a split while others wait */
-    WARP_WATCH_FROM = 64     /* of a split, before warp_spins() looks at it */
+    WARP_WATCH_FROM = 16     /* of a split, before warp_spins() looks at it */
 };
 
 /* Chooses the split that goes on: m->split, with its frame. False: none can. */
