@@ -26,14 +26,8 @@
             M value;                                                                               \
             memcpy(&value, m->at[0], sizeof value);                                                \
             LANES to[i] = (ROW_##R)(R)value;                                                       \
-        } else if (mask == (uint32_t)WARP_ALL) {                                                   \
-            for (unsigned i = 0; i < WARP_LANES; i++) {                                            \
-                M value;                                                                           \
-                memcpy(&value, m->at[i], sizeof value);                                            \
-                to[i] = (ROW_##R)(R)value;                                                         \
-            }                                                                                      \
         } else {                                                                                   \
-            EACH                                                                                   \
+            _Pragma("GCC unroll 8") for (unsigned i = 0; i < WARP_LANES; i++)                      \
             {                                                                                      \
                 M value;                                                                           \
                 memcpy(&value, m->at[i], sizeof value);                                            \
@@ -201,10 +195,6 @@ RUN(TOUCH)
     warp_reach(m, op, mask, 1, false);
 }
 
-WARP_INLINE f32 canonical(f32 x)
-{
-    return x == x ? x : float32(0x7fffffff);
-}
 WARP_INLINE u32 add_f16x2(u32 a, u32 b)
 {
     return half_bits(half_value(a & 0xffff) + half_value(b & 0xffff))

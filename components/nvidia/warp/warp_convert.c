@@ -5,11 +5,6 @@
 
 #include "warp_formats.h"
 
-WARP_INLINE f32 canonical(f32 x)
-{
-    return x == x ? x : float32(0x7fffffff);
-}
-
 WARP_INLINE s64 clamp_signed(s64 a, s64 low, s64 high)
 {
     return a < low ? low : a > high ? high : a;

@@ -1,21 +1,15 @@
-/* Handlers of warp_float.def, at one x86-64 level; compiled so that they keep to the host's
- * rounding. Called through warp_handler_of(). */
+/* Handlers of warp_float.def, at one x86-64 level. Called through warp_handler_of(). They round as
+ * the host's control word says: no row has constants that a compiler could round itself. */
 #include "warp_variant.h"
 #include "warp_lanes.h"
 
 #include <math.h>
 
+#include "warp_formats.h"
+
 #define NAN32      0x7fffffffu
 #define SIGN64     0x8000000000000000ull
 #define EXPONENT64 0x7ff0000000000000ull
-
-WARP_INLINE f32 canonical(f32 x)
-{
-    u32 bits = NAN32;
-    f32 nan;
-    memcpy(&nan, &bits, sizeof nan);
-    return x == x ? x : nan;
-}
 
 WARP_INLINE bool is_nan32(u32 a)
 {

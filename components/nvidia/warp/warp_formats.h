@@ -41,6 +41,14 @@ WARP_INLINE f32 float32(u32 bits)
     return x;
 }
 
+/* Every NaN is 0x7fffffff. By bits, which makes loops of it vectors in any rounding. */
+WARP_INLINE f32 canonical(f32 x)
+{
+    u32 bits;
+    memcpy(&bits, &x, sizeof bits);
+    return float32((bits & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : bits);
+}
+
 /* f16 and bf16 as f32, exactly; without branches, so that loops vectorise. */
 WARP_INLINE f32 half_value(u32 h)
 {

@@ -6,11 +6,6 @@
 
 #include "warp_formats.h"
 
-WARP_INLINE f32 canonical(f32 x)
-{
-    return x == x ? x : float32(0x7fffffff);
-}
-
 WARP_INLINE u32 both(u32 low, u32 high)
 {
     return (low & 0xffff) | high << 16;

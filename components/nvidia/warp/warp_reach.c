@@ -99,5 +99,8 @@ enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *
         m->address[i] = r.is_window ? d : address;
         m->space = (uint8_t)space;
     }
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        if (!(mask >> i & 1))
+            m->at[i] = m->at[__builtin_ctz(mask)];
     return REACH_SCATTERED;
 }

@@ -10,7 +10,7 @@
 
 enum warp_shape {
     REACH_NONE,      /* it has faulted: m->fault says how */
-    REACH_SCATTERED, /* m->at[] of active lanes */
+    REACH_SCATTERED, /* m->at[]; inactive lanes have that of an active one */
     REACH_UNIFORM,   /* all active lanes have the bytes at m->at[0] */
     REACH_RUN        /* all lanes are active, lane i's bytes are at m->at[0] + i * bytes */
 };
@@ -48,13 +48,22 @@ WARP_INLINE void reach_addresses(struct warp_machine *m, const struct warp_op *o
     }
 }
 
+/* warp_region_of(), where most accesses to shared memory need no call. */
+WARP_INLINE struct warp_region reach_region(struct warp_machine *m, const struct warp_op *op,
+                                            u64 address)
+{
+    if (op->combine == PTX_SPACE_SHARED)
+        return (struct warp_region){m->shared, 0, m->block->shared, 0, PTX_SPACE_SHARED, false};
+    return warp_region_of(m, op, address);
+}
+
 WARP_INLINE enum warp_shape warp_reach(struct warp_machine *m, const struct warp_op *op,
                                        uint32_t mask, u64 bytes, bool writes)
 {
     reach_addresses(m, op, mask);
     u64 *a = m->address, first = a[__builtin_ctz(mask)];
     m->bytes = (uint32_t)bytes;
-    struct warp_region r = warp_region_of(m, op, first);
+    struct warp_region r = reach_region(m, op, first);
     if (!r.host || r.size < bytes || (writes && r.space == PTX_SPACE_PARAM))
         return warp_reach_slowly(m, op, mask, bytes, writes);
     u64 limit = r.size - bytes, outside = 0, run = 0, same = 0, low = 0;
@@ -66,11 +75,17 @@ WARP_INLINE enum warp_shape warp_reach(struct warp_machine *m, const struct warp
         low |= a[i];
         run |= a[i] ^ (first + i * bytes);
         same |= a[i] ^ first;
-        m->at[i] = r.host + d + i * r.stride;
     }
     if (outside >> 63 || low & (bytes - 1))
         return warp_reach_slowly(m, op, mask, bytes, writes);
     m->space = r.space;
+    char *host = r.host;
+    if (r.stride)
+        LANES m->at[i] = host + (a[i] - r.start) + i * r.stride;
+    else if (!run && mask == (uint32_t)WARP_ALL)
+        m->at[0] = host + (first - r.start);
+    else
+        LANES m->at[i] = host + (a[i] - r.start);
     if (r.is_window)
         LANES a[i] -= r.start;
     if (r.stride)
