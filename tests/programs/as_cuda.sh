@@ -14,6 +14,8 @@ translate() {
         -e 's/hipDeviceProp_t/cudaDeviceProp/g' \
         -e 's/hipPointerAttribute_t/cudaPointerAttributes/g' \
         -e 's/hipErrorInvalidHandle/cudaErrorInvalidResourceHandle/g' \
+        -e 's/hipErrorNotInitialized/cudaErrorInitializationError/g' \
+        -e 's/^( *)abort\(\)/\1__trap()/' \
         -e 's/hipErrorOutOfMemory/cudaErrorMemoryAllocation/g' \
         -e 's/hipDeviceAttribute/cudaDevAttr/g' \
         -e 's/hip\/hip_runtime.h/cuda_runtime.h/' \

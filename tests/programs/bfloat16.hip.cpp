@@ -50,7 +50,7 @@ __global__ void round_trip(uint32_t *out)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     __hip_bfloat16 a = __ushort_as_bfloat16(static_cast<unsigned short>(i));
-    out[i] = __hip_bfloat16(static_cast<float>(a)).data | (__hisnan(a) ? 1u << 16 : 0u);
+    out[i] = __bfloat16_as_ushort(__hip_bfloat16(static_cast<float>(a))) | (__hisnan(a) ? 1u << 16 : 0u);
 }
 
 // The nearest number with 8 bits of significand, ties to even.

@@ -23,6 +23,13 @@
         }                                                                                          \
     } while (0)
 
+// Lanes of a wavefront of AMD's GPUs, and of a warp of NVIDIA's.
+#ifdef __CUDACC__
+constexpr int wave = 32;
+#else
+constexpr int wave = 64;
+#endif
+
 // The n-th program argument as a size of at least one, or `fallback` when it is not given.
 static inline int size_argument(int argc, char **argv, int n, int fallback)
 {

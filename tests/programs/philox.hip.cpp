@@ -33,7 +33,7 @@ __global__ void estimate(unsigned *counts, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned hits = i < n ? inside(i) : 0;
     unsigned upper = __popcll(__ballot(hits & 1)), circle = __popcll(__ballot(hits & 2));
-    if (threadIdx.x % 64 == 0) {
+    if (threadIdx.x % wave == 0) {
         atomicAdd(&counts[0], upper);
         atomicAdd(&counts[1], circle);
     }

@@ -57,7 +57,12 @@ int main()
     std::string want = "no conversions, 100%\n" + std::string(line) +
                        "a long string that takes more than one packet, since a packet holds only fifty-six bytes of "
                        "it, and this has more and the end\n";
+    // HIP counts what is printed, CUDA the arguments.
+#ifdef __CUDACC__
+    std::vector<int> counts(2), want_counts = {16, 0};
+#else
     std::vector<int> counts(2), want_counts = {n, 21};
+#endif
     from_device(counts, dcount);
     if (text != want) {
         std::printf("FAIL prints: printed '%s' instead of '%s'\n", text.c_str(), want.c_str());

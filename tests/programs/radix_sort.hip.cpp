@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-constexpr int digits = 16, block = 64; // one wavefront a work-group
+constexpr int digits = 16, block = wave; // one wavefront a work-group
 
 __global__ void count(const unsigned *keys, unsigned *counts, int n, int shift, int groups)
 {

@@ -29,7 +29,7 @@ __global__ void reduce_groups(const int *in, int *partial, int *total, int n)
 __global__ void reduce_partials(const int *partial, int groups, int *total)
 {
     int sum = static_cast<int>(threadIdx.x) < groups ? partial[threadIdx.x] : 0;
-    for (int offset = 32; offset > 0; offset /= 2) {
+    for (int offset = wave / 2; offset > 0; offset /= 2) {
         sum += __shfl_down(sum, offset);
     }
     if (threadIdx.x == 0) {
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     want[1] = want[0];
     int *din = to_device(in), *dpartial = to_device(partial), *dtotals = to_device(totals);
     reduce_groups<<<groups, group, group * sizeof(int)>>>(din, dpartial, dtotals, n);
-    reduce_partials<<<1, 64>>>(dpartial, groups, dtotals + 1);
+    reduce_partials<<<1, wave>>>(dpartial, groups, dtotals + 1);
     HIP_MUST(hipDeviceSynchronize());
     from_device(totals, dtotals);
     HIP_MUST(hipFree(din));

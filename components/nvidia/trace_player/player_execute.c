@@ -193,6 +193,7 @@ static bool execute_run(const struct trace_player *p, struct player_call *c,
     for (unsigned i = 0; i < TRACE_WARPS; i++)
         c->warp[i].used = c->warp[i].count = 0;
     uint64_t first = l->instructions, before;
+    l->before = trace_player_now(p) - first; /* a clock in which an instruction takes a cycle */
     uint32_t waits = 0, warps = c->kernel->block.threads / 32;
     enum warp_end end;
     do {

@@ -107,7 +107,8 @@ struct warp_launch {
     uint32_t environment[32];         /* %envreg0 to %envreg31 */
     const void *parameters;           /* the parameter block; readable while the launch runs */
     struct host_view *view;           /* refreshed by the caller */
-    uint64_t (*clock)(void *context); /* %clock64; NULL: instructions of the launch */
+    uint64_t (*clock)(void *context); /* %clock64; NULL: `before` and the launch's instructions */
+    uint64_t before;
     uint64_t (*nanoseconds)(void *context); /* %globaltimer; NULL: the same as the clock */
     /* vprintf: the format's address and that of the packed arguments, as the ABI has them, in the
        window of the thread (read them by warp_read()). The result is what vprintf returns. */

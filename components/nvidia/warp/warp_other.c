@@ -56,7 +56,7 @@ RUN(LOP3_OR)
 static u64 now(const struct warp_machine *m)
 {
     const struct warp_launch *l = m->launch;
-    return l->clock ? l->clock(l->context) : l->instructions + m->counted;
+    return l->clock ? l->clock(l->context) : l->before + l->instructions + m->counted;
 }
 
 static u64 nanoseconds(const struct warp_machine *m)

@@ -171,6 +171,35 @@ HEDDLE_HOST(bf16)
 #define HEDDLE_NARROW_DEVICE(type, pair)
 #endif
 
+/* Comparisons that a NaN makes false, and those with a u that it makes true. */
+#define HEDDLE_NARROW_COMPARE(type, pair, name, op)                                                \
+    HEDDLE_FREE bool __h##name(type a, type b)                                                     \
+    {                                                                                              \
+        return !__builtin_isunordered((float)a, (float)b) && (float)a op(float) b;                 \
+    }                                                                                              \
+    HEDDLE_FREE bool __h##name##u(type a, type b)                                                  \
+    {                                                                                              \
+        return __builtin_isunordered((float)a, (float)b) || (float)a op(float) b;                  \
+    }                                                                                              \
+    HEDDLE_FREE pair __h##name##2(pair a, pair b)                                                  \
+    {                                                                                              \
+        return pair(type(__h##name(a.x, b.x) ? 1.0f : 0.0f),                                       \
+                    type(__h##name(a.y, b.y) ? 1.0f : 0.0f));                                      \
+    }                                                                                              \
+    HEDDLE_FREE pair __h##name##u2(pair a, pair b)                                                 \
+    {                                                                                              \
+        return pair(type(__h##name##u(a.x, b.x) ? 1.0f : 0.0f),                                    \
+                    type(__h##name##u(a.y, b.y) ? 1.0f : 0.0f));                                   \
+    }                                                                                              \
+    HEDDLE_FREE bool __hb##name##2(pair a, pair b)                                                 \
+    {                                                                                              \
+        return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                         \
+    }                                                                                              \
+    HEDDLE_FREE bool __hb##name##u2(pair a, pair b)                                                \
+    {                                                                                              \
+        return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y);                                   \
+    }
+
 /* The type, the pair of two, and their functions, whose names have `one` and `two` in them. */
 #define HEDDLE_NARROW(type, pair, native, one, two, letters)                                       \
     struct __align__(2) type                                                                       \
@@ -212,6 +241,26 @@ HEDDLE_HOST(bf16)
         HEDDLE_BOTH type operator+() const                                                         \
         {                                                                                          \
             return *this;                                                                          \
+        }                                                                                          \
+        HEDDLE_BOTH type &operator++()                                                             \
+        {                                                                                          \
+            return *this = *this + type(1.0f);                                                     \
+        }                                                                                          \
+        HEDDLE_BOTH type &operator--()                                                             \
+        {                                                                                          \
+            return *this = *this - type(1.0f);                                                     \
+        }                                                                                          \
+        HEDDLE_BOTH type operator++(int)                                                           \
+        {                                                                                          \
+            type old = *this;                                                                      \
+            ++*this;                                                                               \
+            return old;                                                                            \
+        }                                                                                          \
+        HEDDLE_BOTH type operator--(int)                                                           \
+        {                                                                                          \
+            type old = *this;                                                                      \
+            --*this;                                                                               \
+            return old;                                                                            \
         }                                                                                          \
         HEDDLE_BOTH type &operator+=(type b)                                                       \
         {                                                                                          \
@@ -303,6 +352,14 @@ HEDDLE_HOST(bf16)
         {                                                                                          \
             return *this = *this + b;                                                              \
         }                                                                                          \
+        HEDDLE_BOTH pair &operator-=(pair b)                                                       \
+        {                                                                                          \
+            return *this = *this - b;                                                              \
+        }                                                                                          \
+        HEDDLE_BOTH pair &operator/=(pair b)                                                       \
+        {                                                                                          \
+            return *this = *this / b;                                                              \
+        }                                                                                          \
         HEDDLE_BOTH pair &operator*=(pair b)                                                       \
         {                                                                                          \
             return *this = *this * b;                                                              \
@@ -360,7 +417,7 @@ HEDDLE_HOST(bf16)
     {                                                                                              \
         return pair(type(v.x), type(v.y));                                                         \
     }                                                                                              \
-    HEDDLE_FREE pair __##one##s2##two(type a, type b)                                              \
+    HEDDLE_FREE pair __halves2##two(type a, type b)                                                \
     {                                                                                              \
         return pair(a, b);                                                                         \
     }                                                                                              \
@@ -440,30 +497,12 @@ HEDDLE_HOST(bf16)
     {                                                                                              \
         return type(__builtin_fmaxf((float)a, (float)b));                                          \
     }                                                                                              \
-    HEDDLE_FREE bool __heq(type a, type b)                                                         \
-    {                                                                                              \
-        return a == b;                                                                             \
-    }                                                                                              \
-    HEDDLE_FREE bool __hne(type a, type b)                                                         \
-    {                                                                                              \
-        return a != b;                                                                             \
-    }                                                                                              \
-    HEDDLE_FREE bool __hlt(type a, type b)                                                         \
-    {                                                                                              \
-        return a < b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE bool __hle(type a, type b)                                                         \
-    {                                                                                              \
-        return a <= b;                                                                             \
-    }                                                                                              \
-    HEDDLE_FREE bool __hgt(type a, type b)                                                         \
-    {                                                                                              \
-        return a > b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE bool __hge(type a, type b)                                                         \
-    {                                                                                              \
-        return a >= b;                                                                             \
-    }                                                                                              \
+    HEDDLE_NARROW_COMPARE(type, pair, eq, ==)                                                      \
+    HEDDLE_NARROW_COMPARE(type, pair, ne, !=)                                                      \
+    HEDDLE_NARROW_COMPARE(type, pair, lt, <)                                                       \
+    HEDDLE_NARROW_COMPARE(type, pair, le, <=)                                                      \
+    HEDDLE_NARROW_COMPARE(type, pair, gt, >)                                                       \
+    HEDDLE_NARROW_COMPARE(type, pair, ge, >=)                                                      \
     HEDDLE_FREE bool __hisnan(type a)                                                              \
     {                                                                                              \
         return __builtin_isnan((float)a);                                                          \

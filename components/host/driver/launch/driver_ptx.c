@@ -259,6 +259,7 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
     *result = (struct functional_result){.end = FUNCTIONAL_FAULT};
     if (!ptx_services()->call_begin(&call, &order, result->text, sizeof result->text))
         return;
+    call.launch.before = before;
     struct warp_grid grid = {.launch = call.launch,
                              .first = k->launch.first_group,
                              .count = k->launch.groups,
