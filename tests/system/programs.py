@@ -18,6 +18,18 @@ GOOD = """
 GPUS = """peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both
     managed_reads""".split()
 
+# HIP programs that are CUDA programs, too, once tests/programs/as_cuda.sh has changed their names.
+# Not among them: those with what CUDA has not (contexts, scopes of atomics), with what NVIDIA's
+# GPUs have not (64 lanes, code objects), and with calls of heddle's own.
+CUDA = """
+    aes128 alignment atax bfs bitonic call_costs calls chase clocks convolution dct8x8
+    device_variables divergence doubles dynamic_lds fences fft fir floyd_warshall graphs grids half
+    histogram host_memory host_threads integers interleave kmeans layers life managed_both
+    managed_pingpong managed_reads many_streams math matmul matmul_chain matmul_tiled matrix narrow
+    nbody occupancy ocean overlap peers philox pipeline prints queued queues radix_sort reduction
+    saxpy scan scratch sha256 spmv spread stages stencil stream_rules streams structs threads
+    transpose vectoradd""".split()
+
 
 def built(path):
     """`path` of a program; what is not built always is built now, which is so under --full."""

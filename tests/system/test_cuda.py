@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, ROOT, heddle
+from harness import BUILD, ORDERS, ROOT, heddle, same_bytes
 
 CUDA = BUILD / "components/cuda"
 TINY = "platforms/tiny.heddle --mode functional"
@@ -63,6 +63,12 @@ def calls(tmp_path_factory):
 @pytest.mark.parametrize("machine", ["rtx3070", "a100", "h100"])
 def test_functions_do_what_the_manual_says(run, calls, machine, mode):
     run(f"platforms/{machine}.heddle --generic --mode {mode} -- {calls}", "^PASS cuda_calls")
+
+
+def test_statistics_depend_on_no_order(measure, calls):
+    """Blocks of a cooperative launch wait for each other in it."""
+    same_bytes(measure, f"platforms/rtx3070.heddle --generic --set sms=4 {{}} -- {calls}",
+               [*ORDERS, "--threads=2"])
 
 
 def test_runtime_inside_of_a_program_is_refused(run, compiled):

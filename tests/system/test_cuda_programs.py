@@ -1,0 +1,56 @@
+"""HIP programs as CUDA programs, on NVIDIA's machines: they verify themselves, print what they
+print as HIP programs, and take the same cycles in any order."""
+import shutil
+
+import pytest
+
+from harness import HEDDLE, ORDERS, ROOT, call, same_bytes
+from programs import CUDA, only_full, quick_and_full
+
+MACHINES = ["rtx3070", "a100", "h100"]
+QUICK = "matmul_tiled scan radix_sort prints half clocks managed_both"
+NOT_FUNCTIONAL = ["stream_rules"]  # which is about time
+pytestmark = pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19 is missing")
+
+
+@pytest.fixture(scope="session")
+def as_cuda(tmp_path_factory):
+    """A program, compiled once."""
+    folder = tmp_path_factory.mktemp("as_cuda")
+
+    def compile_program(name):
+        if not (folder / name).exists():
+            call([ROOT / "tests/programs/as_cuda.sh", name, folder])
+            call([HEDDLE, "cuda-cc", folder / f"{name}.cu", "-o", folder / name])
+        return folder / name
+    return compile_program
+
+
+@pytest.mark.parametrize("name", quick_and_full(QUICK, CUDA))
+def test_program_does_as_cuda_what_it_does_as_hip(run, as_cuda, name):
+    """In function on one machine, in time on another; --full: on all."""
+    program = as_cuda(name)
+    at = CUDA.index(name)
+    machines = [MACHINES[at % 3], MACHINES[(at + 1) % 3]]
+    told = [run(f"platforms/{machines[0]}.heddle --generic -- {program}", "^PASS")]
+    if name not in NOT_FUNCTIONAL:
+        told.append(run(f"platforms/{machines[1]}.heddle --generic --mode functional -- {program}",
+                        "^PASS"))
+    hip = run(f"platforms/tiny.heddle --generic -- {name}")
+    for done in told:
+        assert done.stdout == hip.stdout
+
+
+@pytest.mark.parametrize("machine", only_full(*MACHINES))
+@pytest.mark.parametrize("name", CUDA)
+def test_program_passes_on_each_machine(run, as_cuda, name, machine):
+    run(f"platforms/{machine}.heddle --generic -- {as_cuda(name)}", "^PASS")
+    if name not in NOT_FUNCTIONAL:
+        run(f"platforms/{machine}.heddle --generic --mode functional -- {as_cuda(name)}", "^PASS")
+
+
+@pytest.mark.parametrize("name", ["matmul_tiled", *only_full(*(p for p in CUDA
+                                                               if p != "matmul_tiled"))])
+def test_statistics_depend_on_no_order(measure, as_cuda, name):
+    same_bytes(measure, "platforms/rtx3070.heddle --generic --set sms=4 {} -- "
+               f"{as_cuda(name)}", [*ORDERS, "--threads=2"])
