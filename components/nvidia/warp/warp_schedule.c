@@ -114,7 +114,8 @@ bool warp_spins(struct warp_machine *m)
     w->branches = 0;
     if (same && registers_state(m) == w->state)
         return true;
-    w->from *= 2;
+    if (w->from < WARP_WATCH_MOST)
+        w->from *= 2;
     return false;
 }
 

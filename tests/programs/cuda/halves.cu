@@ -16,6 +16,38 @@ __global__ void k(__half *a, __half2 *b, __nv_bfloat16 *c, float *o)
         o[i] += (float)hexp(__float2half(0.0f));
     atomicAdd(b, __floats2half2_rn(1, 2));
 }
+// Comparisons with a number and with a NaN, of halves and of pairs; bits of those that are true.
+template <typename T, typename P> __host__ __device__ unsigned compared()
+{
+    T one(1.0f), two(2.0f), nan(__builtin_nanf(""));
+    P pair(one, nan), same(one, one);
+    unsigned bits = __hne(one, two) | __hne(nan, nan) << 1 | __hneu(nan, one) << 2;
+    bits |= __hlt(one, two) << 3 | __hlt(one, nan) << 4 | __hltu(one, nan) << 5;
+    bits |= __hgeu(one, two) << 6 | __heq(one, nan) << 7 | __hequ(one, nan) << 8;
+    bits |= __hbeq2(pair, same) << 9 | __hbequ2(pair, same) << 10;
+    bits |= (__low2float(__heq2(pair, same)) == 1) << 11;
+    bits |= (__high2float(__heq2(pair, same)) == 1) << 12;
+    bits |= (__high2float(__hequ2(pair, same)) == 1) << 13;
+    T next = one++;
+    bits |= (__heq(one, two) && __heq(--one, next)) << 14;
+    return bits;
+}
+constexpr unsigned COMPARED = 1 | 4 | 8 | 32 | 256 | 1024 | 2048 | 8192 | 16384;
+__global__ void compare(unsigned *bits)
+{
+    bits[0] = compared<__half, __half2>();
+    bits[1] = compared<__nv_bfloat16, __nv_bfloat162>();
+}
+static int compared_wrong()
+{
+    unsigned *bits;
+    cudaMallocManaged(&bits, 8);
+    compare<<<1, 1>>>(bits);
+    cudaDeviceSynchronize();
+    return (bits[0] != COMPARED) + (bits[1] != COMPARED)
+           + (compared<__half, __half2>() != COMPARED)
+           + (compared<__nv_bfloat16, __nv_bfloat162>() != COMPARED);
+}
 int main()
 {
     __half *a;
@@ -46,5 +78,6 @@ int main()
         }
     }
     printf("%f\n", __low2float(b[0]));
+    bad += compared_wrong();
     puts(bad ? "FAIL" : "PASS");
 }
