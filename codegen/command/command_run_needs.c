@@ -86,7 +86,8 @@ bool run_accepts(const struct model *model, const void *context)
         return true;
     fprintf(stderr,
             "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
-            "ARGS...\n",
-            o->arguments.items[0]);
+            "ARGS...%s\n",
+            o->arguments.items[0],
+            find_leaf(model, "trace_player") ? "; or traces: --play sass=LIST" : "");
     return false;
 }

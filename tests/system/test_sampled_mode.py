@@ -42,7 +42,7 @@ def test_large_launch_is_simulated_in_parts(measure):
 
 
 def test_reader_says_that_it_is_a_sample(heddle, measure):
-    done = measure(f"{TINY} --mode sampled -- saxpy")
+    done = measure(f"{TINY} --mode sampled -- {PARTS}")
     says = r"is a sample: .* all launches would take [0-9]+ cycles, \+- [0-9.]+ %"
     heddle(f"stats {done.stats_file}", says)
     heddle(f"report {done.stats_file} -o {done.stats_file.parent}/page.html")

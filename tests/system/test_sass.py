@@ -452,7 +452,7 @@ def test_incomplete_is_allowed_of_sass_traces_only():
 
 
 def test_player_needs_a_list_and_a_platform_a_player(sass, good):
-    run(PLAYER, "--play sass=LIST", status=3)
+    run(PLAYER, "or traces: --play sass=LIST", status=2)
     run(f"{PLAYER} --play sass={sass / 'nowhere.g'}", "cannot read it", status=1)
     run(f"{PLAYER} --play sass={good} -- /bin/true", "plays a trace instead of a program", status=2)
     run(f"platforms/tiny.heddle --generic --play sass={good}", "has no trace_player", status=7)
