@@ -71,6 +71,28 @@ enum warp_effect {
     WARP_THIRD = 4   /* so is `target` - 1, if it is not 0 */
 };
 
+/* `value` of a video operation: what is done with each pair of parts, and which these are. */
+enum warp_video {
+    WARP_VIDEO_ADD,
+    WARP_VIDEO_SUB,
+    WARP_VIDEO_AVERAGE,
+    WARP_VIDEO_DIFFERENCE,
+    WARP_VIDEO_MIN,
+    WARP_VIDEO_MAX,
+    WARP_VIDEO_SET,
+    WARP_VIDEO_WHICH = 7,
+    WARP_VIDEO_COMPARE = 3, /* at this bit, of three: eq, ne, lt, le, gt, ge */
+    WARP_VIDEO_HALVES = 1 << 6,
+    WARP_VIDEO_SIGNED_A = 1 << 7,
+    WARP_VIDEO_SIGNED_B = 1 << 8,
+    WARP_VIDEO_SIGNED = 1 << 9, /* the result */
+    WARP_VIDEO_SATURATES = 1 << 10,
+    WARP_VIDEO_ADDS = 1 << 11, /* the sum of the parts and c */
+    WARP_VIDEO_MASK = 12,      /* at this bit, of four */
+    WARP_VIDEO_A = 16,         /* at these bits four places of four bits */
+    WARP_VIDEO_B = 32
+};
+
 /* How operations read and write predicates beside their own: setp's combination. */
 enum warp_combine { WARP_SET, WARP_AND, WARP_OR, WARP_XOR };
 

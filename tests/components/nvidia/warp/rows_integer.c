@@ -1,6 +1,9 @@
 /* Integer instructions in the manual's words, bit by bit where it says so. */
 #include "rows.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* clang-format off */
 typedef uint64_t U;
 #define W(name, value)                                                                             \
@@ -35,6 +38,68 @@ W(dp2a_lo_ss, sum_of_products(a, b, c, true, true, 16, 0))
 W(dp2a_hi_su, sum_of_products(a, b, c, true, false, 16, 16))
 W(dp2a_hi_us, sum_of_products(a, b, c, false, true, 16, 16))
 W(dp2a_lo_uu, sum_of_products(a, b, c, false, false, 16, 0))
+
+/* Video instructions by the manual's words: Va[i] and Vb[i] are parts of {b, a}, in the order of the
+ * places, the lowest first. */
+enum video_op { VADD, VSUB, VAVRG, VABSDIFF, VMIN, VMAX, VSETGT };
+struct video {
+    enum video_op op;
+    int bits;
+    bool s, sat, add;
+    int va[4], vb[4];
+    bool mask[4];
+};
+static U video(U a, U b, U c, struct video v)
+{
+    uint8_t bytes[8];
+    uint32_t words[2] = {(uint32_t)a, (uint32_t)b};
+    memcpy(bytes, words, 8);
+    int64_t low = v.s ? -(1 << (v.bits - 1)) : 0, high = (1 << (v.bits - v.s)) - 1;
+    uint32_t d = v.add ? (uint32_t)c : 0;
+    for (int i = 0; i < 32 / v.bits; i++) {
+        int64_t x, y, t;
+        if (v.bits == 8) {
+            x = v.s ? (int8_t)bytes[v.va[i]] : bytes[v.va[i]];
+            y = v.s ? (int8_t)bytes[v.vb[i]] : bytes[v.vb[i]];
+        } else {
+            uint16_t p, q;
+            memcpy(&p, bytes + 2 * v.va[i], 2);
+            memcpy(&q, bytes + 2 * v.vb[i], 2);
+            x = v.s ? (int16_t)p : p;
+            y = v.s ? (int16_t)q : q;
+        }
+        const int64_t results[] = {x + y,         x - y,         (x + y + 1) / 2, llabs(x - y),
+                                   x < y ? x : y, x < y ? y : x, x > y};
+        t = results[v.op];
+        if (v.sat)
+            t = t < low ? low : t > high ? high : t;
+        uint32_t where = (uint32_t)(((uint64_t)1 << v.bits) - 1) << v.bits * i;
+        if (v.add)
+            d += v.mask[i] ? (uint32_t)t : 0;
+        else
+            d |= (v.mask[i] ? (uint32_t)t << v.bits * i : (uint32_t)c) & where;
+    }
+    return d;
+}
+#define BYTES  {0, 1, 2, 3}, {4, 5, 6, 7}, {1, 1, 1, 1}
+#define HALVES {0, 1}, {2, 3}, {1, 1}
+#define V(name, ...)                                                                               \
+    static U name(U a, U b, U c)                                                                   \
+    {                                                                                              \
+        return video(a, b, c, (struct video){__VA_ARGS__});                                        \
+    }
+V(vabsdiff4_add, VABSDIFF, 8, false, false, true, BYTES)
+V(vabsdiff4_s, VABSDIFF, 8, true, false, false, BYTES)
+V(vabsdiff2_add, VABSDIFF, 16, false, false, true, HALVES)
+V(vabsdiff2_s_sat, VABSDIFF, 16, true, true, false, HALVES)
+V(vadd4_sat, VADD, 8, false, true, false, BYTES)
+V(vadd4_places, VADD, 8, true, false, false, {1, 3, 5, 7}, {6, 4, 2, 0}, {1, 0, 1, 0})
+V(vsub2_s_sat, VSUB, 16, true, true, false, HALVES)
+V(vavrg4_u, VAVRG, 8, false, false, false, BYTES)
+V(vmin4_s, VMIN, 8, true, false, false, BYTES)
+V(vmax2_add, VMAX, 16, false, false, true, {3, 0}, {1, 2}, {0, 1})
+V(vset4_gt, VSETGT, 8, true, false, true, BYTES)
+V(vset2_gt, VSETGT, 16, false, false, false, HALVES)
 
 static U saturated(int64_t x)
 {
@@ -351,6 +416,18 @@ const struct row integer_rows[] = {
     {"dp2a.hi.s32.u32 %d, %a, %b, %c;", R, R, R, R, dp2a_hi_su},
     {"dp2a.hi.u32.s32 %d, %a, %b, %c;", R, R, R, R, dp2a_hi_us},
     {"dp2a.lo.u32.u32 %d, %a, %b, %c;", R, R, R, R, dp2a_lo_uu},
+    {"vabsdiff4.u32.u32.u32.add %d, %a, %b, %c;", R, R, R, R, vabsdiff4_add},
+    {"vabsdiff4.u32.s32.s32 %d, %a, %b, %c;", R, R, R, R, vabsdiff4_s},
+    {"vabsdiff2.u32.u32.u32.add %d, %a, %b, %c;", R, R, R, R, vabsdiff2_add},
+    {"vabsdiff2.s32.s32.s32.sat %d, %a, %b, %c;", R, R, R, R, vabsdiff2_s_sat},
+    {"vadd4.u32.u32.u32.sat %d, %a, %b, %c;", R, R, R, R, vadd4_sat},
+    {"vadd4.s32.s32.s32 %d.b20, %a.b7531, %b.b0246, %c;", R, R, R, R, vadd4_places},
+    {"vsub2.s32.s32.s32.sat %d, %a, %b, %c;", R, R, R, R, vsub2_s_sat},
+    {"vavrg4.u32.u32.u32 %d, %a, %b, %c;", R, R, R, R, vavrg4_u},
+    {"vmin4.s32.s32.s32 %d, %a, %b, %c;", R, R, R, R, vmin4_s},
+    {"vmax2.u32.u32.u32.add %d.h1, %a.h03, %b.h21, %c;", R, R, R, R, vmax2_add},
+    {"vset4.s32.s32.gt.add %d, %a, %b, %c;", R, R, R, R, vset4_gt},
+    {"vset2.u32.u32.gt %d, %a, %b, %c;", R, R, R, R, vset2_gt},
     {"and.b32 %d, %a, %b;", R, R, R, 0, and_b32},
     {"or.b64 %d, %a, %b;", D, D, D, 0, or_b64},
     {"xor.b16 %d, %a, %b;", H, H, H, 0, xor_b16},
