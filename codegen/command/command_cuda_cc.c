@@ -138,6 +138,28 @@ static const char *value_of(const char *word, const char *name)
     return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
+/* --default-stream legacy, null or per-thread, behind `=` or as the next word; 0, 1 and -1 as
+ * below. */
+static int take_default_stream(struct cuda_cc *cc, const char *word, const char *next, int *at)
+{
+    const char *name = word + strspn(word, "-"), *value = value_of(name, "default-stream");
+    if (strcmp(name, "default-stream") == 0 && next) {
+        value = next;
+        ++*at;
+    }
+    if (!value)
+        return 0;
+    if (strcmp(value, "per-thread") == 0) {
+        add(cc, &cc->both, "-Xclang"); /* the driver hands it on for HIP only */
+        add(cc, &cc->both, "-fgpu-default-stream=per-thread");
+        add(cc, &cc->both, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM");
+    } else if (strcmp(value, "legacy") != 0 && strcmp(value, "null") != 0) {
+        fprintf(stderr, "heddle cuda-cc: '%s' is none of legacy, null, per-thread\n", value);
+        return -1;
+    }
+    return 1;
+}
+
 /* An option of nvcc that clang spells otherwise. 1: taken; 0: it is not one; -1: said. */
 static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *next, int *at)
 {
@@ -152,8 +174,9 @@ static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *ne
         if (value)
             return take_architecture(cc, value) ? 1 : -1;
     }
-    if (is_silent(word))
-        return 1;
+    int stream = take_default_stream(cc, word, next, at);
+    if (stream || is_silent(word))
+        return stream ? stream : 1;
     if (strcmp(word, "-cudart") == 0 || strncmp(word, "--cudart", 8) == 0) {
         *at += word[1] == 'c' && next;
         return 1;

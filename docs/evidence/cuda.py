@@ -11,6 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/system"))
+from programs import CUDA, CUDA_OPTIONS  # noqa: E402  (its folder is in the path only now)
+
 MACHINES = ["rtx3070", "a100", "h100"]
 
 
@@ -18,8 +20,8 @@ def outcome(heddle, folder, machine, mode, program):
     """What it prints, and its kernels."""
     stats = folder / "stats.json"
     stats.unlink(missing_ok=True)
-    done = subprocess.run([heddle, "run", f"platforms/{machine}.heddle", "--generic", "--mode", mode,
-                           "--stats", stats, "--", program], cwd=ROOT, text=True,
+    done = subprocess.run([heddle, "run", f"platforms/{machine}.heddle", "--generic",
+                           "--mode", mode, "--stats", stats, "--", program], cwd=ROOT, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     kernels = json.loads(stats.read_text())["kernels"] if done.returncode == 0 else []
     return done.stdout, kernels
@@ -32,7 +34,8 @@ def total(kernels, name):
 def row(build, folder, name):
     heddle = build / "codegen/heddle"
     subprocess.run([ROOT / "tests/programs/as_cuda.sh", name, folder], check=True)
-    subprocess.run([heddle, "cuda-cc", folder / f"{name}.cu", "-o", folder / name], check=True)
+    subprocess.run([heddle, "cuda-cc", folder / f"{name}.cu", "-o", folder / name,
+                    *CUDA_OPTIONS.get(name, [])], check=True)
     hip = outcome(heddle, folder, "tiny", "timing", build / "tests/programs" / name)
     timed = [outcome(heddle, folder, machine, "timing", folder / name) for machine in MACHINES]
     function = [outcome(heddle, folder, machine, "functional", folder / name)
@@ -47,7 +50,6 @@ def row(build, folder, name):
 
 
 def main():
-    from programs import CUDA
     build, page = Path(sys.argv[1]).resolve(), Path(__file__).with_suffix(".md")
     with tempfile.TemporaryDirectory() as folder:
         rows = "".join(row(build, Path(folder), name) for name in sorted(CUDA))

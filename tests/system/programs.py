@@ -23,12 +23,14 @@ GPUS = """peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpo
 # GPUs have not (64 lanes, code objects), and with calls of heddle's own.
 CUDA = """
     aes128 alignment atax bfs bitonic call_costs calls chase clocks convolution dct8x8
-    device_variables divergence doubles dynamic_lds fences fft fir floyd_warshall graphs grids half
-    histogram host_memory host_threads integers interleave kmeans layers life managed_both
-    managed_pingpong managed_reads many_streams math matmul matmul_chain matmul_tiled matrix narrow
-    nbody occupancy ocean overlap peers philox pipeline prints queued queues radix_sort reduction
-    saxpy scan scratch sha256 spmv spread stages stencil stream_rules streams structs threads
-    transpose vectoradd""".split()
+    device_variables divergence doubles dynamic_lds fences fft fir floyd_warshall graphs grids
+    half histogram host_memory host_threads integers interleave kmeans layers life managed_both
+    managed_pingpong managed_reads many_streams math matmul matmul_chain matmul_tiled matrix
+    narrow nbody occupancy ocean overlap own_streams peers philox pipeline prints queued queues
+    radix_sort reduction saxpy scan scratch sha256 spmv spread stages stencil stream_rules
+    streams structs threads transpose vectoradd""".split()
+
+CUDA_OPTIONS = {"own_streams": ["--default-stream", "per-thread"]}
 
 
 def built(path):

@@ -1,11 +1,12 @@
 """`heddle cuda-cc` compiles CUDA programs by clang alone, which then run on NVIDIA's machines."""
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from harness import HEDDLE, call
+from harness import BUILD, HEDDLE, ROOT, call
 
 PROGRAMS = Path(__file__).parent.parent / "programs/cuda"
 MACHINE = "platforms/a100.heddle --mode functional"
@@ -50,12 +51,21 @@ def test_ptx_is_for_the_architecture_that_was_asked_for(tmp_path):
     (("-c",), "there is no source"),
     (("nothere.cu",), "cannot read 'nothere.cu': No such file"),
     (("a.cu", "-o"), "'-o' needs a value"),
+    (("a.cu", "--default-stream", "own"), "'own' is none of legacy, null, per-thread"),
     (("a.cu", "-arch=gfx90a"), "'gfx90a' names no architecture such as sm_80"),
     (("-rdc=true", "a.cu"), "there is no linker of device code"),
     (("a.cu", "b.cu", "-c", "-o", "x.o"), "several sources do not go into one file"),
 ])
 def test_mistakes_of_the_command_line_are_named(words, message):
     call([HEDDLE, "cuda-cc", *words], message, status=1 if "nothere.cu" in words else 2)
+
+
+def test_each_function_with_a_twin_for_streams_of_threads_has_it():
+    """--default-stream per-thread calls what the library has."""
+    symbols = call(["nm", "-D", BUILD / "components/cuda/libcudart.so.12"]).stdout
+    header = (ROOT / "components/cuda/include/heddle/per_thread_streams.h").read_text()
+    twins = re.findall(r"(cuda\w+)(_pt[sd][sz])\b", symbols)
+    assert sorted(re.findall(r"#define (\w+) +\1(\w+)", header)) == sorted(set(twins))
 
 
 def test_mistakes_of_the_source_are_clangs(tmp_path):

@@ -5,6 +5,10 @@
 
 #include "driver_types.h"
 
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#include "heddle/per_thread_streams.h"
+#endif
+
 #define CUDART_VERSION 12080
 
 #ifdef __cplusplus
