@@ -304,7 +304,7 @@ def main(words: Sequence[str]) -> int:
         raise Mistake("'--kernels auto' chooses while a program runs; name the launches to look at",
                       usage=True)
     if len(chosen.profiler) > 2:
-        raise Mistake("'--profiler' is one table, or two: caches flushed before each launch, and not",
+        raise Mistake("'--profiler' is one table, or two: caches flushed before launches, and not",
                       usage=True)
     folder = pathlib.Path(chosen.output)
     try:

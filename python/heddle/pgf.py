@@ -46,7 +46,8 @@ def _shape(of: ET.Element, height: float) -> str | None:
     kind = of.tag.rsplit("}", 1)[-1]
     if kind == "rect":
         return (_set("fill", of.get("fill", "black"))
-                + f"\\pgfpathrectangle{{{_at(number('x'), number('y') + number('height'), height)}}}"
+                + "\\pgfpathrectangle"
+                f"{{{_at(number('x'), number('y') + number('height'), height)}}}"
                 f"{{\\pgfpoint{{{number('width'):.2f}bp}}{{{number('height'):.2f}bp}}}}"
                 "\\pgfusepath{fill}")
     if kind in ("path", "polyline"):

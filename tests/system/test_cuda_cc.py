@@ -23,7 +23,7 @@ def compiled(tmp_path):
     return compile_program
 
 
-@pytest.mark.parametrize("name", ["groups", "halves"])
+@pytest.mark.parametrize("name", ["groups", "halves", "intrinsics"])
 def test_program_is_compiled_and_passes(run, compiled, name):
     run(f"{MACHINE} -- {compiled(name)}", "^PASS")
 

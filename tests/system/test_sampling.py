@@ -154,7 +154,8 @@ def test_experiment_ranks_launches_by_what_the_cold_start_costs(heddle, tmp_path
 # The tables that profilers write, of launches 1 to 9.
 def profiler_table(kind, reads, time, names):
     if kind == "ncu":
-        rows = ["==PROF== Connected", '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"']
+        rows = ["==PROF== Connected",
+                '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"']
         rows += [f'"{i}","{n}(float)","{m}","{u}","{v}"' for i, n in enumerate(names)
                  for m, u, v in (("dram__bytes_read.sum", "Kbyte", f"{reads / 1000:,}"),
                                  ("sm__cycles_elapsed.max", "cycle", f"{time:,}"))]

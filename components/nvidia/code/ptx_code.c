@@ -21,8 +21,22 @@ void *ptx_code_memory(void *old, size_t bytes)
     return made;
 }
 
-bool ptx_code_add(const char *name, uint64_t address, const char *text, size_t size, char *error,
-                  size_t error_size)
+static bool reads_clock(const struct ptx_module *m)
+{
+    for (uint32_t f = 0; f < m->function_count; f++)
+        for (uint32_t i = 0; i < m->functions[f].instruction_count; i++)
+            for (uint32_t k = 0; k < m->functions[f].instructions[i].operand_count; k++) {
+                const struct ptx_operand *o = &m->functions[f].instructions[i].operands[k];
+                if (o->kind == PTX_OPERAND_SPECIAL
+                    && (o->index == PTX_SPECIAL_CLOCK || o->index == PTX_SPECIAL_CLOCK64
+                        || o->index == PTX_SPECIAL_GLOBALTIMER))
+                    return true;
+            }
+    return false;
+}
+
+static bool code_add(const char *name, uint64_t address, const char *text, size_t size, char *error,
+                     size_t error_size)
 {
     struct ptx_error why;
     struct ptx_module *module = ptx_parse(name, text, size, &why);
@@ -38,12 +52,13 @@ bool ptx_code_add(const char *name, uint64_t address, const char *text, size_t s
                            .address = address,
                            .size = module->image_bytes,
                            .module = module,
-                           .code = warp_prepare(module, address)};
+                           .code = warp_prepare(module, address),
+                           .reads_clock = reads_clock(module)};
     codes = c;
     return true;
 }
 
-bool ptx_code_remove(uint64_t address)
+static bool code_remove(uint64_t address)
 {
     for (struct ptx_code **link = &codes; *link; link = &(*link)->next) {
         struct ptx_code *c = *link;
@@ -58,7 +73,7 @@ bool ptx_code_remove(uint64_t address)
     return false;
 }
 
-const struct ptx_code *ptx_code_kernel(uint64_t entry, const struct warp_kernel **kernel)
+static const struct ptx_code *code_kernel(uint64_t entry, const struct warp_kernel **kernel)
 {
     for (const struct ptx_code *c = codes; c; c = c->next) {
         if (entry - c->address < c->size) {
@@ -118,7 +133,7 @@ static bool call_take_parameters(struct ptx_call *c, uint64_t address)
 bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, size_t error_size)
 {
     const struct warp_kernel *kernel;
-    const struct ptx_code *code = ptx_code_kernel(o->entry, &kernel);
+    const struct ptx_code *code = code_kernel(o->entry, &kernel);
     if (!code) {
         snprintf(error, error_size, "no kernel in PTX begins at 0x%" PRIx64, o->entry);
         return false;
@@ -164,9 +179,9 @@ static bool code_allocates(const struct ptx_code *code)
 }
 
 const struct ptx_services ptx_code_services = {
-    .add = ptx_code_add,
-    .remove = ptx_code_remove,
-    .kernel = ptx_code_kernel,
+    .add = code_add,
+    .remove = code_remove,
+    .kernel = code_kernel,
     .missing = warp_code_missing,
     .allocates = code_allocates,
     .call_begin = ptx_call_begin,

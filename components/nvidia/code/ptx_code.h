@@ -20,15 +20,8 @@ struct ptx_code {
     uint64_t address, size; /* of the image */
     struct ptx_module *module;
     struct warp_code *code;
+    bool reads_clock; /* %clock, %clock64, %globaltimer: clock() */
 };
-
-/* False: `error` says why, with file and line. Its warnings go to stderr. */
-bool ptx_code_add(const char *name, uint64_t address, const char *text, size_t size, char *error,
-                  size_t error_size);
-/* False: there is none. */
-bool ptx_code_remove(uint64_t address);
-/* The module that has the kernel; NULL: there is none. */
-const struct ptx_code *ptx_code_kernel(uint64_t entry, const struct warp_kernel **kernel);
 
 /* ---- launches ---- */
 

@@ -6,13 +6,17 @@
 
 #include "components/nvidia/code/ptx_code.h"
 
-/* Functions of ptx_code.h and warp.h, whose rules are there. */
+/* Functions of ptx_code.h and warp.h, whose rules are there; the first ones are the table's own. */
 struct ptx_services {
+    /* False: `error` says why, with file and line. Its warnings go to stderr. */
     bool (*add)(const char *name, uint64_t address, const char *text, size_t size, char *error,
                 size_t error_size);
+    /* False: there is none. */
     bool (*remove)(uint64_t address);
+    /* The module that has the kernel; NULL: there is none. */
     const struct ptx_code *(*kernel)(uint64_t entry, const struct warp_kernel **kernel);
     bool (*missing)(const struct warp_code *code, uint32_t function, char *text, size_t size);
+    /* May its kernels call malloc()? */
     bool (*allocates)(const struct ptx_code *code);
     bool (*call_begin)(struct ptx_call *call, const struct ptx_order *order, char *error,
                        size_t error_size);

@@ -114,10 +114,14 @@ static void record_block(const struct player_call *c, uint64_t number,
 
 /* ---- launches ---- */
 
-/* Said once a run: how far its cycles can be trusted. */
-static void execute_note(void)
+/* Said once a run: how far its cycles can be trusted, and what its clocks are. */
+static void execute_note(const struct ptx_code *code)
 {
-    static bool said;
+    static bool said, said_clock;
+    if (code->reads_clock && !said_clock)
+        fprintf(stderr, "note: clock() of a program in PTX counts warp instructions, not cycles: a "
+                        "block is executed before its instructions take time\n");
+    said_clock |= code->reads_clock;
     if (!said)
         fprintf(stderr,
                 "note: cycles of a program in PTX are for comparisons of designs; traces of "
@@ -140,11 +144,11 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                                     .gpu = packet->gpu,
                                     .sms = sms,
                                     .resident = 1};
-    execute_note();
     memset(c->decoded, 0, sizeof c->decoded);
     memset(c->exits, 0, sizeof c->exits);
     if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))
         return false;
+    execute_note(c->call.code);
     if (c->call.code->module->instruction_count > TRACE_INSTS) {
         snprintf(trace_files.error, sizeof trace_files.error,
                  "%s: more than %d instructions of PTX in one module", c->call.code->module->name,

@@ -260,8 +260,14 @@ bool warp_code_missing(const struct warp_code *code, uint32_t function, char *te
     const struct ptx_function *f = ptx_function_of(m, number);
     const struct ptx_instruction *i = &f->instructions[number - f->first_instruction];
     char place[128], name[96];
-    snprintf(text, size, "%s: %s is not executed", ptx_place(m, i, place, sizeof place),
-             ptx_instruction_name(i, name, sizeof name));
+    bool is_call = i->opcode == PTX_OP_CALL && i->operands[1].kind == PTX_OPERAND_SYMBOL
+                   && i->operands[1].base == PTX_BASE_FUNCTION;
+    if (is_call)
+        snprintf(text, size, "%s: nothing defines '%s', which is called",
+                 ptx_place(m, i, place, sizeof place), m->functions[i->operands[1].index].name);
+    else
+        snprintf(text, size, "%s: %s is not executed", ptx_place(m, i, place, sizeof place),
+                 ptx_instruction_name(i, name, sizeof name));
     return true;
 }
 

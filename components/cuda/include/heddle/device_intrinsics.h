@@ -31,6 +31,22 @@ HEDDLE_MATCH(double, unsigned long long, 64)
 #undef HEDDLE_MATCH
 #endif
 
+/* Sums of products of bytes, and of halfwords with the low or high bytes. */
+#define HEDDLE_DOT(name, op, type, result)                                                         \
+    HEDDLE_INTRINSIC result name(type a, type b, result c)                                         \
+    {                                                                                              \
+        result d;                                                                                  \
+        asm(op " %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));                             \
+        return d;                                                                                  \
+    }
+HEDDLE_DOT(__dp4a, "dp4a.s32.s32", int, int)
+HEDDLE_DOT(__dp4a, "dp4a.u32.u32", unsigned int, unsigned int)
+HEDDLE_DOT(__dp2a_lo, "dp2a.lo.s32.s32", int, int)
+HEDDLE_DOT(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, unsigned int)
+HEDDLE_DOT(__dp2a_hi, "dp2a.hi.s32.s32", int, int)
+HEDDLE_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, unsigned int)
+#undef HEDDLE_DOT
+
 #undef HEDDLE_INTRINSIC
 
 #endif

@@ -60,7 +60,24 @@ HEDDLE_TRIPLE(__cuda_builtin_gridDim_t)
 
 #include <__clang_cuda_cmath.h>
 #include <__clang_cuda_complex_builtins.h>
+/* The builtins take the value first, clang 19's header gives them the mask first. */
+#define __nvvm_redux_sync_add(mask, value)  __nvvm_redux_sync_add(value, mask)
+#define __nvvm_redux_sync_umin(mask, value) __nvvm_redux_sync_umin(value, mask)
+#define __nvvm_redux_sync_umax(mask, value) __nvvm_redux_sync_umax(value, mask)
+#define __nvvm_redux_sync_min(mask, value)  __nvvm_redux_sync_min(value, mask)
+#define __nvvm_redux_sync_max(mask, value)  __nvvm_redux_sync_max(value, mask)
+#define __nvvm_redux_sync_or(mask, value)   __nvvm_redux_sync_or(value, mask)
+#define __nvvm_redux_sync_and(mask, value)  __nvvm_redux_sync_and(value, mask)
+#define __nvvm_redux_sync_xor(mask, value)  __nvvm_redux_sync_xor(value, mask)
 #include <__clang_cuda_intrinsics.h>
+#undef __nvvm_redux_sync_add
+#undef __nvvm_redux_sync_umin
+#undef __nvvm_redux_sync_umax
+#undef __nvvm_redux_sync_min
+#undef __nvvm_redux_sync_max
+#undef __nvvm_redux_sync_or
+#undef __nvvm_redux_sync_and
+#undef __nvvm_redux_sync_xor
 
 #include "heddle/device_intrinsics.h"
 #include "heddle/device_math.h"

@@ -165,26 +165,26 @@ static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipErr
 }
 
 /* The two functions that change parameters of a kind: of a node, and of a step. */
-#define SET_PARAMS(api, of, kind, type)                                                            \
+#define SET_PARAMS(api, action_of, kind, type)                                                     \
     static hipError_t set_##kind(hipGraphNode_t node, const type *p)                               \
     {                                                                                              \
         struct hip_action action;                                                                  \
-        hipError_t made = hip_action_of_##of(p, &action);                                          \
+        hipError_t made = action_of(p, &action);                                                   \
         return change_node(node, made, &action);                                                   \
     }                                                                                              \
     static hipError_t set_exec_##kind(hipGraphExec_t exec, hipGraphNode_t node, const type *p)     \
     {                                                                                              \
         struct hip_action action;                                                                  \
-        hipError_t made = hip_action_of_##of(p, &action);                                          \
+        hipError_t made = action_of(p, &action);                                                   \
         return change_step(exec, node, made, &action);                                             \
     }                                                                                              \
     HIP_CALL_BY(api, hipGraph##kind##NodeSetParams, (hipGraphNode_t node, const type *p),          \
                 set_##kind(node, p))
 
-SET_PARAMS(HIP_API, kernel, Kernel, hipKernelNodeParams);
-SET_PARAMS(HIP_API_ALWAYS, copy, Memcpy, hipMemcpy3DParms);
-SET_PARAMS(HIP_API_ALWAYS, fill, Memset, hipMemsetParams);
-SET_PARAMS(HIP_API_ALWAYS, host, Host, hipHostNodeParams);
+SET_PARAMS(HIP_API, hip_action_of_kernel, Kernel, hipKernelNodeParams);
+SET_PARAMS(HIP_API_ALWAYS, hip_action_of_copy, Memcpy, hipMemcpy3DParms);
+SET_PARAMS(HIP_API_ALWAYS, hip_action_of_fill, Memset, hipMemsetParams);
+SET_PARAMS(HIP_API_ALWAYS, hip_action_of_host, Host, hipHostNodeParams);
 
 HIP_CALL(hipGraphExecKernelNodeSetParams,
          (hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams *p),

@@ -169,7 +169,8 @@ class Body:
         self.steps(self.random.randrange(2, 6))
         after = self.add("i64", f"xor i64 {value}, {self.pick('i64')}")
         following = self.add("i64", f"add i64 {index}, 1")
-        self.lines[at:at] = [f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{self.block} ]",
+        self.lines[at:at] = [f"  {index} = phi i64 [ 0, %{before} ], "
+                             f"[ {following}, %{self.block} ]",
                              f"  {value} = phi i64 [ {first}, %{before} ],"
                              f" [ {after}, %{self.block} ]"]
         p = self.name("p")
