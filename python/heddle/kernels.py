@@ -162,6 +162,9 @@ def tell_apart(runs: Sequence[list[Kernel]]) -> None:
 def read(statistics: Statistics, file: str) -> list[Kernel]:
     """A run without any of them, though it launched kernels, is a mistake."""
     kernels = timed(statistics, file)
+    if not kernels and any(k.get("cycles") for k in statistics.get("kernels", [])):
+        raise Mistake(f"'{file}': this report is of AMD's compute units; streaming multiprocessors "
+                      "keep no account of what their warps wait for")
     if statistics.get("kernels") and not kernels:
         raise Mistake(f"'{file}' has no kernel that was simulated with timing, so there is nothing "
                       "to report")
