@@ -62,7 +62,7 @@ def check_page(folder, name):
     return page
 
 
-KINDS = {"trace_player": "host", "streaming_multiprocessor": "compute", "sector_cache": "cache",
+KINDS = {"trace_player": "control", "streaming_multiprocessor": "compute", "sector_cache": "cache",
          "sector_dram": "memory",
          "command_processor": "control", "compute_unit": "compute", "cache": "cache",
          "crossbar": "interconnect", "dram": "memory", "dma_engine": "transfer",

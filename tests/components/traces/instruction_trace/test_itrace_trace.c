@@ -312,7 +312,7 @@ static const struct {
     {STEPS("0000 ffffffff 2 R1 R2 MOV 0 0"), "e12: 2 destination registers: there are at most 1\n"},
     {STEPS("0000 ffffffff 1 MOV 0 0"),
      "e12: a register (R0 to R255, UR0 ...) expected, not 'MOV'\n"},
-    {STEPS("0000 ffffffff 0 mov 0 0"), "e12: an opcode expected, not 'mov'\n"},
+    {STEPS("0000 ffffffff 0 1mov 0 0"), "e12: an opcode expected, not '1mov'\n"},
     {STEPS("0000 ffffffff 0"), "e12: an opcode expected, but the line ends\n"},
     {STEPS("0000 ffffffff 0 MOV 6 R1 R1 R1 R1 R1 R1 0"),
      "e12: 6 source registers: there are at most 5\n"},
