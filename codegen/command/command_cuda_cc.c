@@ -68,10 +68,24 @@ static bool is_link_value(const char *word)
 /* nvcc's options without a counterpart: what they ask for is so anyway. */
 static bool is_silent(const char *word)
 {
-    static const char *const names[] = {"--expt-relaxed-constexpr", "--expt-extended-lambda",
-                                        "--extended-lambda",        "-expt-relaxed-constexpr",
-                                        "-extended-lambda",         "-lineinfo",
-                                        "--generate-line-info",     "-lcudart"};
+    static const char *const names[] = {"--expt-relaxed-constexpr",
+                                        "--expt-extended-lambda",
+                                        "--extended-lambda",
+                                        "-expt-relaxed-constexpr",
+                                        "-extended-lambda",
+                                        "-lineinfo",
+                                        "--generate-line-info",
+                                        "-lcudart",
+                                        "-G",
+                                        "--device-debug",
+                                        "-keep",
+                                        "--keep",
+                                        "--resource-usage",
+                                        "-res-usage",
+                                        "-allow-unsupported-compiler",
+                                        "--allow-unsupported-compiler",
+                                        "-rdc=false",
+                                        "--relocatable-device-code=false"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(word, names[i]) == 0)
             return true;
@@ -160,6 +174,41 @@ static int take_default_stream(struct cuda_cc *cc, const char *word, const char 
     return 1;
 }
 
+/* Options of nvcc about its own passes, with a value behind `=` or as the next word: they have none
+ * here. What they say of precision is kept or exceeded. */
+static bool take_idle_option(const char *word, const char *next, int *at)
+{
+    static const char *const names[] = {
+        "-Xptxas",   "--ptxas-options", "-ccbin",          "--compiler-bindir", "-t",
+        "--threads", "-diag-suppress",  "--diag-suppress", "-maxrregcount",     "--maxrregcount",
+        "-prec-div", "--prec-div",      "-prec-sqrt",      "--prec-sqrt"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (value_of(word, names[i]))
+            return true;
+        if (strcmp(word, names[i]) == 0 && next) {
+            ++*at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_language(struct cuda_cc *cc, const char *word, const char *next, int *at)
+{
+    const char *name = word + strspn(word, "-");
+    if (strcmp(name, "use_fast_math") == 0) {
+        add(cc, &cc->device, "-ffast-math");
+    } else if (strcmp(name, "ftz=true") == 0) {
+        add(cc, &cc->device, "-fgpu-flush-denormals-to-zero");
+    } else if (strcmp(word, "--std") == 0 && next) {
+        add(cc, &cc->both, arena_printf(cc->c->arena, "-std=%s", next));
+        ++*at;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* An option of nvcc that clang spells otherwise. 1: taken; 0: it is not one; -1: said. */
 static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *next, int *at)
 {
@@ -175,8 +224,10 @@ static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *ne
             return take_architecture(cc, value) ? 1 : -1;
     }
     int stream = take_default_stream(cc, word, next, at);
-    if (stream || is_silent(word))
-        return stream ? stream : 1;
+    if (stream)
+        return stream;
+    if (is_silent(word) || take_idle_option(word, next, at) || take_language(cc, word, next, at))
+        return 1;
     if (strcmp(word, "-cudart") == 0 || strncmp(word, "--cudart", 8) == 0) {
         *at += word[1] == 'c' && next;
         return 1;
@@ -190,14 +241,10 @@ static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *ne
         take_host_words(cc, strchr(word, '=') + 1);
         return 1;
     }
-    if (strcmp(word, "--use_fast_math") == 0 || strcmp(word, "-use_fast_math") == 0) {
-        add(cc, &cc->device, "-ffast-math");
-        return 1;
-    }
     if (value_of(word, "-rdc") || strcmp(word, "-dc") == 0) {
         fprintf(stderr,
-                "heddle cuda-cc: there is no linker of device code: a kernel and the device "
-                "functions that it calls stand in one file, '%s' is not needed\n",
+                "heddle cuda-cc: '%s': there is no linker of device code, so a kernel and the "
+                "device functions that it calls have to stand in one file\n",
                 word);
         return -1;
     }

@@ -45,6 +45,13 @@ def test_ptx_is_for_the_architecture_that_was_asked_for(tmp_path):
         assert ".target sm_90" in ptx.read_text()
 
 
+def test_options_of_nvcc_are_understood(tmp_path):
+    words = ("-G -lineinfo -Xptxas -v -ccbin g++ --std c++17 -t 4 -diag-suppress 177 -ftz=true "
+             "-rdc=false -maxrregcount=32 --resource-usage --use_fast_math -Xcompiler -Wall")
+    call([HEDDLE, "cuda-cc", *words.split(), PROGRAMS / "intrinsics.cu", "-o", tmp_path / "x"])
+    assert os.access(tmp_path / "x", os.X_OK)
+
+
 @pytest.mark.parametrize("words, message", [
     ((), "an argument is expected"),
     (("-O2",), "there is no source"),
