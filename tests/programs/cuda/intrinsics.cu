@@ -1,5 +1,5 @@
 // Intrinsic functions whose arguments are easily exchanged: reductions of a warp, sums of products
-// of bytes. Prints PASS or FAIL.
+// of bytes; loads and stores with a cache operator. Prints PASS or FAIL.
 #include <cstdio>
 
 const int LANES = 32, RESULTS = 10;
@@ -20,6 +20,34 @@ __global__ void reduce(unsigned *out)
     to[9] = __dp2a_hi(0x00020003u, 0x04050607u, lane);
 }
 
+template <typename type> __global__ void copy(const type *from, type *to)
+{
+    int i = 4 * threadIdx.x;
+    __stcg(to + i, __ldcg(from + i));
+    __stcs(to + i + 1, __ldcs(from + i + 1));
+    __stwt(to + i + 2, __ldcv(from + i + 2));
+    __stwb(to + i + 3, __ldca(from + i + 3));
+}
+
+template <typename type> static int copies()
+{
+    unsigned char bytes[4 * LANES * sizeof(type)], got[sizeof bytes];
+    type *from, *to;
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 37 + sizeof(type));
+    cudaMalloc(&from, sizeof bytes);
+    cudaMalloc(&to, sizeof bytes);
+    cudaMemcpy(from, bytes, sizeof bytes, cudaMemcpyHostToDevice);
+    copy<<<1, LANES>>>(from, to);
+    cudaMemcpy(got, to, sizeof bytes, cudaMemcpyDeviceToHost);
+    int wrong = 0;
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        wrong += got[i] != bytes[i];
+    if (wrong)
+        printf("%zu bytes: %d are wrong\n", sizeof(type), wrong);
+    return wrong;
+}
+
 int main()
 {
     unsigned *out, got[LANES * RESULTS];
@@ -31,7 +59,8 @@ int main()
     cudaMalloc(&out, sizeof got);
     reduce<<<1, LANES>>>(out);
     cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
-    int wrong = 0;
+    int wrong = copies<char>() + copies<short>() + copies<float>() + copies<double>() +
+                copies<float4>();
     for (unsigned lane = 0; lane < LANES; lane++) {
         want[8] = lane + 1 * 2 - 1 * 3 + 127 * 4 - 128 * 1;
         want[9] = lane + 3 * 5 + 2 * 4;

@@ -47,6 +47,79 @@ HEDDLE_DOT(__dp2a_hi, "dp2a.hi.s32.s32", int, int)
 HEDDLE_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, unsigned int)
 #undef HEDDLE_DOT
 
+/* Loads and stores of global memory with a cache operator: of 1, 2, 4, 8 and 16 bytes. */
+struct __heddle_wide {
+    unsigned long long low, high;
+};
+#define HEDDLE_LOAD_OF(op, bytes, as, letter, bits)                                                \
+    if constexpr (sizeof(type) == bytes) {                                                         \
+        as v;                                                                                      \
+        asm volatile("ld.global." op "." bits " %0, [%1];"                                         \
+                     : "=" letter(v)                                                               \
+                     : "l"(__cvta_generic_to_global(from))                                         \
+                     : "memory");                                                                  \
+        return __builtin_bit_cast(type, v);                                                        \
+    }
+#define HEDDLE_LOAD(name, op)                                                                      \
+    template <typename type> HEDDLE_INTRINSIC type name(const type *from)                          \
+    {                                                                                              \
+        HEDDLE_LOAD_OF(op, 2, unsigned short, "h", "b16")                                          \
+        HEDDLE_LOAD_OF(op, 4, unsigned int, "r", "b32")                                            \
+        HEDDLE_LOAD_OF(op, 8, unsigned long long, "l", "b64")                                      \
+        if constexpr (sizeof(type) == 1) {                                                         \
+            unsigned short v;                                                                      \
+            asm volatile("ld.global." op ".u8 %0, [%1];"                                           \
+                         : "=h"(v)                                                                 \
+                         : "l"(__cvta_generic_to_global(from))                                     \
+                         : "memory");                                                              \
+            return __builtin_bit_cast(type, (unsigned char)v);                                     \
+        }                                                                                          \
+        if constexpr (sizeof(type) == 16) {                                                        \
+            __heddle_wide v;                                                                       \
+            asm volatile("ld.global." op ".v2.b64 {%0, %1}, [%2];"                                 \
+                         : "=l"(v.low), "=l"(v.high)                                               \
+                         : "l"(__cvta_generic_to_global(from))                                     \
+                         : "memory");                                                              \
+            return __builtin_bit_cast(type, v);                                                    \
+        }                                                                                          \
+    }
+#define HEDDLE_STORE_OF(op, bytes, as, letter, bits)                                               \
+    if constexpr (sizeof(type) == bytes)                                                           \
+        asm volatile("st.global." op "." bits " [%0], %1;" ::"l"(__cvta_generic_to_global(to)),    \
+                     letter(__builtin_bit_cast(as, value))                                         \
+                     : "memory");
+#define HEDDLE_STORE(name, op)                                                                     \
+    template <typename type> HEDDLE_INTRINSIC void name(type *to, type value)                      \
+    {                                                                                              \
+        HEDDLE_STORE_OF(op, 2, unsigned short, "h", "b16")                                         \
+        HEDDLE_STORE_OF(op, 4, unsigned int, "r", "b32")                                           \
+        HEDDLE_STORE_OF(op, 8, unsigned long long, "l", "b64")                                     \
+        if constexpr (sizeof(type) == 1)                                                           \
+            asm volatile("st.global." op ".u8 [%0], %1;" ::"l"(__cvta_generic_to_global(to)),      \
+                         "h"((unsigned short)__builtin_bit_cast(unsigned char, value))             \
+                         : "memory");                                                              \
+        if constexpr (sizeof(type) == 16) {                                                        \
+            __heddle_wide v = __builtin_bit_cast(__heddle_wide, value);                            \
+            asm volatile(                                                                          \
+                "st.global." op ".v2.b64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),     \
+                "l"(v.low), "l"(v.high)                                                            \
+                : "memory");                                                                       \
+        }                                                                                          \
+    }
+HEDDLE_LOAD(__ldca, "ca")
+HEDDLE_LOAD(__ldcg, "cg")
+HEDDLE_LOAD(__ldcs, "cs")
+HEDDLE_LOAD(__ldlu, "lu")
+HEDDLE_LOAD(__ldcv, "cv")
+HEDDLE_STORE(__stwb, "wb")
+HEDDLE_STORE(__stcg, "cg")
+HEDDLE_STORE(__stcs, "cs")
+HEDDLE_STORE(__stwt, "wt")
+#undef HEDDLE_LOAD_OF
+#undef HEDDLE_LOAD
+#undef HEDDLE_STORE_OF
+#undef HEDDLE_STORE
+
 #undef HEDDLE_INTRINSIC
 
 #endif
