@@ -1,5 +1,6 @@
 // Intrinsic functions whose arguments are easily exchanged: reductions of a warp, sums of products
-// of bytes; loads and stores with a cache operator. Prints PASS or FAIL.
+// of bytes; loads and stores with a cache operator; objects on the heap, without a header for them.
+// Prints PASS or FAIL.
 #include <cstdio>
 
 const int LANES = 32, RESULTS = 10;
@@ -16,6 +17,8 @@ __global__ void reduce(unsigned *out)
     to[5] = __reduce_or_sync(all, 1u << lane / 2);
     to[6] = __reduce_and_sync(all, ~(1u << lane / 4));
     to[7] = __reduce_xor_sync(all, value);
+    unsigned *room = new unsigned[2]{lane, all};
+    delete[] room;
     to[8] = __dp4a((int)0x01ff7f80, (int)0x02030401, (int)lane);
     to[9] = __dp2a_hi(0x00020003u, 0x04050607u, lane);
 }

@@ -100,10 +100,10 @@ struct __heddle_wide {
                          : "memory");                                                              \
         if constexpr (sizeof(type) == 16) {                                                        \
             __heddle_wide v = __builtin_bit_cast(__heddle_wide, value);                            \
-            asm volatile(                                                                          \
-                "st.global." op ".v2.b64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),     \
-                "l"(v.low), "l"(v.high)                                                            \
-                : "memory");                                                                       \
+            asm volatile("st.global." op                                                           \
+                         ".v2.b64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),            \
+                         "l"(v.low), "l"(v.high)                                                   \
+                         : "memory");                                                              \
         }                                                                                          \
     }
 HEDDLE_LOAD(__ldca, "ca")

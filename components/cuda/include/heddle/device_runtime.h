@@ -79,6 +79,10 @@ HEDDLE_TRIPLE(__cuda_builtin_gridDim_t)
 #undef __nvvm_redux_sync_and
 #undef __nvvm_redux_sync_xor
 
+/* Once more: what was included before device functions were known left operators new and delete
+ * to the host. */
+#include <new>
+
 #include "heddle/device_intrinsics.h"
 #include "heddle/device_math.h"
 
