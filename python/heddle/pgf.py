@@ -71,5 +71,6 @@ def from_svg(svg: str) -> str:
     height = float(root.get("height", "0"))
     shapes = [_shape(of, height) for of in root.iter()]
     return "\n".join(["% Needs \\usepackage{pgf} and \\usepackage{xcolor}.", "\\begin{pgfpicture}",
-                      *(f"\\begin{{pgfscope}}{shape}\\end{{pgfscope}}" for shape in shapes if shape),
+                      *(f"\\begin{{pgfscope}}{shape}\\end{{pgfscope}}"
+                        for shape in shapes if shape),
                       "\\end{pgfpicture}", ""])

@@ -270,8 +270,8 @@ def check(run_kernel, folder, seed):
     host.write_text(module(X86, "", body))
     run(["llc-19", level, "-mcpu=sm_80", "--fp-contract=off", "-nvptx-prec-divf32=2",
          str(device), "-o", str(folder / "device.ptx")])
-    run(["clang-19", "-O1", "-w", "-ffp-contract=off", str(host), str(folder / "main.c"), "-lm", "-o",
-         str(folder / "host")])
+    run(["clang-19", "-O1", "-w", "-ffp-contract=off", str(host), str(folder / "main.c"), "-lm",
+         "-o", str(folder / "host")])
     data = operands(seed)
     on_device = run([run_kernel, str(folder / "device.ptx"), "kernel", "1", str(THREADS)], input=data)
     on_host = run([str(folder / "host")], input=data)

@@ -39,8 +39,8 @@ W(dp2a_hi_su, sum_of_products(a, b, c, true, false, 16, 16))
 W(dp2a_hi_us, sum_of_products(a, b, c, false, true, 16, 16))
 W(dp2a_lo_uu, sum_of_products(a, b, c, false, false, 16, 0))
 
-/* Video instructions by the manual's words: Va[i] and Vb[i] are parts of {b, a}, in the order of the
- * places, the lowest first. */
+/* Video instructions by the manual's words: Va[i] and Vb[i] are parts of {b, a}, in the order of
+ * the places, the lowest first. */
 enum video_op { VADD, VSUB, VAVRG, VABSDIFF, VMIN, VMAX, VSETGT };
 struct video {
     enum video_op op;
