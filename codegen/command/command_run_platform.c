@@ -162,8 +162,8 @@ int run_platform(struct command *c, const struct build_result *built, const stru
     if (platform->driver()) {
         fprintf(stderr,
                 "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
-                "ARGS...\n",
-                file);
+                "ARGS...%s\n",
+                file, platform->has(SASS_PLAYER) ? "; or traces: --play sass=LIST" : "");
         return EXIT_USAGE;
     }
     running = platform;
