@@ -273,7 +273,8 @@ def check(run_kernel, folder, seed):
     run(["clang-19", "-O1", "-w", "-ffp-contract=off", str(host), str(folder / "main.c"), "-lm",
          "-o", str(folder / "host")])
     data = operands(seed)
-    on_device = run([run_kernel, str(folder / "device.ptx"), "kernel", "1", str(THREADS)], input=data)
+    on_device = run([run_kernel, str(folder / "device.ptx"), "kernel", "1", str(THREADS)],
+                    input=data)
     on_host = run([str(folder / "host")], input=data)
     if on_device == on_host:
         return
