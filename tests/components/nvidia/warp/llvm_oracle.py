@@ -281,14 +281,16 @@ def check(run_kernel, folder, seed):
     a, b = (struct.unpack(f"<{THREADS * 4}Q", x) for x in (on_device, on_host))
     thread = next(i for i in range(THREADS) if a[4 * i + 3] != b[4 * i + 3])
     sys.exit(f"seed {seed} ({level}), thread {thread}: {a[4 * thread + 3]:#x} on the device,"
-             f" {b[4 * thread + 3]:#x} on the host; operands {[hex(x) for x in a[4 * thread:][:3]]}")
+             f" {b[4 * thread + 3]:#x} on the host; "
+             f"operands {[hex(x) for x in a[4 * thread:][:3]]}")
 
 
 def main():
     if any(not Path("/usr/bin", tool).exists() for tool in ("llc-19", "clang-19")):
         print("llc-19 and clang-19 are not installed: ./dev setup")
         sys.exit(77)
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get("HEDDLE_WARP_FUNCTIONS", 8))
+    usual = int(os.environ.get("HEDDLE_WARP_FUNCTIONS", 8))
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else usual
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
