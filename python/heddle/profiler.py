@@ -16,7 +16,7 @@ READS = {"dram__sectors_read.sum": 32.0, "TCC_EA_RDREQ_sum": 64.0, "TCC_EA0_RDRE
 SIZES = {"byte": 1.0, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 BYTES = ("dram__bytes_read.sum",)
 CYCLES = ("gpc__cycles_elapsed.max", "sm__cycles_elapsed.max", "GRBM_GUI_ACTIVE")
-TIMES = {"gpu__time_duration.sum": 1.0, "DurationNs": 1.0}
+TIMES = ("gpu__time_duration.sum", "DurationNs")
 NAMES = ("Kernel Name", "KernelName", "Kernel_Name")
 NUMBERS = ("ID", "Index", "Dispatch_ID")
 

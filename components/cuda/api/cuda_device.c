@@ -75,7 +75,7 @@ hipError_t cuda_properties_12(struct cuda_properties_12 *properties, int device)
     if (error != hipSuccess)
         return error;
     const struct driver_device_info *info = info_of(device);
-    const int sm = atoi(info->isa + strlen("sm_"));
+    const int sm = (int)driver_capability(info);
     struct cuda_properties_12 to = {
         .totalGlobalMem = from.totalGlobalMem,
         .memPitch = from.memPitch,

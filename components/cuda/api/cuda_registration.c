@@ -37,17 +37,16 @@ static hipError_t load_container(const void *bytes, size_t size, int device,
                                  struct hip_module **loaded)
 {
     const struct hip_face *face = cuda_face();
-    const char *isa = face->library->devices[device].info.isa;
+    const struct driver_device_info *info = &face->library->devices[device].info;
     struct cuda_fatbin fatbin;
     size_t length = 0;
     if (!cuda_fatbin_read(&fatbin, bytes, size)) {
         face->say("%s: %s", embedded, fatbin.error);
         return hipErrorInvalidImage;
     }
-    const struct cuda_fatbin_entry *entry =
-        cuda_fatbin_find(&fatbin, (uint32_t)strtoul(isa + strlen("sm_"), NULL, 10));
+    const struct cuda_fatbin_entry *entry = cuda_fatbin_find(&fatbin, driver_capability(info));
     if (!entry)
-        return refuse_target(&fatbin, isa);
+        return refuse_target(&fatbin, info->isa);
     char *text = cuda_fatbin_unpack(&fatbin, entry, &length);
     if (!text) {
         face->say("%s: %s", embedded, fatbin.error);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define DRIVER_API_VERSION 18
 
@@ -69,6 +70,12 @@ struct driver_device_info {
 static inline bool driver_executes_ptx(const struct driver_device_info *info)
 {
     return info->isa[0] == 's' && info->isa[1] == 'm' && info->isa[2] == '_';
+}
+
+/* Compute capability of a device that executes PTX: 80 of "sm_80". */
+static inline uint32_t driver_capability(const struct driver_device_info *info)
+{
+    return (uint32_t)strtoul(info->isa + sizeof "sm_" - 1, NULL, 10);
 }
 
 /* A kernel in a registered PTX module. */

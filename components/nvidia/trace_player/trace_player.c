@@ -167,9 +167,8 @@ static const char *launch_span(const struct player_kernel *k)
     return timeline_name(program_kernel_name(ptx_tables()->program, k->program_kernel));
 }
 
-static void launch_start(struct trace_player *p, struct player_kernel *k)
+static void launch_start(struct trace_player *p, struct player_kernel *k, const char *span)
 {
-    const char *span = launch_span(k);
     k->phase = PLAYER_LAUNCHING;
     k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
     if (span)
@@ -179,7 +178,7 @@ static void launch_start(struct trace_player *p, struct player_kernel *k)
 static void kernel_launch(struct trace_player *p, struct player_kernel *k)
 {
     if (k->executed) {
-        launch_start(p, k);
+        launch_start(p, k, launch_span(k));
         return;
     }
     char name[SAMPLE_NAME];
@@ -190,13 +189,10 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
         player_fail(p);
         return;
     }
-    k->phase = PLAYER_LAUNCHING;
-    k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
     itrace_name_plain(trace->header.kernel_name, name, sizeof name);
     k->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
     file->span = timeline_name(name);
-    if (file->span)
-        timeline_begin_launch(&p->io.base, slot, file->span);
+    launch_start(p, k, file->span);
 }
 
 static void kernel_leave(struct trace_player *p, uint32_t position)

@@ -15,7 +15,7 @@ enum { IMAGE_ALIGN = 256, PARAMETERS_ALIGN = 16 };
 
 static uint32_t sm_of(int device)
 {
-    return (uint32_t)strtoul(hip.devices[device].info.isa + strlen("sm_"), NULL, 10);
+    return driver_capability(&hip.devices[device].info);
 }
 
 static const char *copy_name(struct code_object *object, const char *name)
