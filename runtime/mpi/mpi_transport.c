@@ -133,10 +133,11 @@ static void send_bytes(uint32_t to, const void *bytes, size_t size)
 static bool all_sent(void)
 {
     int done = 1;
-    if (request_count)
-        MPI_Testall(request_count, requests, &done, MPI_STATUSES_IGNORE);
-    request_count = done ? 0 : request_count;
-    return done != 0;
+    while (request_count && done) {
+        MPI_Test(&requests[request_count - 1], &done, MPI_STATUS_IGNORE);
+        request_count -= done != 0;
+    }
+    return !request_count;
 }
 
 static int64_t arrived(uint32_t from)
