@@ -21,6 +21,8 @@ struct kfd_connection {
     struct kfd_reply reply;
     int passed;        /* a descriptor beside a call or its answer; -1: none */
     bool passes;       /* those of KFD_PASS_FILES with the answer */
+    bool began;        /* a wait of a guest, which was not over when it was asked for */
+    struct kfd_call waits; /* the wait of a guest whose attendant has been called */
     bool returns;      /* the argument of the call */
     uint32_t calls;    /* atomic: number of the call */
     uint32_t given_up; /* of the thread that takes messages: the call whose time is over */
