@@ -240,7 +240,8 @@ static void exchange(void)
         begin_exchanges();
     } else if (kfd.api->now() >= own.exchange_ps) {
         for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-            kfd_queues_exchange();
+            if (!kfd_now->guest)
+                kfd_queues_exchange();
         own.between_ps *= 2;
         own.exchange_ps = kfd.api->now() + own.between_ps;
     }

@@ -182,7 +182,7 @@ static enum hip_state open_library(void)
         hip_say("no platform is chosen; run it through: heddle run PLATFORM -- PROGRAM");
         return HIP_FAILED;
     }
-    if (!(guest_driver_is(path) ? join_machine(path) : hip_run_apart(load_platform, path))
+    if (!hip_run_apart(guest_driver_is(path) ? join_machine : load_platform, path)
         || !start_devices()) {
         run_ledger_report(EXIT_NOT_STARTED);
         return HIP_FAILED;

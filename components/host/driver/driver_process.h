@@ -21,7 +21,8 @@ struct driver_process {
     pthread_t runner;
     bool paused; /* atomic; no thread enters the engine */
     pthread_t pauser;
-    bool nudged; /* atomic; the engine is to come back */
+    bool nudged; /* atomic; the engine is to come back from a step */
+    bool steps;  /* it runs in one */
     pthread_cond_t continued;
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
     bool no_cache;           /* --no-cache: binary copies of traces are left alone */

@@ -513,8 +513,10 @@ API_CALL(step, (most_ps), uint64_t most_ps)
     uint32_t domain = d->io.base.domain;
     uint32_t undone = d->undone;
     __atomic_store_n(&driver_process()->nudged, false, __ATOMIC_SEQ_CST);
+    driver_process()->steps = true;
     enum driver_status status =
         advance_to(d, engine_cycle_at(domain, engine.domains[domain].time_ps + most_ps));
+    driver_process()->steps = false;
     return status == DRIVER_OK && d->undone == undone ? DRIVER_NOT_READY : status;
 }
 
