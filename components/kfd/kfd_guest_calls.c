@@ -9,7 +9,7 @@
 #include "components/host/start/heddle_start.h"
 #include "program_memory.h"
 
-enum { TEXT_MOST = 4096 };
+enum { TEXT_MOST = 1 << 20 }; /* names of kernels with templates are long */
 #define BYTES_MOST ((uint64_t)1 << 32) /* of code */
 
 static const struct driver_attention *attention;
@@ -69,23 +69,22 @@ static void *borrow(uint64_t address, uint64_t size)
     return program_read(l->bytes, address, size) ? l->bytes : NULL;
 }
 
-/* A string, which may end at the end of the guest's memory. */
+/* A string. It is read in pieces of one page each, as memory may end behind it. */
 static const char *borrow_text(uint64_t address)
 {
-    enum { PIECE = 64 };
-    struct loan *l = kfd_new(sizeof *l + TEXT_MOST + 1);
+    enum { PIECE = 256 };
+    struct loan *l = kfd_new(sizeof *l + 1);
+    uint64_t at = 0, part;
+    for (bool ends = !address; !ends && at < TEXT_MOST; at += part) {
+        part = PIECE - (address + at) % PIECE;
+        l = kfd_grow(l, sizeof *l + at + part + 1);
+        if (!program_read(l->bytes + at, address + at, part))
+            break;
+        ends = memchr(l->bytes + at, '\0', part);
+    }
+    l->bytes[at] = '\0';
     l->next = loans;
     loans = l;
-    for (uint64_t at = 0; address && at < TEXT_MOST; at += PIECE) {
-        uint64_t first = PIECE;
-        if (!program_read(l->bytes + at, address + at, PIECE)) {
-            first = 4096 - (address + at) % 4096;
-            if (first >= PIECE || !program_read(l->bytes + at, address + at, first))
-                break;
-        }
-        if (memchr(l->bytes + at, '\0', first))
-            break;
-    }
     return l->bytes;
 }
 
