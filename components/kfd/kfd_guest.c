@@ -295,8 +295,8 @@ bool kfd_guest_sleeps(void)
 {
     char path[64];
     bool runs = false;
-    if (!kfd_guest_computes())
-        return false;
+    if (kfd_now->guest->calls)
+        return false; /* it waits for the turn */
     snprintf(path, sizeof path, "/proc/%d/task", (int)kfd_now->pid);
     DIR *folder = opendir(path);
     for (const struct dirent *entry; folder && !runs && (entry = readdir(folder));) {

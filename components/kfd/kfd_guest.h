@@ -38,7 +38,7 @@ bool kfd_guest_is_busy(void);
 bool kfd_guest_waits(void);
 /* Is it one that may ask for something before any simulated time passes? */
 bool kfd_guest_computes(void);
-/* Is it one of those, and does it sleep? */
+/* Does the guest, which is one of those, sleep for another reason than a call? */
 bool kfd_guest_sleeps(void);
 /* A kernel of the guest did something wrong. */
 void kfd_guest_fault(const struct driver_fault *fault);

@@ -219,10 +219,9 @@ static void look_after_threads(uint32_t handed)
     if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
         return;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        uint64_t most_ns = kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS;
         if (computes())
-            kfd_now->behind = (slept && sleeps())
-                              || kfd_spent_ns() - kfd_now->spent_ns
-                                     > (kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS);
+            kfd_now->behind = (slept && sleeps()) || kfd_spent_ns() - kfd_now->spent_ns > most_ns;
     }
 }
 
