@@ -5,6 +5,7 @@
 //   streams   two streams in turns, ordered by events
 //   prints    kernels print, too
 //   sleeps    sleeps between the launches
+//   free      says how much memory of the GPU is free
 //   greedy    takes all memory of the GPU first, and gives it back
 //   die       ends by SIGKILL while its last launch runs
 //   fault     its last launch writes where nothing is, which has to be told
@@ -83,6 +84,13 @@ static void get(const memory &m, std::vector<unsigned> &to)
     }
 }
 
+static void say_free_memory()
+{
+    size_t available = 0, total = 0;
+    HIP_MUST(hipMemGetInfo(&available, &total));
+    std::printf("free: %zu\n", available);
+}
+
 static void take_all_memory()
 {
     size_t available = 0, total = 0;
@@ -153,6 +161,8 @@ int main(int argc, char **argv)
     HIP_MUST(hipSetDevice(gpu));
     if (how == "greedy") {
         take_all_memory();
+    } else if (how == "free") {
+        say_free_memory();
     }
     memory m = make(how, data.size() * sizeof data[0]);
     for (size_t i = 0; i < data.size(); i++) {
