@@ -172,10 +172,9 @@ static bool start_server(struct command *c, int listener)
 __attribute__((noreturn)) static void be_simulator(struct command *c, const char *path,
                                                    int listener, int control)
 {
-    char *const words[] = {
-        arena_strdup(c->arena, path), arena_printf(c->arena, "%d", listener),
-        arena_printf(c->arena, "%d", control),
-        arena_printf(c->arena, "%" PRIu64, c->options->shared), NULL};
+    char *const words[] = {arena_strdup(c->arena, path), arena_printf(c->arena, "%d", listener),
+                           arena_printf(c->arena, "%d", control),
+                           arena_printf(c->arena, "%" PRIu64, c->options->shared), NULL};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fcntl(listener, F_SETFD, 0);
     fcntl(control, F_SETFD, 0);

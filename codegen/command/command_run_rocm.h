@@ -26,8 +26,8 @@ const char *run_rocm_folders(void);
 #define RUN_ROCM_SERVERS "heddle-serve-"
 /* Has the folder of a machine files of the kernel driver? */
 bool run_rocm_has_files(struct command *c, const char *folder);
-/* Leads programs to the machine whose folder this is: puts the library of the kernel driver in front
- * of the program's, or names the machine to heddle's HIP library. */
+/* Leads programs to the machine whose folder this is: puts the library of the kernel driver in
+ * front of the program's, or names the machine to heddle's HIP library. */
 void run_rocm_set_environment(struct command *c, const char *folder);
 /* Removes the folder. */
 void run_rocm_end(void);

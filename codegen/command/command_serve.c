@@ -1,6 +1,6 @@
 /* `heddle serve` and `heddle join`: a machine that stays, and programs that come to it. The server
- * is that of `heddle run --shared` or `--stack rocm`, whose options it takes, without a program; its
- * folder has the socket and, with the latter, the files that the kernel driver shows. */
+ * is that of `heddle run --shared` or `--stack rocm`, whose options it takes, without a program;
+ * its folder has the socket and, with the latter, the files that the kernel driver shows. */
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>

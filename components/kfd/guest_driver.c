@@ -393,12 +393,6 @@ static enum driver_status query(uint64_t ticket)
     return ASK(query, ticket);
 }
 
-static enum driver_status pass(uint64_t span_ps)
-{
-    struct kfd_reply reply;
-    return ASK(pass, span_ps);
-}
-
 static enum driver_status time_of(uint64_t ticket, uint64_t *time_ps)
 {
     struct kfd_reply reply;
@@ -559,7 +553,6 @@ static const struct driver_api table = {
     .wait = wait,
     .advance = advance,
     .query = query,
-    .pass = pass,
     .time_of = time_of,
     .now = now,
     .register_code = register_code,

@@ -32,8 +32,8 @@ enum kfd_say {
     /* version, address of ROCr's list of code (0: none) -> number of GPUs, process of the server;
      * bytes: of a doorbell of each GPU (uint32_t); descriptors: KFD_PASS_FILES */
     KFD_SAY_HELLO,
-    /* version, DRIVER_API_VERSION: in place of HELLO, by a guest (guest_channel.h) -> number of GPUs,
-     * process of the server, flags of streams, 1: functional */
+    /* version, DRIVER_API_VERSION: in place of HELLO, by a guest (guest_channel.h) -> number of
+     * GPUs, process of the server, flags of streams, 1: functional */
     KFD_SAY_GUEST,
     KFD_SAY_THREAD, /* the thread's number in the system */
     /* number, enum kfd_ioctl_flags; bytes: its argument, as far as there is room -> bytes: that,

@@ -66,7 +66,8 @@ static int open_thread(void)
     int fd = connect_server();
     if (fd < 0)
         return -1;
-    if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, NULL, 0) || reply.result != 0) {
+    if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, NULL, 0)
+        || reply.result != 0) {
         kfd_socket_close(fd);
         return -1;
     }
@@ -168,8 +169,8 @@ static bool say_hello(int fd)
     const struct kfd_call call = {.kind = KFD_SAY_HELLO,
                                   .word = {KFD_CHANNEL_VERSION, (uintptr_t)code}};
     int files[KFD_PASS_FILES] = {-1, -1};
-    if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, files, KFD_PASS_FILES) || reply.result != 0
-        || files[0] < 0)
+    if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, files, KFD_PASS_FILES)
+        || reply.result != 0 || files[0] < 0)
         return false;
     kfd_client.gpu_count = (uint32_t)reply.word[0];
     memcpy(kfd_client.doorbell_bytes, reply.bytes, sizeof kfd_client.doorbell_bytes);

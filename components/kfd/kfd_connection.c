@@ -300,6 +300,7 @@ static const struct {
     bool aside; /* it needs nothing of the driver */
     bool alone; /* before the connection is a process' or thread's */
     bool has_bytes;
+    bool of_guest;
 } says[KFD_SAYS] = {
     [KFD_SAY_HELLO] = {run_hello, false, true, false},
     [KFD_SAY_GUEST] = {run_hello, false, true, false},
@@ -311,8 +312,8 @@ static const struct {
     [KFD_SAY_UNMAPS] = {run_unmaps, false, false, false},
     [KFD_SAY_RUNG] = {run_rung, true, false, false},
     [KFD_SAY_WAIT] = {run_wait, true, false, false},
-    [KFD_SAY_DRIVER] = {kfd_guest_call, false, false, true},
-    [KFD_SAY_BYE] = {run_bye, true, false, false},
+    [KFD_SAY_DRIVER] = {kfd_guest_call, false, false, true, true},
+    [KFD_SAY_BYE] = {run_bye, true, false, false, true},
 };
 
 int kfd_connection_call(struct kfd_request *request)
@@ -320,6 +321,8 @@ int kfd_connection_call(struct kfd_request *request)
     struct kfd_connection *c = request->connection;
     memset(&c->reply, 0, offsetof(struct kfd_reply, bytes));
     if (!c->process && !says[c->call.kind].alone)
+        return -EPROTO;
+    if (c->process && c->process->guest && !says[c->call.kind].of_guest)
         return -EPROTO;
     return says[c->call.kind].run(c);
 }

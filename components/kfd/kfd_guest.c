@@ -7,7 +7,7 @@
  * came, whatever the host does meanwhile.
  *
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
- * (kfd_machine.c, `behind`): it may wait for another one by means that nobody sees here. */
+ * (kfd_machine.c, `behind`): it may wait for another one by means that are not seen here. */
 #include "kfd_guest.h"
 
 #include <ctype.h>
@@ -75,7 +75,9 @@ static bool is_over(const struct kfd_connection *c)
     const struct kfd_guest *g = c->process->guest;
     bool ticket = name_in(c) == GUEST_wait || name_in(c) == GUEST_query;
     return kfd.lost || g->fault || (is_for_any(c) && !has_work(g))
-           || (ticket && kfd.api->time_of(word_in(c, 0), &done_ps) != DRIVER_NOT_READY);
+           || (ticket
+               && (!word_in(c, 0)
+                   || kfd.api->time_of(word_in(c, 0), &done_ps) != DRIVER_NOT_READY));
 }
 
 static enum kfd_guest_kind kind_of(const struct kfd_connection *c)
@@ -136,6 +138,7 @@ static void finish_call(struct kfd_connection *c)
     struct kfd_guest *g = kfd_now->guest;
     kfd_guest_drop(&c->request);
     if (g->fault) {
+        c->began = false;
         kfd_guest_put_text(c, g->fault);
         answer(c, DRIVER_FAULT);
         return;
@@ -225,8 +228,8 @@ static bool end_waits(void)
 {
     bool any = false;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        struct kfd_request *next, *r = kfd_now->guest && !kfd_now->gone ? kfd_now->guest->calls
-                                                                        : NULL;
+        struct kfd_request *next,
+            *r = kfd_now->guest && !kfd_now->gone ? kfd_now->guest->calls : NULL;
         for (; r; r = next) {
             next = r->next;
             if (!r->connection->began || !is_over(r->connection))
@@ -264,8 +267,7 @@ static bool do_poll(void)
 bool kfd_guests_step(void)
 {
     const struct kfd_process *holder = find_holder();
-    return do_now(holder)
-           || (!holder && (end_waits() || do_runs() || do_poll()));
+    return do_now(holder) || (!holder && (end_waits() || do_runs() || do_poll()));
 }
 
 void kfd_guests_advanced(void)
@@ -333,6 +335,12 @@ void kfd_guest_close(void)
 
 /* ---- kernels that are executed without timing ---- */
 
+/* A guest that is to attend to a kernel asks for something else, and so gives up its wait. */
+static bool asks_else(const struct kfd_connection *c)
+{
+    return __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) && !kfd_guest_is_aside(&c->call);
+}
+
 /* The guests that have asked for it, and wait, look for what a kernel wants of them. */
 void kfd_guests_attend(const struct driver_attention *now)
 {
@@ -348,8 +356,9 @@ void kfd_guests_attend(const struct driver_attention *now)
         c->waits = c->call;
         own.attending = c;
         answer(c, GUEST_ATTEND);
-        while (own.attending)
+        while (own.attending && !asks_else(c))
             kfd_take_aside();
+        own.attending = NULL;
     }
     kfd_guest_set_attention(NULL);
     kfd_enter(before);

@@ -27,8 +27,7 @@ struct kfd_guest {
 int kfd_guest_call(struct kfd_connection *c);
 /* Any thread: can the call be done in the middle of a kernel? */
 bool kfd_guest_is_aside(const struct kfd_call *call);
-/* Of kfd_now. The end of the process, or of all it has: the calls that it still waits for are
- * dropped. */
+/* kfd_now has ended: the contexts that it has made are destroyed. */
 void kfd_guest_close(void);
 /* Takes a request, which may wait for something, out of all lists. */
 void kfd_guest_drop(const struct kfd_request *request);

@@ -9,7 +9,7 @@
 #include "components/host/start/heddle_start.h"
 #include "program_memory.h"
 
-enum { TEXT_MOST = 1 << 20 }; /* names of kernels with templates are long */
+enum { TEXT_MOST = 1 << 20 };          /* names of kernels with templates are long */
 #define BYTES_MOST ((uint64_t)1 << 32) /* of code */
 
 static const struct driver_attention *attention;
@@ -18,7 +18,7 @@ static const struct driver_attention *attention;
 static struct loan {
     struct loan *next;
     _Alignas(16) char bytes[];
-} *loans;
+} * loans;
 
 /* ---- what a guest names ---- */
 
@@ -112,7 +112,7 @@ static enum driver_status set_window(uint64_t base, uint64_t size)
     if (base == HEDDLE_WINDOW && size >= HEDDLE_WINDOW_BYTES)
         return DRIVER_OK;
     return refuse("the range of device addresses of the shared machine is not free in this "
-                         "process");
+                  "process");
 }
 
 static enum driver_status find(uint64_t name, struct driver_allocation *found)
@@ -134,8 +134,7 @@ static enum driver_status set_peer(struct kfd_guest *g, uint32_t gpu, uint32_t p
         return kfd.api->set_peer(gpu, peer, on);
     for (const struct kfd_process *p = kfd.processes; p; p = p->next)
         others |= p->guest && p->guest != g && (p->guest->peers[gpu] >> peer & 1);
-    enum driver_status status =
-        others && !on ? DRIVER_OK : kfd.api->set_peer(gpu, peer, on);
+    enum driver_status status = others && !on ? DRIVER_OK : kfd.api->set_peer(gpu, peer, on);
     if (status == DRIVER_OK && on)
         g->peers[gpu] |= (uint64_t)1 << peer;
     else if (status == DRIVER_OK)
@@ -192,8 +191,7 @@ static enum driver_status queue_destroy(struct kfd_guest *g, uint32_t queue)
     return status;
 }
 
-static enum driver_status launch(uint32_t queue, uint64_t address,
-                                 uint64_t *ticket)
+static enum driver_status launch(uint32_t queue, uint64_t address, uint64_t *ticket)
 {
     enum { ARGUMENTS_MOST = 1 << 20 };
     struct driver_launch l;
@@ -206,6 +204,21 @@ static enum driver_status launch(uint32_t queue, uint64_t address,
     if (l.kernarg_bytes && !l.kernarg && !l.kernarg_address)
         return refuse("the arguments of a launch cannot be read");
     return kfd.api->launch(queue, &l, ticket);
+}
+
+/* Words: device, name, address, bytes, size. */
+static enum driver_status register_code(uint32_t device, const uint64_t *word)
+{
+    const void *bytes = borrow(word[3], word[4]);
+    return bytes ? kfd.api->register_code(device, borrow_text(word[1]), word[2], bytes, word[4])
+                 : refuse("code cannot be read");
+}
+
+static enum driver_status register_ptx(uint32_t device, const uint64_t *word)
+{
+    const char *text = borrow(word[3], word[4]);
+    return text ? kfd.api->register_ptx(device, borrow_text(word[1]), word[2], text, word[4])
+                : refuse("code cannot be read");
 }
 
 static enum driver_status meets(uint64_t entry, uint64_t *does)
@@ -270,7 +283,6 @@ static enum driver_status poke(uint64_t address, uint64_t from, uint64_t size)
 #define NAME(i)      name_of(g, word[i])
 #define POINTER(i)   ((void *)(uintptr_t)word[i])
 #define TEXT(i)      borrow_text(word[i])
-#define BYTES(i, n)  borrow(word[i], n)
 #define OUT(i)       (&reply->word[i])
 #define STRUCT(type) ((struct type *)(void *)fill_struct(reply, sizeof(struct type)))
 

@@ -27,13 +27,13 @@
 #include "kfd_guest.h"
 #include "runtime/session/run_ledger.h"
 
-#define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
-#define LOOK_NS     5000000             /* between two looks at threads */
-#define SPIN_NS     UINT64_C(50000000)
+#define SLICE_PS      UINT64_C(20000000)  /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS   UINT64_C(100000000) /* most kernels are over by then */
+#define LOOK_NS       5000000             /* between two looks at threads */
+#define SPIN_NS       UINT64_C(50000000)
 #define GUEST_SPIN_NS UINT64_C(1000000000) /* programs compare results for less */
-#define STUCK_MOST  20000   /* looks of 50 us at a kernel and a program that both wait */
-#define HELD_NS     1000000 /* between two looks at signals that packets wait for */
+#define STUCK_MOST    20000   /* looks of 50 us at a kernel and a program that both wait */
+#define HELD_NS       1000000 /* between two looks at signals that packets wait for */
 
 struct kfd_machine kfd;
 

@@ -62,7 +62,7 @@ struct kfd_process {
     struct kfd_ranges *ranges;
     struct kfd_shared *shared;
     struct kfd_listener *listeners;
-    bool announced; /* RUNTIME_ENABLE */
+    bool announced;          /* RUNTIME_ENABLE */
     struct kfd_guest *guest; /* NULL: it uses the kernel driver */
 };
 /* The process whose request is done, or whose queues are looked at. */

@@ -1,5 +1,5 @@
-/* Messages of kfd_channel.h, as programs send them. By system calls, as the C library's calls may be
- * interposed. */
+/* Messages of kfd_channel.h, as programs send them. By system calls, as the C library's calls may
+ * be interposed. */
 #ifndef HEDDLE_KFD_SOCKET_H
 #define HEDDLE_KFD_SOCKET_H
 

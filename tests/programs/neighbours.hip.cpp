@@ -154,7 +154,8 @@ static void launch_all(const memory &m, unsigned seed, int launches, int count)
 int main(int argc, char **argv)
 {
     const int gpu = argc > 1 ? std::atoi(argv[1]) : 0;
-    const int launches = size_argument(argc, argv, 2, 3), count = size_argument(argc, argv, 3, 1024);
+    const int launches = size_argument(argc, argv, 2, 3),
+              count = size_argument(argc, argv, 3, 1024);
     const std::string how = argc > 4 ? argv[4] : "device";
     const unsigned seed = static_cast<unsigned>(launches * 1000 + count);
     std::vector<unsigned> data(static_cast<size_t>(count)), want(data.size());

@@ -33,14 +33,14 @@ struct driver_process {
     uint64_t patience;       /* and then not 0: cycles */
     uint64_t patient_to;     /* the cycle by which a command or a work-group is to end, */
     uint64_t had_ended;      /* and how many of them have */
-    void (*attend)(const struct driver_attention *now); /* or NULL */
+    void (*attend)(const struct driver_attention *now);            /* or NULL */
     void (*print)(uint32_t device, const char *text, size_t size); /* what kernels print; or NULL */
     uint32_t printing;                                             /* the device that it is told */
-    const struct driver_programs *programs;             /* NULL: the program is in this process */
-    struct code_module *code_modules;                   /* loaded; see driver_code.c */
-    struct code_lack *code_lacks;                       /* kernels that must not be launched */
-    struct code_extent *code_extents; /* where the instructions of registered kernels lie */
-    struct code_copy *code_copies;    /* see driver_code_copies.c */
+    const struct driver_programs *programs; /* NULL: the program is in this process */
+    struct code_module *code_modules;       /* loaded; see driver_code.c */
+    struct code_lack *code_lacks;           /* kernels that must not be launched */
+    struct code_extent *code_extents;       /* where the instructions of registered kernels lie */
+    struct code_copy *code_copies;          /* see driver_code_copies.c */
     uint64_t *record_numbers; /* what a ticket's command is called in a recording; 0: nothing */
     uint64_t record_room;
     struct driver_journal journal; /* for a state that is to be written, or was restored */
