@@ -11,10 +11,9 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
     struct sm_memory *m = &c->memory;
     uint32_t best = SM_SUB_CORES;
     uint64_t first = ENGINE_NEVER, oldest = ENGINE_NEVER;
-    for (uint32_t s = 0; s < sm_sub_cores(c); s++) {
+    for (uint32_t rest = c->queued; rest; rest &= rest - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(rest);
         const struct sm_access *head = &sm_queue(c, s)[c->sub[s].queue_head];
-        if (!c->sub[s].queue_count)
-            continue;
         uint64_t ready = head->ready > m->free_at ? head->ready : m->free_at;
         first = ready < first ? ready : first;
         if (ready > now || head->issued >= oldest)
@@ -28,7 +27,7 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
     }
     m->now = sm_queue(c, best)[c->sub[best].queue_head];
     c->sub[best].queue_head = (c->sub[best].queue_head + 1) % SM_QUEUE;
-    c->sub[best].queue_count--;
+    c->queued &= ~((uint32_t) !--c->sub[best].queue_count << best);
     return true;
 }
 

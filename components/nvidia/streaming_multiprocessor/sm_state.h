@@ -83,6 +83,11 @@ struct sm_event {
     bool memory;
 };
 
+/* What the parameters say of a unit, in cycles; chain 0: its results take stages and latency. */
+struct sm_times {
+    uint32_t latency, interval, chain;
+};
+
 /* A register bank: its reads are numbered cycle * bank_reads + read; bit i: read `first` + i is
  * taken. */
 struct sm_bank {
@@ -93,6 +98,7 @@ struct sm_bank {
 struct sm_sub_core {
     uint64_t ready[TRACE_UNITS];   /* warps by the unit of their next instruction */
     uint64_t any;                  /* all of them */
+    uint32_t units;                /* bits of the units that have any */
     uint64_t memory;               /* warps whose next instruction waits for an answer of memory */
     uint64_t latch[TRACE_UNITS];   /* between issue and collectors */
     uint64_t operand[TRACE_UNITS]; /* between collectors and unit */
@@ -170,8 +176,11 @@ struct streaming_multiprocessor {
     bool forget;          /* the L1 is to be told */
     uint32_t event_table, pending_table, queue_table; /* arena */
     uint16_t free_event, events_used; /* events that were used once; SM_NONE: none is free */
+    uint32_t event_words;             /* bits of the words of event_bits that are not 0 */
     uint64_t event_bits[SM_WHEEL / 64];
     uint16_t wheel[SM_WHEEL]; /* events of a cycle, SM_NONE: none */
+    uint32_t queued;          /* bits of the sub-cores whose queue to the memory unit has any */
+    struct sm_times times[TRACE_UNITS];
     struct sm_sub_core sub[SM_SUB_CORES];
     struct sm_block block[SM_BLOCKS];
     struct sm_warp warp[SM_WARPS];
@@ -179,6 +188,8 @@ struct streaming_multiprocessor {
     struct sm_copier copier;
     struct sm_async async[SM_WARPS];
 };
+
+_Static_assert(SM_WHEEL / 64 == 32, "event_words has a bit for each word");
 
 static inline uint64_t sm_bit(uint32_t n)
 {

@@ -32,6 +32,7 @@ static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
         return;
     }
     sub->ready[inst->unit] |= sm_bit(slot);
+    sub->units |= 1u << inst->unit;
     sub->any |= sm_bit(slot);
 }
 
@@ -170,6 +171,7 @@ static bool events_end(struct streaming_multiprocessor *c, uint64_t now)
         return false;
     c->wheel[slot] = SM_NONE;
     c->event_bits[slot / 64] &= ~sm_bit(slot % 64);
+    c->event_words &= ~((uint32_t)!c->event_bits[slot / 64] << slot / 64);
     while (number != SM_NONE) {
         struct sm_event *e = sm_event(c, number);
         uint16_t next = e->next;

@@ -121,7 +121,7 @@ static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
 static void lanes_settle(struct player_call *c, uint32_t warp)
 {
     struct player_lanes *l = &c->lanes[warp];
-    if (!(lanes_of(c, warp) & ~(l->arrived | l->exited)))
+    if (l->arrived && !(lanes_of(c, warp) & ~(l->arrived | l->exited)))
         l->arrived = 0;
 }
 
@@ -170,7 +170,10 @@ static void execute_observe(void *context, const struct warp_step *step)
     execute_decode(c, step);
     const struct trace_inst *inst =
         &arena_at(struct trace_inst, c->kernel->insts)[step->instruction];
-    struct itrace_step s = {.mask = step->active, .mode = ITRACE_MODE_NONE};
+    struct itrace_step s; /* without its addresses, which only accesses have */
+    s.mask = step->active;
+    s.mode = ITRACE_MODE_NONE;
+    s.count = 0;
     if (c->exits[step->instruction / 64] >> step->instruction % 64 & 1)
         c->lanes[step->warp].exited |= step->active;
     if (inst->kind == TRACE_BARRIER && !lanes_arrive(c, step))
