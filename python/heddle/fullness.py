@@ -71,14 +71,16 @@ class Fullness:
 
 @dataclasses.dataclass
 class Found:
-    """Of a run: by kernel and GPU, the way to memory with nobody in front (`unloaded`), and what no
-    kernel's time is: `copied` and `nothing` ps, the links' busy ps in the former."""
+    """Of a run: by kernel and GPU, the way to memory with nobody in front (`unloaded`), what no
+    kernel's time is (`copied` and `nothing` ps, the links' busy ps in the former), and what the
+    settings that are proposed may be (`Model.ranges`)."""
     kernels: dict[Identity, Fullness] = dataclasses.field(default_factory=dict)
     levels: Levels = dataclasses.field(default_factory=list)
     translation: Levels = dataclasses.field(default_factory=list)
     copied_ps: int = 0
     nothing_ps: int = 0
     links: dict[str, int] = dataclasses.field(default_factory=dict)
+    ranges: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 class _Use(NamedTuple):
@@ -290,6 +292,7 @@ class _Reader:
 def read(model: Model, statistics: Statistics, path: str) -> Found:
     found = _Reader(model, statistics, path).found
     found.levels, found.translation = unloaded(model, statistics)
+    found.ranges = model.ranges
     return found
 
 
@@ -302,6 +305,7 @@ def encode(found: Found) -> dict[str, Any]:
 
     return {"levels": ways(found.levels), "translation": ways(found.translation),
             "copied_ps": found.copied_ps, "nothing_ps": found.nothing_ps, "links": found.links,
+            "ranges": [{"path": path, "range": text} for path, text in found.ranges.items()],
             "kernels": [{"name": name, "gpu": gpu, **dataclasses.asdict(one)}
                         for (name, gpu), one in found.kernels.items()]}
 
@@ -319,7 +323,8 @@ def of_file(statistics: Statistics, file: str) -> Found | None:
              for one in data["kernels"]},
             [(one["path"], float(one["cycles"])) for one in data["levels"]],
             [(one["path"], float(one["cycles"])) for one in data["translation"]],
-            data["copied_ps"], data["nothing_ps"], dict(data["links"]))
+            data["copied_ps"], data["nothing_ps"], dict(data["links"]),
+            {one["path"]: one["range"] for one in data["ranges"]})
     except (KeyError, TypeError, ValueError, AttributeError):
         raise Mistake(f"'{file}' is damaged: fullness is not what `heddle run --report limits` "
                       "writes") from None

@@ -48,9 +48,10 @@ class Limit:
 
 
 class Machine:
-    """What can be set on the machine of a run, from the stamp of its statistics."""
+    """What can be set on the machine of a run, from the stamp of its statistics. `found`: of a run
+    with `--report limits`, which knows what the values may be; without it no number is proposed."""
 
-    def __init__(self, statistics: Statistics):
+    def __init__(self, statistics: Statistics, found: Found | None):
         stamp = statistics.get("stamp", {})
         self.settings: dict[str, str] = {
             name.removeprefix("link ").replace("[*]", ""): value
@@ -58,8 +59,8 @@ class Machine:
             if not name.startswith("clock ")}
         self.links = [name.removeprefix("link ") for name in stamp.get("settings", {})
                       if name.startswith("link ")]
-        self.ranges: dict[str, str] = {name.replace("[*]", ""): text
-                                       for name, text in stamp.get("ranges", {}).items()}
+        self.ranges = found and {name.replace("[*]", ""): text
+                                 for name, text in found.ranges.items()}
 
     def known(self, name: str, inside: str = "") -> list[str]:
         """Settings whose path ends with that name. With `inside` the one of what is around that
@@ -72,11 +73,15 @@ class Machine:
         return [setting for setting in around if setting in self.settings][:1]
 
     def setting(self, reason: str, names: Sequence[str], ways: tuple[str, str]) -> Setting | None:
-        """All of these together; None: they have no other value."""
+        """All of these together; None: they have no other value, or none is known."""
+        ranges = self.ranges
+        if ranges is None:
+            return None
+
         def to(which: str) -> tuple[str, ...]:
             found = []
             for name in names:
-                others = halved_and_doubled(self.settings[name], self.ranges.get(name, ""))
+                others = halved_and_doubled(self.settings[name], ranges.get(name, ""))
                 value = others.get(which, others.get("other") if which == ways[0] else None)
                 if value is None or value == "false":
                     return ()

@@ -92,7 +92,8 @@ def _own_time(j: Judged) -> tuple[str, tuple[Setting, ...]]:
 
 
 def _too_few(j: Judged, share: float) -> Limit:
-    """Compute units, or SIMDs, without a wavefront."""
+    """Compute units, or SIMDs, without a wavefront. What is known of wavefronts is a mean over all.
+    It says little about those that make the tail, so what may be their way is tried, too."""
     k, (inner, tries) = j.kernel, _own_time(j)
     launches = len(k.launches)
     if _is_small(k):
@@ -104,8 +105,8 @@ def _too_few(j: Judged, share: float) -> Limit:
         "limited by the tail of the launch, unbalanced: one compute unit had wavefronts for "
         f"{longest // launches} cycles, all of them on average for "
         f"{100 - per_cent(k['unit_cycles'], longest * k['compute_units']):.0f} % less; "
-        f"{_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each{inner}; "
-        f"{sure(share)}"), tries)
+        f"{_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each; {sure(share)}"),
+        tuple(dict.fromkeys((*tries, *_way(j)))))
 
 
 def _empty_simds(j: Judged, share: float) -> Limit:
@@ -309,6 +310,8 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
     worth = [item for item in j.shares.items() if item[1] >= WORTH_SAYING]
     if not scarce(kernel):  # more wavefronts help those that work more than those that wait
         worth.sort(key=lambda item: _rank(kernel, item[0]))
+    if worth and worth[0][0] == "idle" and worth[0][1] > 50 and not _is_small(kernel):
+        worth = worth[:1]  # what the others waited for is no part of the tail
     limits = [limit for cause, share in worth or list(j.shares.items())[:2] if share
               for limit in _limits(j, cause, share)]
     spinning = _spinning(j)
@@ -331,7 +334,7 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
     whole = number(statistics, "time_ps")
     if not found or not whole:
         return []
-    machine, limits = Machine(statistics), []
+    machine, limits = Machine(statistics, found), []
     copied, nothing = per_cent(found.copied_ps, whole), per_cent(found.nothing_ps, whole)
     if copied >= WORTH_SAYING:
         link, busy = max(found.links.items(), key=lambda item: item[1], default=("", 0))
@@ -358,7 +361,7 @@ def told(kernels: list[Kernel], statistics: Statistics, file: str,
          found: Found | None = None) -> list[Kernel]:
     """With what limits them. `found`: of a series; None: what the file has."""
     found = found or of_file(statistics, file)
-    machine = Machine(statistics)
+    machine = Machine(statistics, found)
     for kernel in kernels:
         kernel.limits = of_kernel(kernel, found, machine)
     return kernels

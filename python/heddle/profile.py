@@ -16,10 +16,23 @@ from heddle.statistics_file import Identity, Statistics, identity, kernel_labels
 
 SYMBOLIZER = "llvm-symbolizer-19"
 CAUSES = 3  # named beside an instruction
+TEXTS = {"kernel", "symbol", "instruction"}
 AMDGPU = (224).to_bytes(2, "little")  # e_machine of an ELF file
 
 Row = dict[str, str]
 Place = tuple[str, int]  # a symbol of the code, and an offset from it
+
+
+def _damage(rows: list[Row]) -> str:
+    """What is wrong with the first row that no run has written; "": nothing is."""
+    for i, row in enumerate(rows, 1):
+        if None in row or None in row.values():
+            return f"row {i} does not fit the head"
+        for name, value in row.items():
+            number = value.removeprefix("-") if name == "offset" else value
+            if name not in TEXTS and not number.isdecimal():
+                return f"{name} of row {i} is {value!r:.60}, which is no number"
+    return ""
 
 
 def read(path: str) -> list[Row]:
@@ -33,6 +46,8 @@ def read(path: str) -> list[Row]:
               *(("kernel", "device", "executions") if found else ())}
     if not needed <= set(rows.fieldnames or []):
         raise Mistake(f"'{path}' is not what `heddle run --profile instructions=FILE` writes")
+    if damage := _damage(found):
+        raise Mistake(f"the profile '{path}' is damaged: {damage}")
     return found
 
 

@@ -48,8 +48,10 @@ def test_instructions_add_up_to_the_ledger(measure, tmp_path, program):
     units = [c for path, c in done.components.items() if path.startswith("gpu.sa[0].cu")]
     assert sum(int(row["executions"]) for row in rows) == sum(u["instructions"] for u in units)
     assert sum(int(row["lines"]) for row in rows) == sum(u["vmem_lines"] for u in units)
-    assert sum(int(row["memory_cycles"]) for row in rows) == sum(
-        k["units"]["vector_memory_cycles"] for k in done.stats["kernels"])
+    for name, unit in (("memory_cycles", "vector_memory_cycles"),
+                       ("idle_lanes", "valu_idle_lanes")):
+        assert sum(int(row[name]) for row in rows) == sum(
+            k["units"][unit] for k in done.stats["kernels"])
     kinds = {"hits": "hits", "merged": "mshr_hits", "misses": None}
     for kind, of in kinds.items():
         assert sum(int(row[f"l1_{kind}"]) for row in rows) == cached(done, r"l1[vs]", of)
