@@ -33,6 +33,7 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
                               .kernel = (uint32_t)(k - p->kernel),
                               .threads = k->block.threads,
                               .warps = k->block.threads / 32,
+                              .asks = k->accounts,
                               .local_base = k->local_base};
     b->first = b->last = trace_writer_take(w, trace_player_stream(p));
     k->write_at = b->first * TRACE_CHUNK;
