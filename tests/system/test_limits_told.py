@@ -2,13 +2,12 @@
 in it, and a setting that it proposes makes it faster."""
 import json
 import re
-import shutil
 import sys
 
 import pytest
 
 import harness
-from harness import HEDDLE, ROOT, call, heddle, run
+from harness import ROOT, heddle, run
 from programs import only_full
 
 sys.path.insert(0, str(ROOT / "python"))
@@ -191,16 +190,6 @@ OF_SMS = {
     "tail": "limited by the tail of the launch, unbalanced: one SM",
     "launch": "limited by what a launch costs"}
 SMS_CHEAP = ("chain", "shared_banks", "grid")
-
-
-@pytest.fixture(scope="session")
-def planted_cuda(tmp_path_factory):
-    """The program, compiled once."""
-    if not shutil.which("clang++-19"):
-        pytest.skip("clang-19 is missing")
-    program = tmp_path_factory.mktemp("planted") / "planted"
-    call([HEDDLE, "cuda-cc", ROOT / "tests/programs/cuda/planted.cu", "-o", program])
-    return program
 
 
 @pytest.mark.parametrize("cause", [

@@ -122,7 +122,8 @@ static inline bool memory_tag(struct streaming_multiprocessor *c, const struct s
                                                .next = SM_NONE,
                                                .warp = a->warp,
                                                .writes = a->writes,
-                                               .each = a->kind == TRACE_BULK_LOAD};
+                                               .each = a->kind == TRACE_BULK_LOAD,
+                                               .id = (uint16_t)(sm_words(c)[a->at] & TRACE_ID)};
     *tag = free;
     return true;
 }

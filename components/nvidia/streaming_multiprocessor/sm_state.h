@@ -45,6 +45,7 @@ struct sm_warp {
     uint32_t left;                /* instructions not issued */
     uint32_t insts;               /* arena: static instructions of its kernel */
     uint16_t id;                  /* of the next instruction */
+    uint16_t last;                /* of the one that issued last, where there is an account */
     uint16_t in_flight, accesses; /* instructions issued and not over; those to memory among them */
     uint8_t block;
     uint8_t buffered; /* of `left`, those at hand */
@@ -130,7 +131,8 @@ struct sm_pending {
     uint32_t issued; /* cycle, the lower bits of it; 0: of a bulk copy, or there is no account */
     uint16_t destination, next;
     uint8_t warp, writes;
-    bool each; /* `writes` for each answer */
+    bool each;   /* `writes` for each answer */
+    uint16_t id; /* of the instruction, where there is an account */
 };
 
 struct sm_memory {

@@ -7,6 +7,48 @@
 
 #include <string.h>
 
+#include "runtime/engine/hash.h"
+
+#ifdef HEDDLE_PROFILE
+
+#include "runtime/observe/profile.h"
+
+static void account_name_kernel(const struct trace_player *p, struct player_kernel *k,
+                                const char *name, const char *symbol, uint32_t gpu, uint32_t pc)
+{
+    k->profile = (uint32_t)hash_multiply((uint64_t)sample_kernel_number(symbol) << 32 | gpu);
+    profile_name_program(p->io.base.leaf, k->profile, name, symbol, gpu, pc);
+}
+
+static void account_name(const struct trace_player *p, const struct player_kernel *k,
+                         const struct itrace_inst *inst, const char *place)
+{
+    struct profile_row *row = profile_row(p->io.base.leaf, k->profile, inst->pc);
+    arena_at(uint32_t, k->pcs)[inst->id] = inst->pc;
+    const char *folder = place ? strrchr(place, '/') : NULL;
+    if (!row->text[0])
+        snprintf(row->text, sizeof row->text, "%s%s%s", inst->name, place ? " // " : "",
+                 folder  ? folder + 1
+                 : place ? place
+                         : "");
+}
+
+#else
+
+static void account_name_kernel(const struct trace_player *p, struct player_kernel *k,
+                                const char *name, const char *symbol, uint32_t gpu, uint32_t pc)
+{
+    (void)p, (void)k, (void)name, (void)symbol, (void)gpu, (void)pc;
+}
+
+static void account_name(const struct trace_player *p, const struct player_kernel *k,
+                         const struct itrace_inst *inst, const char *place)
+{
+    (void)p, (void)k, (void)inst, (void)place;
+}
+
+#endif
+
 /* Blocks of a kernel on an SM, and the cycles in which there were any, as the player sees them. */
 struct player_use {
     uint64_t since, active;
@@ -26,13 +68,20 @@ static inline uint32_t account_warps(const struct player_kernel *k)
 static void account_init(struct trace_player *p)
 {
     uint32_t sms = trace_player_work_count(p);
-    for (uint32_t i = 0; i < (uint32_t)trace_player_params(p)->kernels; i++)
+    for (uint32_t i = 0; i < (uint32_t)trace_player_params(p)->kernels; i++) {
         p->kernel[i].uses = arena_allocate(sms * sizeof(struct player_use));
+#ifdef HEDDLE_PROFILE
+        p->kernel[i].pcs = arena_allocate(TRACE_INSTS * sizeof(uint32_t));
+#endif
+    }
 }
 
 static void account_begin(struct trace_player *p, struct player_kernel *k)
 {
     k->accounts = kernel_is_kept(k->record);
+#ifdef HEDDLE_PROFILE
+    k->accounts |= profile_wanted();
+#endif
     k->sums = (struct warp_account){0};
     memset(account_uses(k), 0, trace_player_work_count(p) * sizeof(struct player_use));
     slot_account_begin(&k->slots, &p->all, trace_player_now(p));

@@ -116,6 +116,7 @@ static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t 
                                 .insts = k->insts,
                                 .phases = k->phases,
                                 .uses = k->uses,
+                                .pcs = k->pcs,
                                 .reading = TRACE_NOTHING,
                                 .next = TRACE_NOTHING};
     return k;
@@ -195,6 +196,7 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
     }
     itrace_name_plain(trace->header.kernel_name, name, sizeof name);
     k->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
+    account_name_kernel(p, k, name, trace->header.kernel_name, 0, 0);
     file->span = timeline_name(name);
     launch_start(p, k, file->span);
 }

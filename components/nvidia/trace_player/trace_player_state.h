@@ -133,6 +133,8 @@ struct player_kernel {
     uint64_t blocks, warp_instructions, thread_instructions;
     uint32_t registers; /* of a thread */
     uint32_t uses;      /* arena: struct player_use [count(work)] */
+    uint32_t pcs;       /* arena: uint32_t [TRACE_INSTS], of a profile of instructions; */
+    uint32_t profile;   /* its number there */
     bool accounts;      /* SMs account for its warps */
     struct slot_account slots;
     struct warp_account sums;
@@ -217,6 +219,14 @@ static void account_place(struct trace_player *p, struct player_kernel *k, uint3
 static void account_finish(struct trace_player *p, struct player_kernel *k, uint32_t sm);
 static void account_describe(const struct trace_player *p, const struct player_kernel *k,
                              bool is_timed, struct slot_details *to);
+/* Of a profile of instructions: a static instruction, and what there is to say of it behind its
+ * opcode, or NULL. */
+static void account_name(const struct trace_player *p, const struct player_kernel *k,
+                         const struct itrace_inst *inst, const char *place);
+/* A kernel, and the place of its first instruction. */
+static void account_name_kernel(const struct trace_player *p, struct player_kernel *k,
+                                const char *name, const char *symbol, uint32_t gpu, uint32_t pc);
+static uint32_t sample_kernel_number(const char *symbol);
 
 /* ---- player_host.c ---- */
 
