@@ -342,6 +342,7 @@ def write(found: Found, file: str) -> None:
 
 
 Parameters = dict[str, Any]
+LOADS = ("vmem", "mem")  # ports for loads, of a compute unit and of an SM
 
 
 def _own_latency(parameters: Parameters, path: str, hz: int) -> float:
@@ -378,18 +379,21 @@ def _way(model: Model, parameters: Parameters, path: str, ports: tuple[str, ...]
 
 
 def unloaded(model: Model, statistics: Statistics) -> tuple[Levels, Levels]:
-    """From a compute unit to the last memory: each level and the cycles of a load that ends there,
+    """From a compute unit, or an SM, to the last memory: each level and the cycles of a load that
+    ends there,
     by the latencies of the description; and how much longer a load takes that has to ask each level
     of translation behind its first cache. Empty where the way is not known."""
     parameters = statistics.get("stamp", {}).get("parameters", {})
-    here = next((p for p in model.places[:model.instances] if p.kind == "compute"
-                 and "vmem_latency" in parameters.get(p.path, {})), None)
+    first_ports = {f"{p.path}.{port}" for p in model.places[:model.instances]
+                   if p.kind == "compute" for port in LOADS}
+    start = next((c.source for c in model.connections if c.source in first_ports), None)
+    here = model.places[model.index[start.rpartition(".")[0]]] if start else None
     levels: Levels = []
     translation: Levels = []
     if here is None:
         return levels, translation
     total, first = _own_latency(parameters, here.path, model.hz[here.clock]), ""
-    for path, kind, cycles in _way(model, parameters, here.path, ("vmem",), ("bottom", "to")):
+    for path, kind, cycles in _way(model, parameters, here.path, LOADS, ("bottom", "to")):
         total, first = total + cycles, first or path
         if kind in ("cache", "memory"):
             total += 1  # the answer goes up by a wire, too

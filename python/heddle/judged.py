@@ -7,7 +7,7 @@ from typing import Iterable, Sequence
 
 from heddle import account
 from heddle.fullness import Array, Found, Fullness
-from heddle.kernels import Kernel, per_cent
+from heddle.kernels import Cache, Kernel, per_cent
 from heddle.statistics_file import Statistics, collapse, number
 from heddle.sweeps.values import FLIPPED, halved_and_doubled
 
@@ -144,8 +144,9 @@ class Judged:
         return sum(stats.get(name, 0) for of, stats in self.sums.items() if not path or of == path)
 
     def miss_rate(self, path: str) -> float:
-        hits, misses = self.stat("hits", path), self.stat("misses", path)
-        return misses / (hits + misses) if hits + misses else 1.0
+        cache = Cache()
+        cache.add(self.sums.get(path, {}))
+        return cache.misses / cache.all if cache.all else 1.0
 
     # -- loads
 
@@ -232,6 +233,8 @@ def scarce(k: Kernel) -> str:
 
 def room(j: Judged, scarce: str) -> tuple[Setting, ...]:
     """The command processor places work-groups by its own count of what a compute unit has."""
-    names = {"lds": ("cu.lds", "cp.lds"), "work_group_slots": ("cp.work_groups",)}.get(
-        scarce, (f"cu.{scarce}", f"cp.{scarce}"))
+    names = {"lds": ("cu.lds", "cp.lds", "player.shared", "l1.size"),
+             "vgprs": ("cu.vgprs", "cp.vgprs", "player.registers"),
+             "work_group_slots": ("cp.work_groups", "player.blocks")}.get(
+                 scarce, (f"cu.{scarce}", f"cp.{scarce}"))
     return j.machine.more_of_all("more wavefronts fit on a SIMD", *names)

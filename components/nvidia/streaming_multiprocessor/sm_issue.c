@@ -162,6 +162,8 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     struct sm_block *b = &c->block[w->block];
     const struct trace_inst *inst = sm_inst(w);
     const uint32_t *words = sm_words(c);
+    if (engine_unlikely(w->asks))
+        account_issue(c, slot);
     sub->ready[inst->unit] &= ~sm_bit(slot);
     sub->units &= ~((uint32_t)!sub->ready[inst->unit] << inst->unit);
     sub->any &= ~sm_bit(slot);
@@ -190,6 +192,8 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     if (!w->left || inst->kind == TRACE_MATRIX_GATHER)
         gather_pass(c, b, w->number / 4);
     barrier_pass(c, b);
+    if (engine_unlikely(w->asks))
+        account_change(c, slot);
 }
 
 /* Warps whose unit takes an instruction in this cycle; *at becomes the first cycle in which another

@@ -58,6 +58,7 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
     c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
     c->pending_table = arena_allocate((size_t)params->in_flight * sizeof(struct sm_pending));
     c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
+    c->account_table = arena_allocate(SM_BLOCKS * sizeof(struct warp_account));
     c->free_event = SM_NONE;
     times_init(c);
     for (uint16_t i = 0; i < (uint16_t)params->in_flight; i++)
@@ -134,6 +135,7 @@ static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
 {
     uint64_t now = streaming_multiprocessor_now(c), at = ENGINE_NEVER;
     bool progress = false;
+    c->now = now;
     if (c->resident) {
         progress |= events_end(c, now);
         progress |= memory_receive(c, now);

@@ -57,6 +57,20 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
     return to;
 }
 
+/* For a profile: with the line of the source, or else of the PTX. */
+static void execute_name(const struct player_call *c, const struct itrace_inst *inst)
+{
+    const struct ptx_module *m = c->call.code->module;
+    const struct ptx_function *f = ptx_function_of(m, inst->id);
+    const struct ptx_instruction *of = &f->instructions[inst->id - f->first_instruction];
+    char place[160];
+    if (of->line)
+        ptx_place(m, of, place, sizeof place);
+    else
+        snprintf(place, sizeof place, "PTX:%u", of->ptx_line);
+    account_name(c->player, c->kernel, inst, place);
+}
+
 static void execute_decode(struct player_call *c, const struct warp_step *step)
 {
     uint32_t id = step->instruction;
@@ -69,6 +83,7 @@ static void execute_decode(struct player_call *c, const struct warp_step *step)
     c->player->io.stats.unknown += !inst.known;
     if (c->trace)
         c->insts[id] = inst;
+    execute_name(c, &inst);
     c->decoded[id / 64] |= (uint64_t)1 << id % 64;
     if (inst.opcode.unit == SASS_CLASS_EXIT)
         c->exits[id / 64] |= (uint64_t)1 << id % 64;
