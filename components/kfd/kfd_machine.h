@@ -46,6 +46,7 @@ struct kfd_process {
     uint64_t code;     /* address of ROCr's list of what it has loaded; 0: none */
     bool faulted;      /* a kernel did something wrong: its queues have stopped */
     bool gone;         /* it has ended, and what it has begun comes to its end */
+    bool leaves;       /* it has called exit(): it sets nothing any more that kernels wait for */
     bool behind;       /* its threads compute, or sleep, and nothing waits for them */
     uint64_t spent_ns; /* processor time of the process when it asked last */
     int file;          /* of the page and what follows it */

@@ -121,6 +121,15 @@ def test_a_memory_fault_is_told_to_the_program_and_to_people(run, mode):
 FULL = pytest.mark.full
 
 
+@pytest.mark.parametrize("mode, how, status", [
+    ("timing", "exit", 5), ("functional", "exit late", 6),
+    pytest.param("timing", "exit late", 5, marks=FULL),
+    pytest.param("functional", "exit", 6, marks=FULL)])
+def test_a_program_ends_though_its_kernel_does_not(run, mode, how, status):
+    run(f"{NANO} --mode {mode} --stall-limit 300000 -- {PROGRAMS / 'endless'} {how}",
+        "--stall-limit", status=status)
+
+
 @pytest.mark.parametrize("platform, calls, seed", [
     ("r9nano", 2000, 1), *(pytest.param(platform, 100000, seed, marks=FULL)
                            for platform in ("r9nano", "mi210") for seed in (1, 2))])
