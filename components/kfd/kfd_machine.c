@@ -397,6 +397,7 @@ static bool open_gpus(void)
                     i, gpu->info.isa);
             return false;
         }
+        gpu->retries = gpu->traits->xnack && gpu->info.pages_move;
         gpu->doorbell_bytes = gpu->traits->encoding == ISA_ENCODING_GFX8 ? 4 : 8;
         if (gpu->info.page_bytes > KFD_PAGE) {
             kfd_say("GPU %u has pages of %u bytes, and --stack rocm needs pages of %d: "

@@ -237,6 +237,7 @@ struct driver_api {
     enum driver_status (*remove_page)(uint64_t address);
     enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
     enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
+    uint64_t (*pages_moved)(void); /* how often a page of managed memory has changed its place */
     /* For front ends whose programs see device memory themselves. share_memory(): before anything
      * is allocated; the bytes of the GPUs' memory become a file, whose descriptor stays the
      * driver's. alias(): the pages of the host at `host`, all of [address, address + size), show

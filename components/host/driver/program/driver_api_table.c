@@ -521,6 +521,11 @@ static void api_nudge(void)
     __atomic_store_n(&driver_process()->nudged, true, __ATOMIC_SEQ_CST);
 }
 
+static uint64_t api_pages_moved(void)
+{
+    return driver_process()->driver->migrate.moved;
+}
+
 static uint64_t api_now(void)
 {
     return __atomic_load_n(&driver_process()->now_ps, __ATOMIC_RELAXED);
@@ -774,6 +779,7 @@ static const struct driver_api api_table = {
     .remove_page = api_remove_page,
     .allocate_page_at = api_allocate_page_at,
     .page_info = api_page_info,
+    .pages_moved = api_pages_moved,
     .share_memory = api_share_memory,
     .extent = api_extent,
     .alias = api_alias,
