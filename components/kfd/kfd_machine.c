@@ -237,8 +237,20 @@ static void exchange(void)
     }
 }
 
+/* May it still set what a kernel waits for? */
+static bool stays(void)
+{
+    return !kfd_now->gone && !kfd_now->leaves;
+}
+
+static void look_for_end(void)
+{
+    kfd.api->program_ends(!kfd_any_process(stays));
+}
+
 static void run_engine(void)
 {
+    look_for_end();
     kfd_status(kfd.api->step(kfd_any_process(kfd_waits_poll) ? KFD_POLL_PS : SLICE_PS),
                "the simulation");
     kfd_publish_time();
@@ -282,6 +294,7 @@ static void attend(const struct driver_attention *now)
     struct kfd_process *before = kfd_now;
     (void)now;
     bool any = take_requests(true);
+    look_for_end();
     bool goes_on = kfd_any_process(kfd_events_look) || any;
     own.stuck = goes_on || !is_stuck() ? 0 : own.stuck + 1;
     if (own.stuck > STUCK_MOST)
@@ -384,6 +397,7 @@ static bool open_gpus(void)
                     i, gpu->info.isa);
             return false;
         }
+        gpu->retries = gpu->traits->xnack && gpu->info.pages_move;
         gpu->doorbell_bytes = gpu->traits->encoding == ISA_ENCODING_GFX8 ? 4 : 8;
         if (gpu->info.page_bytes > KFD_PAGE) {
             kfd_say("GPU %u has pages of %u bytes, and --stack rocm needs pages of %d: "
