@@ -177,14 +177,12 @@ static const struct warp_account *account_end(struct streaming_multiprocessor *c
 {
     struct warp_account *a = sm_account(c, number);
     const struct sm_block *b = &c->block[number];
-    uint64_t latency, interval, charged = 0;
+    uint64_t charged = 0;
     for (unsigned i = 0; i < WARP_ENDED; i++)
         charged += a->slot_cycles[i];
     a->held = b->count * (c->now - b->start);
     a->slot_cycles[WARP_ENDED] = a->held - charged;
-    for (unsigned unit = 0; unit < TRACE_MEMORY; unit++) {
-        unit_times(c, unit, &latency, &interval);
-        a->unit_busy[unit] = a->slot_cycles[unit] * interval;
-    }
+    for (unsigned unit = 0; unit < TRACE_MEMORY; unit++)
+        a->unit_busy[unit] = a->slot_cycles[unit] * c->times[unit].interval;
     return a;
 }
