@@ -5,7 +5,8 @@
 command for their C files. This writes the generated headers of the whole library to OUT/library,
 and OUT/compile_commands.json: the commands of BUILD, and one for each C file of a component, as if
 it were compiled alone. .clangd at the root points there. With --check each of the latter commands
-is run, to see that an editor can open the file; OUT is as an earlier call left it.
+is run, to see that an editor can open the file (without HEDDLE_FULL every fourth); OUT is as an
+earlier call left it.
 """
 import argparse
 import concurrent.futures
@@ -78,6 +79,8 @@ def check(clang, root, out):
         return SKIP
     known = json.loads((out / "compile_commands.json").read_text())
     commands = [c["arguments"] for c in known if "arguments" in c]
+    if not os.environ.get("HEDDLE_FULL"):
+        commands = commands[::4]
 
     def run(words):
         words = [clang, "-fsyntax-only", *words[1:]]

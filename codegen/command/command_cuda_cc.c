@@ -385,6 +385,10 @@ static bool compile_device(struct cuda_cc *cc, const char *source, const char *p
                                       "-Xclang",
                                       MATH_LIBRARY};
     words line = begin(cc);
+    /* The first lane of a group asks for a place and shuffles it to the others, whose variable has
+     * no value yet: that is no reason to take all lanes for the first. */
+    add(cc, &line, "-Xclang");
+    add(cc, &line, "-no-enable-noundef-analysis");
     /* Sums of products are contracted in what the program says, as nvcc does, but not in the
      * library of math, whose errors would grow. */
     add(cc, &line, "-ffp-contract=fast-honor-pragmas");

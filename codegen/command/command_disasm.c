@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codegen/command/command.h"
+#include "codegen/command/disasm_ptx.h"
 #include "codegen/emit/input.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/object/bundle.h"
@@ -330,7 +331,8 @@ int command_disasm(struct command *c)
         ok = print_code_object(c, out.file, input.bytes, input.size);
     } else if (code_object_recognise(input.bytes, input.size)
                || bundle_recognise(input.bytes, input.size)) {
-        ok = print_embedded(c, out.file, &input, &any);
+        ok = print_embedded(c, out.file, &input, &any)
+             && disasm_ptx(out.file, input.bytes, input.size, o->mcpu, &any);
         if (ok && !any) {
             fprintf(stderr, "heddle disasm: '%s' holds no GPU code%s%s\n", path,
                     o->mcpu ? " for " : "", o->mcpu ? o->mcpu : "");

@@ -1,5 +1,5 @@
 /* See settings.h. Elements of arrays that agree are one member, with [*] for each index; where they
- * do not, each has its own. Two passes: the first finds out which agree. A third has the ranges. */
+ * do not, each has its own. Two passes: the first finds out which agree. */
 #include "codegen/emit/settings.h"
 
 #include <stdio.h>
@@ -16,8 +16,7 @@ struct setting {
 
 struct settings {
     struct arena *arena;
-    struct intern index;  /* collapsed path -> settings */
-    struct intern ranges; /* the collapsed paths of those that are written */
+    struct intern index; /* collapsed path -> settings */
     VECTOR(struct setting) list;
     struct emit out;
     bool writes; /* the second pass */
@@ -95,44 +94,15 @@ static void take_all(struct settings *s, const struct model *m)
     }
 }
 
-static void take_ranges(struct settings *s, const char *path, const struct model_param *params,
-                        uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const char *range = params[i].decl->range_text;
-        const char *name = arena_printf(s->arena, "%s%s%s", params_collapse(s->arena, path),
-                                        *path ? "." : "", params[i].decl->name);
-        if (!range || !*range || intern_find(&s->ranges, name))
-            continue;
-        intern_add(&s->ranges, name, 0);
-        write_member(s, name, range);
-    }
-}
-
-/* A member of its own, behind the settings. */
-static void take_all_ranges(struct settings *s, const struct model *m)
-{
-    emit(&s->out, ",\n    \"ranges\": {");
-    s->any = false;
-    for (uint32_t i = 0; i < m->instance_count; i++)
-        take_ranges(s, m->instances[i]->path, m->instances[i]->params,
-                    m->instances[i]->param_count);
-    for (uint32_t i = 0; i < m->part_count; i++)
-        take_ranges(s, m->parts[i]->path, m->parts[i]->params, m->parts[i]->param_count);
-    emit(&s->out, s->any ? "\n    }" : "}");
-}
-
 const char *settings_text(struct arena *arena, const struct model *model)
 {
     struct settings s = {.arena = arena};
     intern_init(&s.index, arena);
-    intern_init(&s.ranges, arena);
     emit_init(&s.out, arena);
     take_all(&s, model);
     s.writes = true;
     emit(&s.out, "{");
     take_all(&s, model);
     emit(&s.out, s.any ? "\n    }" : "}");
-    take_all_ranges(&s, model);
     return arena_printf(arena, "%.*s", (int)s.out.size, s.out.text);
 }

@@ -1,7 +1,6 @@
 /* Every setting of a platform as a JSON object, for the stamp of statistics: clocks, links, the
- * parameters of the platform, composites, components and parts, and what fills slots. Behind it
- * stands another member, `ranges`, with what parameters may be. Values are texts as a description
- * has them. */
+ * parameters of the platform, composites, components and parts, and what fills slots. Values
+ * are texts as a description has them. */
 #ifndef HEDDLE_CODEGEN_SETTINGS_H
 #define HEDDLE_CODEGEN_SETTINGS_H
 

@@ -125,6 +125,16 @@ static json_t *measures_json(const struct model_type *type)
     return all;
 }
 
+/* Of those that have one. */
+static json_t *ranges_json(const struct model_type *type)
+{
+    json_t *all = json_object();
+    for (uint32_t i = 0; i < type->param_count; i++)
+        if (type->params[i].range_text && *type->params[i].range_text)
+            json_object_set_new(all, type->params[i].name, json_text(type->params[i].range_text));
+    return all;
+}
+
 static json_t *type_json(const struct model *m, const struct model_type *type, bool brief)
 {
     json_t *one = json_pack("{s:s, s:s, s:b}", "name", type->name, "what",
@@ -136,8 +146,10 @@ static json_t *type_json(const struct model *m, const struct model_type *type, b
         json_object_set_new(one, "kind", json_string(dot_kind_style(dot_kind_of(type))->word));
     if (type->interface)
         json_object_set_new(one, "interface", json_string(type->interface->name));
-    if (brief)
+    if (brief) {
+        json_object_set_new(one, "ranges", ranges_json(type));
         return one;
+    }
     json_object_set_new(one, "doc", json_text(type->doc));
     json_object_set_new(one, "place", json_place(&type->place));
     json_t *files = type->is_composite ? json_null() : json_array();

@@ -189,6 +189,7 @@ int clang_run(struct clang_command *command, int in, int out, int log, bool *fai
 
 /* ---- headers ---- */
 
+/* By hand: libraries that programs are linked with bring no other library for so little. */
 static void print_json_string(FILE *out, const char *text)
 {
     fputc('"', out);

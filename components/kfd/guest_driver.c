@@ -484,9 +484,10 @@ static const char *error_text(void)
     return failure;
 }
 
-/* Others may still set what a kernel waits for. */
-static void program_ends(void)
+static void program_ends(bool ends)
 {
+    struct kfd_reply reply;
+    ASK(leaves, ends);
 }
 
 static int finish(void)

@@ -26,6 +26,7 @@ int kfd_ioctl_run(struct kfd_request *request, const struct kfd_call *message, b
 /* What a process has, as kfd_memory_open() and its like. */
 void kfd_svm_open(void);
 void kfd_svm_close(void);
+bool kfd_svm_any(void);
 int kfd_svm_call(struct kfd_request *request);
 /* The process is about to unmap a kfd_span, the argument. */
 int kfd_svm_forget(struct kfd_request *request);

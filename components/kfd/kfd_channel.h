@@ -79,6 +79,7 @@ struct kfd_extent {
 struct kfd_page {
     uint64_t time_ns;  /* simulated, as it was when the server went on last */
     uint64_t readings; /* of the clock: each is later than the one before */
+    uint64_t moves;    /* of pages: views of memory by attributes have to be made anew */
 };
 
 enum {

@@ -199,6 +199,22 @@ void kfd_views_take_back(uint64_t *start, uint64_t *end)
     pthread_mutex_unlock(&mutex);
 }
 
+void kfd_views_renew(void)
+{
+    static uint64_t seen; /* atomic */
+    uint64_t moves = __atomic_load_n(&kfd_client.page->moves, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&seen, moves, __ATOMIC_RELAXED) == moves)
+        return;
+    pthread_mutex_lock(&mutex);
+    for (const struct given *g = given; g; g = g->next) {
+        char *host = (char *)(uintptr_t)g->host;
+        if (g->by_attributes && show(g->handle, host, g->size, PROT_READ | PROT_WRITE | PROT_EXEC))
+            kfd_say("memory at %p whose pages have moved cannot be shown: %s", (void *)host,
+                    strerror(errno));
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
 /* The server has taken memory of the program, with what it held. */
 static int show_given(const struct kfd_ioctl_alloc_memory_of_gpu_args *memory)
 {

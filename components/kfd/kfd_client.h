@@ -38,6 +38,8 @@ int kfd_view_add(uint64_t handle, uint64_t host, uint64_t size, bool by_attribut
 /* Those by attributes that touch [*start, *end) are the process' own memory again; the range grows
  * by them. */
 void kfd_views_take_back(uint64_t *start, uint64_t *end);
+/* Makes views anew whose pages have moved, before the program goes on. */
+void kfd_views_renew(void);
 
 /* ---- kfd_spans.c ---- */
 

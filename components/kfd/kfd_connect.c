@@ -121,6 +121,8 @@ int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit
         good = kfd_socket_put(fd, &end, -1);
     }
     good = good && kfd_socket_take(fd, reply, file, 1);
+    if (good)
+        kfd_views_renew();
     rang |= call->kind == KFD_SAY_RUNG;
     int result = good ? reply->result : tell_gone();
     errno = error;

@@ -254,6 +254,7 @@ static int run_wait(struct kfd_connection *c)
 
 static int run_bye(struct kfd_connection *c)
 {
+    c->process->leaves = true;
     c->request.until_idle = true;
     return 0;
 }

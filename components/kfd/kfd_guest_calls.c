@@ -248,6 +248,12 @@ static enum driver_status set_attendant(struct kfd_guest *g, bool attends)
     return DRIVER_OK;
 }
 
+static enum driver_status set_leaves(bool leaves)
+{
+    kfd_now->leaves = leaves;
+    return DRIVER_OK;
+}
+
 static enum driver_status printed(struct kfd_guest *g, uint64_t address, uint64_t size)
 {
     if (size > g->printed_bytes || !program_write(address, g->printed, size))

@@ -168,12 +168,30 @@ static int set_trap_handler(struct kfd_request *request)
     return kfd_find_gpu(call->gpu_id) < 0 ? -EINVAL : 0;
 }
 
+static bool all_retry(void)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < kfd.gpu_count; i++)
+        all &= kfd.gpu[i].retries;
+    return all;
+}
+
+/* It is off at first, and errors are those of Linux (kfd_chardev.c). */
 static int set_xnack(struct kfd_request *request)
 {
     struct kfd_ioctl_set_xnack_mode_args *call = request->argument;
-    if (call->xnack_enabled > 0)
-        return -EPERM; /* as of GPUs that cannot retry (kfd_chardev.c) */
-    call->xnack_enabled = 0;
+    bool on = call->xnack_enabled > 0;
+    if (call->xnack_enabled < 0) {
+        call->xnack_enabled = kfd_now->retries;
+        return 0;
+    }
+    if (kfd_queues_any())
+        return -EBUSY;
+    if (on && !all_retry())
+        return -EPERM;
+    if (on != kfd_now->retries && kfd_svm_any())
+        return -EBUSY; /* ranges that are given to GPUs would have to be given anew */
+    kfd_now->retries = on;
     return 0;
 }
 

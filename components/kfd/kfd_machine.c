@@ -246,8 +246,20 @@ static void exchange(void)
     }
 }
 
+/* May it still set what a kernel waits for? */
+static bool stays(void)
+{
+    return !kfd_now->gone && !kfd_now->leaves;
+}
+
+static void look_for_end(void)
+{
+    kfd.api->program_ends(!kfd_any_process(stays));
+}
+
 static void run_engine(void)
 {
+    look_for_end();
     enum driver_status status =
         kfd.api->step(kfd_any_process(kfd_waits_poll) ? KFD_POLL_PS : SLICE_PS);
     if (status != DRIVER_NOT_READY)
@@ -295,6 +307,7 @@ static void attend(const struct driver_attention *now)
     struct kfd_process *before = kfd_now;
     bool any = take_requests(true);
     kfd_guests_attend(now);
+    look_for_end();
     bool goes_on = kfd_any_process(kfd_events_look) || any;
     own.stuck = goes_on || !is_stuck() ? 0 : own.stuck + 1;
     if (own.stuck > STUCK_MOST)
@@ -408,6 +421,7 @@ static bool open_gpus(bool for_kernel_driver)
                     i, gpu->info.isa);
             return false;
         }
+        gpu->retries = gpu->traits->xnack && gpu->info.pages_move;
         gpu->doorbell_bytes = gpu->traits->encoding == ISA_ENCODING_GFX8 ? 4 : 8;
         if (gpu->info.page_bytes > KFD_PAGE) {
             kfd_say("GPU %u has pages of %u bytes, and --stack rocm needs pages of %d: "

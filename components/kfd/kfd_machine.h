@@ -25,6 +25,7 @@ struct kfd_gpu {
     struct driver_device_info info;
     const struct isa_traits *traits;
     uint32_t doorbell_bytes;
+    bool retries; /* XNACK: an access whose page is not there asks for it, and is tried again */
 };
 
 struct kfd_machine {
@@ -44,8 +45,10 @@ struct kfd_process {
     uint32_t number; /* from 1, in the order of their first calls */
     pid_t pid;
     uint64_t code;     /* address of ROCr's list of what it has loaded; 0: none */
+    bool retries;      /* XNACK is on: pages by attributes go to the GPUs that use them */
     bool faulted;      /* a kernel did something wrong: its queues have stopped */
     bool gone;         /* it has ended, and what it has begun comes to its end */
+    bool leaves;       /* it has called exit(): it sets nothing any more that kernels wait for */
     bool behind;       /* its threads compute, or sleep, and nothing waits for them */
     uint64_t spent_ns; /* processor time of the process when it asked last */
     int file;          /* of the page and what follows it */
@@ -168,6 +171,7 @@ struct kfd_allocation {
     uint32_t gpu, flags;
     bool in_device;  /* the driver has memory for it */
     bool at_host;    /* memory of the host */
+    bool moves;      /* its pages go to the GPUs that use them */
     bool has_code;   /* it is registered as code */
     char *bytes;     /* where the machine sees it */
     uint64_t mapped; /* a bit for each GPU */
@@ -181,8 +185,8 @@ struct kfd_allocation *kfd_find_allocation(uint64_t address);
 struct kfd_allocation *kfd_find_handle(uint64_t handle);
 void kfd_memory_open(void);
 void kfd_memory_close(void); /* the driver's memory is freed, too */
-/* Allocates memory of the program that is to lie on GPU `gpu` or, with `at_host`, at the host.
- */
+/* Allocates memory of the program that is to lie on GPU `gpu` or, with `at_host`, at the host. With
+ * XNACK its pages move from there on. */
 int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host);
 /* Those GPUs reach the allocation, a bit for each. */
 int kfd_memory_allow(struct kfd_allocation *a, uint64_t gpus);

@@ -240,9 +240,12 @@ static void release(struct kfd_allocation *a)
 static int take_pages(struct kfd_allocation *a)
 {
     bool apart = a->at_host && kfd.gpu[a->gpu].info.reaches_host;
-    int result = kfd_status(kfd.api->allocate_at(kfd_now->device[a->gpu], a->address, a->size,
-                                                 apart ? DRIVER_PLACE_HOST : DRIVER_PLACE_DEVICE),
-                            "allocating memory");
+    enum driver_place place = a->moves ? DRIVER_PLACE_MANAGED
+                              : apart  ? DRIVER_PLACE_HOST
+                                       : DRIVER_PLACE_DEVICE;
+    int result =
+        kfd_status(kfd.api->allocate_at(kfd_now->device[a->gpu], a->address, a->size, place),
+                   "allocating memory");
     if (result != 0)
         return result;
     a->in_device = true;
@@ -280,7 +283,8 @@ static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
     return is_free(call->va_addr, call->size) ? 0 : -EADDRINUSE;
 }
 
-static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t origin, bool at_host)
+static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t origin, bool at_host,
+                    bool moves)
 {
     int result = check_request(call);
     bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
@@ -298,6 +302,7 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
                                  .origin = origin,
                                  .gpu = gpu,
                                  .at_host = at_host,
+                                 .moves = moves,
                                  .flags = call->flags};
     /* Behind all that was there, so that none of its pages is another's. */
     a->offset = own.next_offset;
@@ -322,7 +327,7 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
 int kfd_memory_allocate(struct kfd_request *request)
 {
     struct kfd_ioctl_alloc_memory_of_gpu_args *call = request->argument;
-    return allocate(call, 0, (call->flags & AT_HOST) != 0);
+    return allocate(call, 0, (call->flags & AT_HOST) != 0, false);
 }
 
 int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host)
@@ -333,7 +338,7 @@ int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host)
                                                       .gpu_id = kfd_gpu_id(gpu),
                                                       .flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
                                                                | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE};
-    return allocate(&call, 0, at_host);
+    return allocate(&call, 0, at_host, kfd_now->retries);
 }
 
 int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
@@ -343,7 +348,7 @@ int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *han
         .va_addr = address, .size = of->size, .gpu_id = kfd_gpu_id(of->gpu), .flags = of->flags};
     if (!of->origin)
         of->origin = of->handle;
-    int result = allocate(&call, of->origin, of->at_host);
+    int result = allocate(&call, of->origin, of->at_host, false);
     if (result != 0)
         return result;
     *handle = call.handle;
@@ -454,7 +459,7 @@ int kfd_memory_show(uint64_t handle, uint64_t first, uint64_t end, struct kfd_ex
     const struct kfd_allocation *a = kfd_find_handle(handle);
     if (!a || !a->in_device || end > a->size || first >= end || first % KFD_PAGE)
         return -EINVAL;
-    int result = 0;
+    int result = a->moves && !first ? show(a, a->bytes) : 0;
     for (*count = 0; *count < room && first < end && result == 0; first += part[(*count)++].bytes)
         result = kfd_status(kfd.api->extent(kfd_name(a->address) + first, end - first,
                                             &part[*count].offset, &part[*count].bytes),

@@ -88,8 +88,11 @@ void kfd_doorbell_clear(uint32_t gpu, uint32_t slot)
 void kfd_publish_time(void)
 {
     uint64_t now_ns = kfd.api->now() / 1000;
-    for (struct kfd_process *p = kfd.processes; p; p = p->next)
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
         __atomic_store_n(&p->page->time_ns, now_ns, __ATOMIC_RELAXED);
+        if (p->retries)
+            __atomic_store_n(&p->page->moves, kfd.api->pages_moved(), __ATOMIC_RELAXED);
+    }
 }
 
 uint64_t kfd_clock_at(uint64_t time_ps)

@@ -1,11 +1,12 @@
 /* Memory of the program by attributes of its addresses, as HMM of Linux has it (AMDKFD_IOC_SVM):
  * ranges of pages with a preferred and a prefetched location, flags, and what each GPU may do.
  *
- * GPUs here cannot retry an access, as Linux' do with XNACK off: what a GPU may access has to be
- * there before kernels run. So a range that some GPU gets access to is given to it as a registered
- * buffer at its own address (kfd_memory.c), and stays given until the program unmaps it or no GPU
- * may access it any more. Invariant: ranges are ordered, do not overlap, and those with access are
- * covered by such buffers. */
+ * What a GPU may access has to be there before kernels run, as with XNACK off, when GPUs cannot
+ * retry an access. So a range that some GPU gets access to is given to it as a registered buffer at
+ * its own address (kfd_memory.c), and stays given until the program unmaps it or no GPU may access
+ * it any more. With XNACK all GPUs have access to a range at first, and its pages are managed ones
+ * of the driver's, for which an access waits and is retried. Invariant: ranges are ordered, do not
+ * overlap, and those with access are covered by such buffers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +29,26 @@ struct range {
     struct traits traits;
 };
 
-static const struct traits at_first = {.preferred = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
-                                       .prefetched = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
-                                       .flags = FLAGS,
-                                       .granularity = GRANULARITY};
+static struct traits at_first(void)
+{
+    uint64_t all = kfd.gpu_count == 64 ? UINT64_MAX : ((uint64_t)1 << kfd.gpu_count) - 1;
+    return (struct traits){.preferred = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
+                           .prefetched = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
+                           .flags = FLAGS,
+                           .granularity = GRANULARITY,
+                           .access = kfd_now->retries ? all : 0};
+}
 
 struct kfd_ranges {
     struct range *list;
     size_t count, room;
 };
 #define own (*kfd_now->ranges)
+
+bool kfd_svm_any(void)
+{
+    return own.count != 0;
+}
 
 void kfd_svm_open(void)
 {
@@ -98,7 +109,7 @@ static void cover(uint64_t start, uint64_t end)
     for (size_t at = find(start); start < end; at++) {
         uint64_t next = at < own.count && own.list[at].start < end ? own.list[at].start : end;
         if (next > start)
-            insert(at, (struct range){start, next, at_first});
+            insert(at, (struct range){start, next, at_first()});
         start = own.list[at].end;
     }
 }
@@ -145,6 +156,44 @@ static uint32_t home_of(const struct traits *traits, bool *at_host)
     return gpu < 0 ? (uint32_t)__builtin_ctzll(traits->access) : (uint32_t)gpu;
 }
 
+/* The driver's word for a location. */
+static uint32_t device_of(uint32_t location)
+{
+    int gpu = kfd_find_gpu(location);
+    return gpu < 0 ? DRIVER_HOST_DEVICE : kfd_now->device[gpu];
+}
+
+/* Pages that are preferred at the host, or accessed in place, stay where they are. */
+static int advise(const struct kfd_allocation *a, const struct range *range)
+{
+    const struct traits *traits = &range->traits;
+    uint64_t end = a->address + a->size, first, last;
+    bool stay = traits->preferred == KFD_IOCTL_SVM_LOCATION_SYSMEM || traits->in_place;
+    first = a->address > range->start ? a->address : range->start;
+    last = end < range->end ? end : range->end;
+    return a->moves ? kfd_status(kfd.api->advise(kfd_name(first), last - first,
+                                                 DRIVER_ADVICE_REMOTE, stay),
+                                 "attributes of memory")
+                    : 0;
+}
+
+/* With XNACK a prefetch moves pages, as an access would. */
+static int prefetch(uint64_t start, uint64_t end, uint32_t location)
+{
+    int result = 0;
+    for (uint64_t at = start; at < end && result == 0;) {
+        const struct kfd_allocation *a = find_given(at);
+        if (!a)
+            return 0;
+        uint64_t last = a->address + a->size < end ? a->address + a->size : end;
+        if (a->moves)
+            result = kfd_status(kfd.api->prefetch(device_of(location), kfd_name(at), last - at),
+                                "prefetching memory");
+        at = last;
+    }
+    return result;
+}
+
 /* Gives what of the range is not given yet, and lets the GPUs reach it. */
 static int give_range(const struct range *range)
 {
@@ -153,7 +202,7 @@ static int give_range(const struct range *range)
     uint32_t home = home_of(traits, &at_host);
     for (uint64_t at = range->start; at < range->end;) {
         struct kfd_allocation *a = find_given(at);
-        if (a && (a->at_host != at_host || (!at_host && a->gpu != home))
+        if (a && !a->moves && (a->at_host != at_host || (!at_host && a->gpu != home))
             && a->address >= range->start && a->address + a->size <= range->end) {
             take_back(a);
             a = NULL;
@@ -168,6 +217,8 @@ static int give_range(const struct range *range)
                 return result ? result : -EFAULT;
         }
         int result = kfd_memory_allow(a, a->mapped | traits->access);
+        if (result == 0)
+            result = advise(a, range);
         if (result != 0)
             return result;
         at = a->address + a->size;
@@ -293,6 +344,10 @@ static int set_attributes(const struct kfd_ioctl_svm_args *call)
         if (own.list[i].traits.access)
             result = give_range(&own.list[i]);
     }
+    for (uint32_t k = 0; k < call->nattr && result == 0; k++) {
+        if (call->attrs[k].type == KFD_IOCTL_SVM_ATTR_PREFETCH_LOC)
+            result = prefetch(start, end, call->attrs[k].value);
+    }
     take_back_unused(start, end);
     join(start, end);
     return result;
@@ -318,12 +373,13 @@ static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
 {
     size_t i = find(start);
     bool begins = i < own.count && own.list[i].start <= start;
-    struct traits sum = begins ? own.list[i].traits : at_first;
+    const struct traits other = at_first();
+    struct traits sum = begins ? own.list[i].traits : other;
     *any_flags = sum.flags;
     for (; start < end; i++) {
         bool there = i < own.count && own.list[i].start < end;
         if (!there || own.list[i].start > start)
-            sum = common_of(sum, &at_first, any_flags);
+            sum = common_of(sum, &other, any_flags);
         if (!there)
             break;
         sum = common_of(sum, &own.list[i].traits, any_flags);

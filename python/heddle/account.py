@@ -22,16 +22,23 @@ from heddle.kernels import WAVEFRONTS, Kernel
 LANES_OFF = "lanes"
 CAUSES = {
     "memory": ("waiting.vmcnt", "waiting.stores", "waiting.vector_memory_full",
-               "waiting.counter_full", "waiting.vector_memory_busy", "issued.vector_memory"),
+               "waiting.counter_full", "waiting.vector_memory_busy", "issued.vector_memory",
+               "waiting.memory", "waiting.memory_busy", "waiting.copies", "waiting.fence",
+               "waiting.end", "issued.memory", "issued.copier"),
     "scalar_memory": ("waiting.lgkmcnt_scalar_memory", "waiting.scalar_memory_full",
                       "issued.scalar_memory"),
-    "lds": ("waiting.lgkmcnt_lds", "waiting.lds_busy", "waiting.lds_conflict", "issued.lds"),
+    "lds": ("waiting.lgkmcnt_lds", "waiting.lds_busy", "waiting.lds_conflict", "issued.lds",
+            "waiting.shared", "waiting.shared_busy", "issued.shared"),
     "barrier": ("waiting.barrier",),
     "fetch": ("waiting.fetch",),
     "sleep": ("executing.sleep",),
-    "unequal": ("ended.work_group",),
-    "valu": ("executing.valu", "waiting.valu_busy")}
-# What is left: scalar instructions and branches, whose time is each wavefront's own.
+    "unequal": ("ended.work_group", "ended.block"),
+    "others": ("waiting.other_blocks",),
+    "valu": ("executing.valu", "waiting.valu_busy", "waiting.unit_busy", "waiting.products",
+             "issued.fp32", "issued.int", "issued.sfu", "issued.fp64", "issued.tensor",
+             "issued.texture", "issued.uniform")}
+# What is left: scalar instructions, branches, and chains of instructions that need each other's
+# results. Their time is each wavefront's own.
 OTHER = "program"
 _CAUSE = {row: cause for cause, rows in CAUSES.items() for row in rows}
 

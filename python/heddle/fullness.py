@@ -71,14 +71,16 @@ class Fullness:
 
 @dataclasses.dataclass
 class Found:
-    """Of a run: by kernel and GPU, the way to memory with nobody in front (`unloaded`), and what no
-    kernel's time is: `copied` and `nothing` ps, the links' busy ps in the former."""
+    """Of a run: by kernel and GPU, the way to memory with nobody in front (`unloaded`), what no
+    kernel's time is (`copied` and `nothing` ps, the links' busy ps in the former), and what the
+    settings that are proposed may be (`Model.ranges`)."""
     kernels: dict[Identity, Fullness] = dataclasses.field(default_factory=dict)
     levels: Levels = dataclasses.field(default_factory=list)
     translation: Levels = dataclasses.field(default_factory=list)
     copied_ps: int = 0
     nothing_ps: int = 0
     links: dict[str, int] = dataclasses.field(default_factory=dict)
+    ranges: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 class _Use(NamedTuple):
@@ -290,6 +292,7 @@ class _Reader:
 def read(model: Model, statistics: Statistics, path: str) -> Found:
     found = _Reader(model, statistics, path).found
     found.levels, found.translation = unloaded(model, statistics)
+    found.ranges = model.ranges
     return found
 
 
@@ -302,6 +305,7 @@ def encode(found: Found) -> dict[str, Any]:
 
     return {"levels": ways(found.levels), "translation": ways(found.translation),
             "copied_ps": found.copied_ps, "nothing_ps": found.nothing_ps, "links": found.links,
+            "ranges": [{"path": path, "range": text} for path, text in found.ranges.items()],
             "kernels": [{"name": name, "gpu": gpu, **dataclasses.asdict(one)}
                         for (name, gpu), one in found.kernels.items()]}
 
@@ -319,7 +323,8 @@ def of_file(statistics: Statistics, file: str) -> Found | None:
              for one in data["kernels"]},
             [(one["path"], float(one["cycles"])) for one in data["levels"]],
             [(one["path"], float(one["cycles"])) for one in data["translation"]],
-            data["copied_ps"], data["nothing_ps"], dict(data["links"]))
+            data["copied_ps"], data["nothing_ps"], dict(data["links"]),
+            {one["path"]: one["range"] for one in data["ranges"]})
     except (KeyError, TypeError, ValueError, AttributeError):
         raise Mistake(f"'{file}' is damaged: fullness is not what `heddle run --report limits` "
                       "writes") from None
@@ -337,6 +342,7 @@ def write(found: Found, file: str) -> None:
 
 
 Parameters = dict[str, Any]
+LOADS = ("vmem", "mem")  # ports for loads, of a compute unit and of an SM
 
 
 def _own_latency(parameters: Parameters, path: str, hz: int) -> float:
@@ -373,18 +379,21 @@ def _way(model: Model, parameters: Parameters, path: str, ports: tuple[str, ...]
 
 
 def unloaded(model: Model, statistics: Statistics) -> tuple[Levels, Levels]:
-    """From a compute unit to the last memory: each level and the cycles of a load that ends there,
+    """From a compute unit, or an SM, to the last memory: each level and the cycles of a load that
+    ends there,
     by the latencies of the description; and how much longer a load takes that has to ask each level
     of translation behind its first cache. Empty where the way is not known."""
     parameters = statistics.get("stamp", {}).get("parameters", {})
-    here = next((p for p in model.places[:model.instances] if p.kind == "compute"
-                 and "vmem_latency" in parameters.get(p.path, {})), None)
+    first_ports = {f"{p.path}.{port}" for p in model.places[:model.instances]
+                   if p.kind == "compute" for port in LOADS}
+    start = next((c.source for c in model.connections if c.source in first_ports), None)
+    here = model.places[model.index[start.rpartition(".")[0]]] if start else None
     levels: Levels = []
     translation: Levels = []
     if here is None:
         return levels, translation
     total, first = _own_latency(parameters, here.path, model.hz[here.clock]), ""
-    for path, kind, cycles in _way(model, parameters, here.path, ("vmem",), ("bottom", "to")):
+    for path, kind, cycles in _way(model, parameters, here.path, LOADS, ("bottom", "to")):
         total, first = total + cycles, first or path
         if kind in ("cache", "memory"):
             total += 1  # the answer goes up by a wire, too

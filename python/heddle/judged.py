@@ -7,7 +7,7 @@ from typing import Iterable, Sequence
 
 from heddle import account
 from heddle.fullness import Array, Found, Fullness
-from heddle.kernels import Kernel, per_cent
+from heddle.kernels import Cache, Kernel, per_cent
 from heddle.statistics_file import Statistics, collapse, number
 from heddle.sweeps.values import FLIPPED, halved_and_doubled
 
@@ -48,9 +48,10 @@ class Limit:
 
 
 class Machine:
-    """What can be set on the machine of a run, from the stamp of its statistics."""
+    """What can be set on the machine of a run, from the stamp of its statistics. `found`: of a run
+    with `--report limits`, which knows what the values may be; without it no number is proposed."""
 
-    def __init__(self, statistics: Statistics):
+    def __init__(self, statistics: Statistics, found: Found | None):
         stamp = statistics.get("stamp", {})
         self.settings: dict[str, str] = {
             name.removeprefix("link ").replace("[*]", ""): value
@@ -58,8 +59,8 @@ class Machine:
             if not name.startswith("clock ")}
         self.links = [name.removeprefix("link ") for name in stamp.get("settings", {})
                       if name.startswith("link ")]
-        self.ranges: dict[str, str] = {name.replace("[*]", ""): text
-                                       for name, text in stamp.get("ranges", {}).items()}
+        self.ranges = found and {name.replace("[*]", ""): text
+                                 for name, text in found.ranges.items()}
 
     def known(self, name: str, inside: str = "") -> list[str]:
         """Settings whose path ends with that name. With `inside` the one of what is around that
@@ -72,11 +73,15 @@ class Machine:
         return [setting for setting in around if setting in self.settings][:1]
 
     def setting(self, reason: str, names: Sequence[str], ways: tuple[str, str]) -> Setting | None:
-        """All of these together; None: they have no other value."""
+        """All of these together; None: they have no other value, or none is known."""
+        ranges = self.ranges
+        if ranges is None:
+            return None
+
         def to(which: str) -> tuple[str, ...]:
             found = []
             for name in names:
-                others = halved_and_doubled(self.settings[name], self.ranges.get(name, ""))
+                others = halved_and_doubled(self.settings[name], ranges.get(name, ""))
                 value = others.get(which, others.get("other") if which == ways[0] else None)
                 if value is None or value == "false":
                     return ()
@@ -139,8 +144,9 @@ class Judged:
         return sum(stats.get(name, 0) for of, stats in self.sums.items() if not path or of == path)
 
     def miss_rate(self, path: str) -> float:
-        hits, misses = self.stat("hits", path), self.stat("misses", path)
-        return misses / (hits + misses) if hits + misses else 1.0
+        cache = Cache()
+        cache.add(self.sums.get(path, {}))
+        return cache.misses / cache.all if cache.all else 1.0
 
     # -- loads
 
@@ -227,6 +233,8 @@ def scarce(k: Kernel) -> str:
 
 def room(j: Judged, scarce: str) -> tuple[Setting, ...]:
     """The command processor places work-groups by its own count of what a compute unit has."""
-    names = {"lds": ("cu.lds", "cp.lds"), "work_group_slots": ("cp.work_groups",)}.get(
-        scarce, (f"cu.{scarce}", f"cp.{scarce}"))
+    names = {"lds": ("cu.lds", "cp.lds", "player.shared", "l1.size"),
+             "vgprs": ("cu.vgprs", "cp.vgprs", "player.registers"),
+             "work_group_slots": ("cp.work_groups", "player.blocks")}.get(
+                 scarce, (f"cu.{scarce}", f"cp.{scarce}"))
     return j.machine.more_of_all("more wavefronts fit on a SIMD", *names)

@@ -4,13 +4,15 @@
 A kernel's *slot-cycles* (wavefront slots of all compute units times cycles) are divided as
 components/protocols/work/work_cycles.h and components/amd/command_processor/kernel_account.c say.
 Here they are rows of a group and a kind, whatever their names, and have to add up to
-cycles * slots."""
+cycles * slots. Streaming multiprocessors have kinds of their own
+(components/protocols/thread_block/warp_cycles.h)."""
 from __future__ import annotations
 
 import dataclasses
 import itertools
 from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
+from heddle import terms
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, collapse, identity, labels, number
 
@@ -20,13 +22,11 @@ if TYPE_CHECKING:
 WAVEFRONTS = ("issued", "executing", "waiting")  # groups of wavefronts that have not ended
 # What a work-group takes: the same in all launches of a kernel.
 SHAPE = ("compute_units", "simds", "slots_per_simd", "wavefronts_per_work_group",
-         "work_groups_per_unit", "vgprs", "sgprs", "lds_bytes")
+         "work_groups_per_unit", "vgprs", "sgprs", "lds_bytes", "lanes")
 ACHIEVED = ("wavefront_cycles", "unit_cycles", "longest_unit_cycles")
 UNITS = ("lds_busy", "lds_conflict", "vector_memory_instructions", "vector_memory_cycles",
          "vector_memory_lines", "scratch_lines", "valu_idle_lanes", "polls")
-
-
-LANES = 64  # of a wavefront
+BUSY = "_busy"  # of the units of a sub-core, behind their names
 
 
 def per_cent(part: float, whole: float) -> float:
@@ -45,6 +45,14 @@ class Cache:
     def all(self) -> int:
         return self.hits + self.misses
 
+    def add(self, stats: dict[str, Any]) -> None:
+        """Of a cache of sectors: its sectors."""
+        merged = number(stats, "mshr_hits") + number(stats, "pending_hits")
+        self.hits += number(stats, "hits")
+        self.misses += (number(stats, "misses") + number(stats, "sector_misses")
+                        + number(stats, "pending_hits"))
+        self.merged += merged
+
 
 @dataclasses.dataclass
 class Kernel:
@@ -56,6 +64,7 @@ class Kernel:
     caches: dict[str, Cache] = dataclasses.field(default_factory=dict)
     sums: dict[str, int] = dataclasses.field(
         default_factory=lambda: dict.fromkeys((*SHAPE, *ACHIEVED, *UNITS, "all_unit_cycles"), 0))
+    busy: dict[str, int] = dataclasses.field(default_factory=dict)  # cycles of an SM's units
     limiters: list[str] = dataclasses.field(default_factory=list)
     limits: list[Limit] = dataclasses.field(default_factory=list)  # see heddle.limits
 
@@ -95,9 +104,32 @@ class Kernel:
         return ", ".join(self.limiters)
 
     @property
+    def is_nvidia(self) -> bool:
+        """Its warps ran on streaming multiprocessors."""
+        return self["lanes"] != 0
+
+    @property
+    def width(self) -> int:
+        """Lanes of a wavefront."""
+        return self["lanes"] or 64
+
+    def said(self, sentence: str) -> str:
+        return terms.nvidia(sentence) if self.is_nvidia else sentence
+
+    @property
+    def fullest(self) -> tuple[str, float]:
+        """What of a sub-core of an SM works most: a unit, or `issue` of an instruction a cycle; in
+        per cent of the cycles in which its SM has warps."""
+        unit, busy = max((("issue", self.group("issued")), *self.busy.items()),
+                         key=lambda item: item[1])
+        return unit, per_cent(busy, self["unit_cycles"] * self["simds"])
+
+    @property
     def valu(self) -> float:
         """Per cent of the SIMD-cycles in which the VALU works, of those in which its compute unit
-        has wavefronts."""
+        has wavefronts. Of an SM: the fullest of its units."""
+        if self.is_nvidia:
+            return min(self.fullest[1], 100.0)
         busy = self.rows.get(("executing", "valu"), 0) + sum(
             value for (group, kind), value in self.rows.items()
             if group == "issued" and kind.startswith("valu"))
@@ -105,12 +137,15 @@ class Kernel:
 
     @property
     def lanes(self) -> float:
-        """The share of lanes that are on in instructions of the vector ALU. Each is issued for as
-        many cycles as there are SIMDs, whose turn comes one behind the other."""
-        issued = sum(value for (group, kind), value in self.rows.items()
-                     if group == "issued" and kind.startswith("valu"))
-        count = issued / self["simds"] if self["simds"] else 0.0
-        return 1.0 - self["valu_idle_lanes"] / (LANES * count) if count else 1.0
+        """The share of lanes that are on in instructions of the vector ALU, each of which is issued
+        for as many cycles as there are SIMDs, whose turn comes one behind the other; in all
+        instructions of an SM."""
+        issued = self.group("issued") if self.is_nvidia else sum(
+            value for (group, kind), value in self.rows.items()
+            if group == "issued" and kind.startswith("valu"))
+        turn = 1 if self.is_nvidia else self["simds"]
+        count = issued / turn if turn else 0.0
+        return 1.0 - self["valu_idle_lanes"] / (self.width * count) if count else 1.0
 
     def add(self, launch: dict[str, Any], file: str) -> None:
         before, occupancy = self.total, launch.get("occupancy", {})
@@ -130,14 +165,15 @@ class Kernel:
             self.sums[name] += number(occupancy, "achieved", name)
         for name in UNITS:
             self.sums[name] += number(launch, "units", name)
+        for name in launch.get("units", {}) if self.is_nvidia else ():
+            if name.endswith(BUSY) and name not in UNITS:
+                unit = name.removesuffix(BUSY)
+                self.busy[unit] = self.busy.get(unit, 0) + number(launch, "units", name)
         self.sums["all_unit_cycles"] += (number(launch, "cycles")
                                          * number(occupancy, "compute_units"))
         for path, stats in launch.get("components", {}).items():
             if "hits" in stats or "misses" in stats:
-                cache = self.caches.setdefault(collapse(path), Cache())
-                cache.hits += number(stats, "hits")
-                cache.misses += number(stats, "misses")
-                cache.merged += number(stats, "mshr_hits")
+                self.caches.setdefault(collapse(path), Cache()).add(stats)
         self.launches.append(launch)
 
 
@@ -162,9 +198,6 @@ def tell_apart(runs: Sequence[list[Kernel]]) -> None:
 def read(statistics: Statistics, file: str) -> list[Kernel]:
     """A run without any of them, though it launched kernels, is a mistake."""
     kernels = timed(statistics, file)
-    if not kernels and any(k.get("cycles") for k in statistics.get("kernels", [])):
-        raise Mistake(f"'{file}': this report is of AMD's compute units; streaming multiprocessors "
-                      "keep no account of what their warps wait for")
     if statistics.get("kernels") and not kernels:
         raise Mistake(f"'{file}' has no kernel that was simulated with timing, so there is nothing "
                       "to report")
@@ -178,11 +211,11 @@ def _head(sides: Sequence[Kernel]) -> Iterable[str]:
     yield sides[0].label
     for letter, k in zip("ab", sides):
         count, instructions = len(k.launches), k.sum("wavefront_instructions")
-        yield (f"  {f'{letter}: ' if len(sides) > 1 else ''}{count} launch"
-               f"{'' if count == 1 else 'es'}, {k.sum('cycles')} cycles, {k.sum('work_groups')} "
-               f"work-groups, {instructions} instructions, "
-               f"{k.wavefronts / instructions if instructions else 0:.2f} wavefront-cycles an "
-               "instruction")
+        yield k.said(f"  {f'{letter}: ' if len(sides) > 1 else ''}{count} launch"
+                     f"{'' if count == 1 else 'es'}, {k.sum('cycles')} cycles, "
+                     f"{k.sum('work_groups')} work-groups, {instructions} instructions, "
+                     f"{k.wavefronts / instructions if instructions else 0:.2f} wavefront-cycles "
+                     "an instruction")
         overlapping = sum(launch.get("overlaps") is True for launch in k.launches)
         if overlapping:
             yield (f"  {overlapping} of them while another kernel ran, whose work is in the "
@@ -225,9 +258,14 @@ def _details(k: Kernel) -> Iterable[str]:
            f"unit had any, {waves / everywhere if everywhere else 0:.2f} over all; "
            f"{fit / k['simds'] if k['simds'] else 0:.2f} of {k['slots_per_simd']} fit; limited by "
            f"{k.limited_by or 'nothing known'}")
-    yield (f"  a work-group: {k['wavefronts_per_work_group']} wavefronts with {k['vgprs']} vector "
-           f"and {k['sgprs']} scalar registers each, {k['lds_bytes']} bytes of LDS")
-    yield (f"  units, while their compute unit had wavefronts: vector ALUs work {k.valu:.1f} %, "
+    registers = (f"{k['vgprs']} registers a thread" if k.is_nvidia else
+                 f"{k['vgprs']} vector and {k['sgprs']} scalar registers each")
+    yield (f"  a work-group: {k['wavefronts_per_work_group']} wavefronts with {registers}, "
+           f"{k['lds_bytes']} bytes of LDS")
+    alus = f"vector ALUs work {k.valu:.1f} %" if not k.is_nvidia else ", ".join(
+        f"{unit} {per_cent(busy, k['unit_cycles'] * k['simds']):.1f} %"
+        for unit, busy in (("issue", k.group("issued")), *k.busy.items()) if busy)
+    yield (f"  units, while their compute unit had wavefronts: {alus}, "
            f"LDS {per_cent(k['lds_busy'], k['unit_cycles']):.1f} %")
     instructions, lines = k["vector_memory_instructions"], k["vector_memory_lines"]
     if instructions:
@@ -259,7 +297,7 @@ def table(runs: Sequence[list[Kernel]]) -> str:
         lines = [*_head(sides), "", f"  {'slot-cycles':<26}{heads}", *_rows(sides)]
         for letter, k in zip("ab", sides):
             if k.launches:
-                lines += [f"\n  {letter}" if two else "", *_details(k),
+                lines += [f"\n  {letter}" if two else "", *map(k.said, _details(k)),
                           *(f"  {words}" for words in k.words)]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks) or "no kernel has ended\n"

@@ -10,13 +10,14 @@ description says that they have to. Kinds of components are those of diagrams, s
 somebody else's components is judged, too. A setting is named only where the machine has it."""
 from __future__ import annotations
 
+import dataclasses
 from typing import Iterable, Iterator
 
 from heddle import account
 from heddle.fullness import FULL, Found, of_file
 from heddle.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, Machine,
                            Setting, fits, room, scarce, sure)
-from heddle.kernels import LANES, Kernel, per_cent
+from heddle.kernels import Kernel, per_cent
 from heddle.memory_limits import makes_the_queue, of_memory
 from heddle.statistics_file import Statistics, number
 
@@ -48,7 +49,8 @@ def _launch(j: Judged, share: float) -> Limit:
     return Limit("launch", share, (
         f"limited by what a launch costs, too short for it: {share:.0f} % of the time passes "
         f"before the first work-group can be placed, {each:.0f} cycles{of}; fewer, larger launches "
-        f"would share them; {sure(share)}"), j.less("a launch costs less", "cp.kernel_overhead"))
+        f"would share them; {sure(share)}"),
+        j.less("a launch costs less", "cp.kernel_overhead", "player.launch_latency"))
 
 
 def _inner(j: Judged, *without: str) -> tuple[Limit | None, float]:
@@ -72,7 +74,9 @@ def _slowest(j: Judged) -> tuple[Setting, ...]:
 
 
 def _way(j: Judged) -> tuple[Setting, ...]:
-    return (j.less("a wavefront goes on sooner", "cu.branch_latency", "cu.scalar_latency")
+    units = [f"sm.{unit}_latency" for unit, busy in sorted(j.kernel.busy.items(),
+                                                           key=lambda one: -one[1]) if busy]
+    return (j.less("a wavefront goes on sooner", "cu.branch_latency", "cu.scalar_latency", *units)
             + _slower(j, "cu.full_rate"))
 
 
@@ -92,7 +96,8 @@ def _own_time(j: Judged) -> tuple[str, tuple[Setting, ...]]:
 
 
 def _too_few(j: Judged, share: float) -> Limit:
-    """Compute units, or SIMDs, without a wavefront."""
+    """Compute units, or SIMDs, without a wavefront. What is known of wavefronts is a mean over all.
+    It says little about those that make the tail, so what may be their way is tried, too."""
     k, (inner, tries) = j.kernel, _own_time(j)
     launches = len(k.launches)
     if _is_small(k):
@@ -104,8 +109,8 @@ def _too_few(j: Judged, share: float) -> Limit:
         "limited by the tail of the launch, unbalanced: one compute unit had wavefronts for "
         f"{longest // launches} cycles, all of them on average for "
         f"{100 - per_cent(k['unit_cycles'], longest * k['compute_units']):.0f} % less; "
-        f"{_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each{inner}; "
-        f"{sure(share)}"), tries)
+        f"{_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each; {sure(share)}"),
+        tuple(dict.fromkeys((*tries, *_way(j)))))
 
 
 def _empty_simds(j: Judged, share: float) -> Limit:
@@ -140,8 +145,27 @@ RATES = {"valu_quarter": ("integer_multiply", "quarter_rate"),
          "valu_f64_multiply": ("f64_multiply",), "valu_f64_transcendental": ("f64_transcendental",)}
 
 
+def _sm_units(j: Judged, share: float) -> Limit:
+    """The fullest of what a sub-core of an SM has."""
+    unit, busy = j.kernel.fullest
+    shared = j.kernel.sum("work_groups") > len(j.kernel.launches) * j.kernel["compute_units"]
+    more = j.more("more SMs share the work", "sms") if shared else ()
+    if unit == "issue":
+        return Limit("issue", share, (
+            f"limited by the issue of instructions: sub-cores issue one in {busy:.0f} % of the "
+            f"cycles in which their SM has warps; fewer instructions would do; {sure(share)}"),
+            more)
+    return Limit(f"unit_{unit}", share, (
+        f"limited by the {unit} units: they work for {busy:.0f} % of the time in which their SM "
+        f"has warps; {sure(share)}"),
+        j.less("an instruction takes less time", f"sm.{unit}_interval") + more
+        + _slower(j, f"sm.{unit}_interval"))
+
+
 def _valu(j: Judged, share: float) -> Limit:
     k = j.kernel
+    if k.is_nvidia:
+        return _sm_units(j, share)
     issued = {kind: value for (group, kind), value in k.rows.items() if group == "issued"
               and kind.startswith("valu")}
     slow = per_cent(sum(value for kind, value in issued.items() if kind != "valu"),
@@ -170,15 +194,16 @@ def _lds(j: Judged, share: float) -> Limit:
             f"{conflicts:.0f} % of that for conflicts; lanes use addresses that differ by "
             f"multiples of 128 bytes, and rows with a word more would spread them; "
             f"{sure(share)}"))
-    if works >= 100 * FULL or k.waiting("lds_busy") > k.waiting("lgkmcnt_lds"):
+    waits, queues = k.waiting("lgkmcnt_lds", "shared"), k.waiting("lds_busy", "shared_busy")
+    if works >= 100 * FULL or queues > waits:
         return Limit("lds", share, (
             f"limited by the LDS: it works for {works:.0f} % of the time in which its compute unit "
             f"has wavefronts, {conflicts:.0f} % of that for bank conflicts; {sure(share)}"),
             j.more("the LDS passes on more bytes a cycle", "cu.lds_ports"))
     return Limit("lds_latency", share, (
-        f"limited by the latency of the LDS: {k.of_wavefronts(k.waiting('lgkmcnt_lds')):.0f} % of "
-        f"the wavefronts' cycles wait for it, which works for {works:.0f} % of the time; "
-        f"{sure(share)}"), j.less("it answers sooner", "cu.lds_latency"))
+        f"limited by the latency of the LDS: {k.of_wavefronts(waits):.0f} % of the wavefronts' "
+        f"cycles wait for it, which works for {works:.0f} % of the time; {sure(share)}"),
+        j.less("it answers sooner", "cu.lds_latency", "sm.shared_latency"))
 
 
 def _scalar_memory(j: Judged, share: float) -> Limit:
@@ -204,7 +229,7 @@ def _fetch(j: Judged, share: float) -> Limit:
         f"limited by instruction fetch: {k.of_wavefronts(k.waiting('fetch')):.0f} % of the "
         "wavefronts' cycles wait for code"
         f"{_hits(j, 'l1i', '; {} of the fetches hit in the instruction cache')}; {sure(share)}"),
-        j.more("more code is asked for ahead", "cu.instruction_buffer")
+        j.more("more code is asked for ahead", "cu.instruction_buffer", "sm.buffer", "sm.fetch")
         + j.less("code that is there comes sooner", "cu.fetch_latency")
         + j.more("more of it hits", "l1i.size"))
 
@@ -227,20 +252,35 @@ def _sleep(j: Judged, share: float) -> Limit:
 def _lanes_off(j: Judged, share: float) -> Limit:
     k = j.kernel
     return Limit("lanes", share, (
-        f"limited by lanes that are off: of the {LANES} of a wavefront {LANES * k.lanes:.1f} work "
-        "in an instruction of the vector ALU on average; branches diverge, or work-groups are no "
-        f"multiple of {LANES}; {sure(share)}"), _way(j))
+        f"limited by lanes that are off: of the {k.width} of a wavefront {k.width * k.lanes:.1f} "
+        "work in an instruction of the vector ALU on average; branches diverge, or work-groups are "
+        f"no multiple of {k.width}; {sure(share)}"), _way(j))
 
 
 def _program(j: Judged, share: float) -> Limit:
     k, simds = j.kernel, j.kernel["unit_cycles"] * j.kernel["simds"]
     own = k.of_wavefronts(k.group("issued") + k.group("executing"))
+    if k.is_nvidia:
+        unit, busy = k.fullest
+        return Limit("program", share, (
+            f"limited by chains of instructions that need each other's results: warps issue, or "
+            f"wait for a result of their own, for {own:.0f} % of their cycles, while "
+            f"{'sub-cores issue' if unit == 'issue' else f'the {unit} units work'} for {busy:.0f} "
+            f"% of the time; {k['wavefront_cycles'] / simds if simds else 0:.2f} warps a sub-core "
+            f"are too few to fill them; {sure(share)}"), _way(j))
     return Limit("program", share, (
         f"limited by the length of the program, scalar instructions and branches: wavefronts issue "
         f"or execute for {own:.0f} % of their cycles, while the vector ALUs work for {k.valu:.0f} "
         f"% of the time; {k['wavefront_cycles'] / simds if simds else 0:.2f} wavefronts a SIMD are "
         f"too few to fill them; {sure(share)}"),
         _way(j))
+
+
+def _others(j: Judged, share: float) -> Limit:
+    return Limit("others", share, (
+        "limited by blocks that wait for other blocks, at a barrier of the grid, a flag or a lock: "
+        f"{j.kernel.of_wavefronts(j.kernel.waiting('other_blocks')):.0f} % of the warps' cycles; "
+        f"{sure(share)}"))
 
 
 def _spinning(j: Judged) -> Limit | None:
@@ -260,7 +300,7 @@ def _spinning(j: Judged) -> Limit | None:
 CAUSES = {"launch": _launch, "idle": _too_few, "empty": _empty_simds, "dispatch": _dispatch,
           "valu": _valu, "lds": _lds,
           "scalar_memory": _scalar_memory, "barrier": _barrier, "fetch": _fetch,
-          "unequal": _unequal, "sleep": _sleep, account.LANES_OFF: _lanes_off,
+          "unequal": _unequal, "sleep": _sleep, "others": _others, account.LANES_OFF: _lanes_off,
           account.OTHER: _program}
 
 
@@ -309,6 +349,8 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
     worth = [item for item in j.shares.items() if item[1] >= WORTH_SAYING]
     if not scarce(kernel):  # more wavefronts help those that work more than those that wait
         worth.sort(key=lambda item: _rank(kernel, item[0]))
+    if worth and worth[0][0] == "idle" and worth[0][1] > 50 and not _is_small(kernel):
+        worth = worth[:1]  # what the others waited for is no part of the tail
     limits = [limit for cause, share in worth or list(j.shares.items())[:2] if share
               for limit in _limits(j, cause, share)]
     spinning = _spinning(j)
@@ -320,7 +362,7 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
             f"bank conflicts of the LDS cost {conflicts:.0f} % of the wavefronts' cycles "
             f"({per_cent(kernel['lds_conflict'], kernel['lds_busy']):.0f} % of the cycles in which "
             "it works): rows with a word more would spread them")))
-    return limits
+    return [dataclasses.replace(limit, sentence=kernel.said(limit.sentence)) for limit in limits]
 
 
 # ---- a run
@@ -331,7 +373,7 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
     whole = number(statistics, "time_ps")
     if not found or not whole:
         return []
-    machine, limits = Machine(statistics), []
+    machine, limits = Machine(statistics, found), []
     copied, nothing = per_cent(found.copied_ps, whole), per_cent(found.nothing_ps, whole)
     if copied >= WORTH_SAYING:
         link, busy = max(found.links.items(), key=lambda item: item[1], default=("", 0))
@@ -358,7 +400,7 @@ def told(kernels: list[Kernel], statistics: Statistics, file: str,
          found: Found | None = None) -> list[Kernel]:
     """With what limits them. `found`: of a series; None: what the file has."""
     found = found or of_file(statistics, file)
-    machine = Machine(statistics)
+    machine = Machine(statistics, found)
     for kernel in kernels:
         kernel.limits = of_kernel(kernel, found, machine)
     return kernels

@@ -12,11 +12,17 @@ from heddle.kernels import per_cent
 
 # An array is out of balance when its traffic, spread evenly, would take two thirds of the time.
 BALANCED, FEWEST = 2 / 3, 4
-# 64 lanes with 16 bytes each, the most that an instruction moves for a lane, are 16 lines of 64.
-MOST_LINES = 16
+# With 16 bytes a lane, the most that an instruction moves for one, 64 lanes are 16 lines of 64
+# bytes, and the 32 of a warp 4 of 128.
+MOST_LINES, MOST_LINES_OF_A_WARP = 16, 4
 # Loads that a wavefront has under way, below which not even two of them overlap.
 IN_FLIGHT = 2.0
+CACHES = ("l1v.latency", "l1.latency", "l2.latency")
 RECORDS = "`heddle run --report limits` records which element of the machine was full when"
+
+
+def _most_lines(j: Judged) -> int:
+    return MOST_LINES_OF_A_WARP if j.kernel.is_nvidia else MOST_LINES
 
 
 def _place(j: Judged) -> Array | None:
@@ -47,12 +53,14 @@ def _when(j: Judged, array: Array) -> str:
 
 def _atomics(j: Judged) -> tuple[str, float]:
     """The array that does them, the last one that sees any, and their share in what it is asked."""
-    done = [path for path, stats in j.sums.items() if stats.get("atomics")]
+    done = [path for path, stats in j.sums.items() if stats.get("atomics")
+            or stats.get("atomics_done")]
     if not done:
         return "", 0.0
     ways = [path for path, _ in j.levels if path in done] or done
-    asked = sum(j.stat(name, ways[-1]) for name in ("reads", "writes", "atomics"))
-    return ways[-1], per_cent(j.stat("atomics", ways[-1]), asked)
+    atomics = j.stat("atomics", ways[-1]) + j.stat("atomic_requests", ways[-1])
+    others = sum(j.stat(name, ways[-1]) for name in ("reads", "writes", "loads", "stores"))
+    return ways[-1], per_cent(atomics, atomics + others)
 
 
 def _hot(array: Array) -> tuple[str, float]:
@@ -119,13 +127,13 @@ def _scratch(j: Judged, share: float, array: Array | None) -> Limit | None:
         f"registers that were spilled, or arrays that are indexed{where}; "
         f"a wavefront has {k['vgprs']} vector registers; {sure(share)}"),
         (_more_elements(j, array) if array else ())
-        + j.less("each load comes back sooner", "l1v.latency", "l2.latency"))
+        + j.less("each load comes back sooner", *CACHES))
 
 
 def _uneven(j: Judged, share: float, array: Array) -> Limit | None:
     uneven = 1 - array.mean / array.top  # so much less time its traffic takes when it is spread
     if (array.elements < FEWEST or uneven < 1 - BALANCED or array.kind not in ("cache", "memory")
-            or uneven < 1 - MOST_LINES / max(j.lines, 1.0)):  # and so much when lanes coalesce
+            or uneven < 1 - _most_lines(j) / max(j.lines, 1.0)):  # and so much when lanes coalesce
         return None
     hot, often = _hot(array)
     rest = (f"while the {array.elements} of {array.path} are {100 * array.mean / array.first:.0f} %"
@@ -147,16 +155,17 @@ def _uneven(j: Judged, share: float, array: Array) -> Limit | None:
 
 
 def _spread_lanes(j: Judged, share: float, array: Array | None) -> Limit | None:
-    if j.lines <= MOST_LINES:
+    if j.lines <= _most_lines(j):
         return None
     where = f"; {array.path} is {_when(j, array)}" if array else ""
     sure = j.sure_of_place(array) if array else "confidence: medium"
     return Limit("coalescing", share, (
         f"limited by lanes that do not coalesce: an instruction of vector memory asks for "
-        f"{j.lines:.0f} lines, where all that 64 lanes can load is in {MOST_LINES}{where}; "
+        f"{j.lines:.0f} lines, where all that {j.kernel.width} lanes can load is in "
+        f"{_most_lines(j)}{where}; "
         f"neighbouring lanes should use neighbouring words; {sure}"),
         (_more_elements(j, array) if array and array.elements >= FEWEST else ())
-        + j.more("a compute unit asks for more lines a cycle", "cu.vmem_width"))
+        + j.more("a compute unit asks for more lines a cycle", "cu.vmem_width", "sm.requests"))
 
 
 def _bandwidth(j: Judged, share: float, array: Array) -> Limit:
@@ -210,11 +219,11 @@ def _latency(j: Judged, share: float) -> Limit:
         return Limit("chain", share, (
             f"limited by a chain of loads, one behind the other: {few}{way}; more independent "
             f"loads in each wavefront, or more wavefronts, would overlap them; {sure(share)}"),
-            j.less("each load comes back sooner", "l1v.latency", "l2.latency"))
+            j.less("each load comes back sooner", *CACHES))
     return Limit("latency", share, (
         f"limited by loads that too few others hide: {few}{way}; more wavefronts, or more loads in "
         f"each, would; {sure(share)}"),
-        j.less("each load comes back sooner", "l1v.latency", "l2.latency"))
+        j.less("each load comes back sooner", *CACHES))
 
 
 def of_memory(j: Judged, share: float) -> Iterator[Limit]:

@@ -8,7 +8,7 @@ import pathlib
 from typing import Any, Sequence
 
 from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics
+from heddle.statistics_file import Statistics, collapse
 
 Terms = list[tuple[float, str | None]]  # factor, statistic; None: cycles of the place's clock
 
@@ -50,7 +50,8 @@ class Connection:
 
 
 class Model:
-    """`instances` of the places come first, then the parts."""
+    """`instances` of the places come first, then the parts. `ranges`: of parameters by their paths,
+    as declared."""
 
     def __init__(self, dump: dict[str, Any], description: str, sets: Sequence[str]):
         self.description, self.sets = description, list(sets)
@@ -59,6 +60,9 @@ class Model:
         types = {one["name"]: one for one in dump["types"]}
         self.places = [_instance(one, types[one["type"]]) for one in dump["instances"]]
         self.instances = len(self.places)
+        self.ranges = {f"{collapse(one['path'])}.{name}".lstrip("."): text
+                       for one in (*dump["instances"], *dump["parts"])
+                       for name, text in types[one["type"]].get("ranges", {}).items()}
         self.index = {place.path: i for i, place in enumerate(self.places)}
         for one in dump["parts"]:
             self._add_part(one, types[one["type"]])
@@ -93,7 +97,6 @@ class Model:
         medium = wires[wire] if wire else links[link]
         return Connection(one["from"], target.path, target.clock, key, rate, link,
                           medium["bandwidth_bytes_per_s"])
-
 
     def _most_asked(self, port: str, carried: float) -> float:
         """Bytes a cycle that come through a port: at most what the connection carries, and what a

@@ -10,16 +10,29 @@ import tempfile
 from pathlib import Path
 from typing import Iterator
 
-from heddle import statistics_file
+from heddle import statistics_file, terms
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Identity, Statistics, identity, kernel_labels, number
 
 SYMBOLIZER = "llvm-symbolizer-19"
 CAUSES = 3  # named beside an instruction
+TEXTS = {"kernel", "symbol", "instruction"}
 AMDGPU = (224).to_bytes(2, "little")  # e_machine of an ELF file
 
 Row = dict[str, str]
 Place = tuple[str, int]  # a symbol of the code, and an offset from it
+
+
+def _damage(rows: list[Row]) -> str:
+    """What is wrong with the first row that no run has written; "": nothing is."""
+    for i, row in enumerate(rows, 1):
+        if None in row or None in row.values():
+            return f"row {i} does not fit the head"
+        for name, value in row.items():
+            number = value.removeprefix("-") if name == "offset" else value
+            if name not in TEXTS and not number.isdecimal():
+                return f"{name} of row {i} is {value!r:.60}, which is no number"
+    return ""
 
 
 def read(path: str) -> list[Row]:
@@ -33,6 +46,8 @@ def read(path: str) -> list[Row]:
               *(("kernel", "device", "executions") if found else ())}
     if not needed <= set(rows.fieldnames or []):
         raise Mistake(f"'{path}' is not what `heddle run --profile instructions=FILE` writes")
+    if damage := _damage(found):
+        raise Mistake(f"the profile '{path}' is damaged: {damage}")
     return found
 
 
@@ -159,8 +174,10 @@ def table(path: str, program: str | None) -> str:
         of = list(group)
         whole = sum(map(cycles, of))
         executed = sum(int(row["executions"]) for row in of)
-        told += (f"{names[one]}\n  {executed} instructions executed, "
-                 f"{whole} slot-cycles of wavefronts\n\n"
+        slots = f"{whole} slot-cycles of wavefronts"
+        if "waiting.memory" in of[0]:
+            slots = terms.nvidia(slots)
+        told += (f"{names[one]}\n  {executed} instructions executed, {slots}\n\n"
                  f"  {'offset':>12} {'executions':>10} {'slot-cycles':>12} {'of all':>7} "
                  f"{'lines / cy':>12} {'L1':>7} {'L2':>7}  instruction  ; most of its cycles\n")
         told += "".join(

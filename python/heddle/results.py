@@ -35,8 +35,8 @@ def keep(log: pathlib.Path) -> dict[str, Any]:
 def limit_of(statistics: Statistics, file: str) -> str:
     """What limits the kernel that took most cycles; empty if there is none."""
     longest = max(timed(statistics, file), key=lambda kernel: kernel.sum("cycles"), default=None)
-    limits = (of_kernel(longest, of_file(statistics, file), Machine(statistics))
-              if longest else [])
+    found = of_file(statistics, file)
+    limits = of_kernel(longest, found, Machine(statistics, found)) if longest else []
     return limits[0].words if limits else ""
 
 

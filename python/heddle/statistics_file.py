@@ -26,8 +26,9 @@ def _mistake(file: pathlib.Path) -> str:
 
 # What is no number.
 WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder",
-         "path", "kind"}
+         "path", "kind", "range"}
 FLAGS = {"overlaps", "partial"}
+VECTORS = {"units", "blocks"}  # of `--profile blocks`: numbers in a text
 
 
 def _wrong(name: str, value: Any, place: str) -> str:
@@ -39,6 +40,9 @@ def _wrong(name: str, value: Any, place: str) -> str:
                         f"{place}[{key}]" if isinstance(value, list) else f"{place}.{key}")
                  for key, one in inside)
         return next((one for one in found if one), "")
+    if name in VECTORS:
+        return "" if isinstance(value, str) and re.fullmatch(r"\d+( \d+)*", value) else \
+            f"{place} is {value!r:.60}, which are no numbers"
     if name in WORDS or name in FLAGS:
         return "" if isinstance(value, str if name in WORDS else bool) else \
             f"{place} is {value!r:.60}"

@@ -274,14 +274,6 @@ void arena_clear(void *base, size_t bytes)
         bug("cannot clear %zu bytes", bytes);
 }
 
-void arena_forget(void *start, size_t bytes)
-{
-    uintptr_t first = ((uintptr_t)start + ARENA_PAGE - 1) & ~(uintptr_t)(ARENA_PAGE - 1);
-    uintptr_t end = ((uintptr_t)start + bytes) & ~(uintptr_t)(ARENA_PAGE - 1);
-    if (first < end)
-        arena_clear((void *)first, end - first);
-}
-
 struct arena_ends arena_ends(void)
 {
     return (struct arena_ends){slices[0].front.used, slices[0].rear.used};

@@ -60,9 +60,6 @@ void *arena_derive(size_t bytes);
 void arena_expect(void *start, size_t bytes);
 /* Zeroes whole pages of a reservation, from the start of one on. */
 void arena_clear(void *base, size_t bytes);
-/* What lies there is not needed any more: the system gets the pages that are within, on which zeros
- * are found again. In a run, by the owner of the bytes; not for what may stand on huge pages. */
-void arena_forget(void *start, size_t bytes);
 #define ARENA_PAGE ((size_t)4096)
 /* For the runtime, which knows what it touches: in front, however large, and behind, however small.
  * Components call arena_allocate() (engine.h), which decides by the size. */

@@ -21,11 +21,6 @@ void ring_open(const struct platform_table *table);
 /* Called when the components are initialised: takes over the delays that components of other ranks
  * have added to rings. */
 void ring_agree(void);
-/* Between two runs, on a large platform: rings that have more slots than they need give them up.
- * When they have given up `least` bytes the memory goes back to the system: less than RING_FORGETS
- * is not worth the calls of the system, and that slots are new pages again. */
-#define RING_FORGETS ((size_t)1 << 20)
-void ring_forget(size_t least);
 /* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
  * set again when one has been loaded. */
 void ring_trace_all(bool on);

@@ -82,6 +82,15 @@ static struct program *find_program(const struct place *p, uint32_t id)
     return NULL;
 }
 
+/* Named by the component itself, or by another one for it. */
+static const struct program *program_of(const struct place *p, uint32_t id)
+{
+    const struct program *found = find_program(p, id);
+    for (uint32_t i = 0; !found && i < place_count; i++)
+        found = find_program(&places[i], id);
+    return found;
+}
+
 void profile_name_program(uint32_t leaf, uint32_t program, const char *name, const char *symbol,
                           uint32_t device, uint64_t entry)
 {
@@ -152,9 +161,9 @@ static struct line *gather(uint32_t *count)
     for (uint32_t i = 0; i < place_count; i++)
         for (uint32_t k = 0; k < places[i].capacity; k++) {
             const struct profile_row *row = &places[i].rows[k];
-            const struct program *program = find_program(&places[i], row->program);
             if (!row->used)
                 continue;
+            const struct program *program = program_of(&places[i], row->program);
             lines[total] = (struct line){program ? program->name : "",
                                          program ? program->symbol : "",
                                          program ? program->device : 0,

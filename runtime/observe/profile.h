@@ -3,6 +3,9 @@
  * share none, and they are added up when the file is written. Rows are no state of the simulation:
  * nothing reads them.
  *
+ * A component may name programs, and the instructions of them, for others that count by the same
+ * numbers and know no names.
+ *
  * Only platforms that are built for it call this (codegen/build: -DHEDDLE_PROFILE), so others pay
  * nothing. The file is CSV: program, device, symbol, offset from its first instruction, the
  * instruction, the counts.

@@ -265,8 +265,6 @@ enum engine_result engine_run(void)
     if (engine.shard_count > 1)
         exchange_deliver_all(within_limit(window_plan.end_ps));
     uint64_t end_ps = move_clocks(result);
-    if (result == ENGINE_STOPPED)
-        ring_forget(RING_FORGETS);
     series_take_until(engine.time_ps);
     engine_flush(end_ps);
     view_end(engine.time_ps);

@@ -258,6 +258,22 @@ static int attributes(uint32_t op, char *at, size_t size, struct attributes *a, 
     attributes(KFD_IOCTL_SVM_OP_GET_ATTR, at, size, &a, sizeof((uint32_t[]){__VA_ARGS__}) / 8,     \
                (uint32_t[]){__VA_ARGS__})
 
+static int retry;
+static int set_retry(int on)
+{
+    struct kfd_ioctl_set_xnack_mode_args mode = {.xnack_enabled = on};
+    int result = call(AMDKFD_IOC_SET_XNACK_MODE, &mode);
+    retry = mode.xnack_enabled;
+    return result;
+}
+
+/* These GPUs cannot: their pages do not move. */
+static void ask_for_retries(void)
+{
+    EXPECT(set_retry(1) == EPERM && set_retry(0) == 0);
+    EXPECT(set_retry(-1) == 0 && retry == 0);
+}
+
 static void use_attributes(bool svm)
 {
     struct attributes a;
@@ -266,10 +282,7 @@ static void use_attributes(bool svm)
     const uint32_t home = KFD_IOCTL_SVM_ATTR_PREFERRED_LOC, may = KFD_IOCTL_SVM_ATTR_ACCESS,
                    may_not = KFD_IOCTL_SVM_ATTR_NO_ACCESS, set = KFD_IOCTL_SVM_ATTR_SET_FLAGS,
                    clear = KFD_IOCTL_SVM_ATTR_CLR_FLAGS;
-    struct kfd_ioctl_set_xnack_mode_args retry = {.xnack_enabled = -1};
-    EXPECT(call(AMDKFD_IOC_SET_XNACK_MODE, &retry) == 0 && retry.xnack_enabled == 0);
-    retry.xnack_enabled = 1;
-    EXPECT(call(AMDKFD_IOC_SET_XNACK_MODE, &retry) == EPERM);
+    EXPECT(set_retry(1) == EBUSY); /* a process with queues */
     memset(at, 5, PAGES * PAGE);
     EXPECT(SET(at, PAGES * PAGE, may, GPU, home, GPU) == (svm ? 0 : EINVAL));
     if (!svm)
@@ -327,6 +340,7 @@ int main(int count, char **words)
     node = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
     EXPECT(kfd >= 0 && node >= 0);
     begin();
+    ask_for_retries();
     use_queues();
     reuse_doorbells();
     use_events();

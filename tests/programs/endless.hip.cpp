@@ -1,6 +1,9 @@
 // A kernel that spins for ever: waits for a flag that nobody sets. The run's limit on cycles must
-// end it. `endless exit`: the program does not wait for it.
+// end it. `endless exit`: the program does not wait for it; `late`: it ends when the kernel runs.
 #include "check.hpp"
+
+#include <chrono>
+#include <thread>
 
 __global__ void spin(volatile int *flag)
 {
@@ -13,6 +16,9 @@ int main(int argc, char **)
     std::vector<int> zero(1, 0);
     int *flag = to_device(zero);
     spin<<<1, 64>>>(flag);
+    if (argc > 2) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
     if (argc > 1) {
         return 0;
     }

@@ -129,3 +129,13 @@ def device_libraries(tmp_path_factory):
     (folder / "oclc_isa_version_942.bc").symlink_to(bitcode / "oclc_isa_version_940.bc")
     (folder / "oclc_abi_version_600.bc").symlink_to(bitcode / "oclc_abi_version_500.bc")
     return folder
+
+
+@pytest.fixture(scope="session")
+def planted_cuda(tmp_path_factory):
+    """The program, compiled once."""
+    if not shutil.which("clang++-19"):
+        pytest.skip("clang-19 is missing")
+    program = tmp_path_factory.mktemp("planted") / "planted"
+    harness.call([harness.HEDDLE, "cuda-cc", harness.ROOT / "tests/programs/cuda/planted.cu", "-o", program])
+    return program

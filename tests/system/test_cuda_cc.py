@@ -45,6 +45,23 @@ def test_ptx_is_for_the_architecture_that_was_asked_for(tmp_path):
         assert ".target sm_90" in ptx.read_text()
 
 
+def test_disassembler_shows_the_ptx_of_a_program(tmp_path):
+    """All of it, of one architecture; a container that is damaged is named."""
+    ptx, program = tmp_path / "a.ptx", tmp_path / "a.o"
+    for more in (["--ptx", "-o", ptx], ["-c", "-o", program]):
+        call([HEDDLE, "cuda-cc", PROGRAMS / "halves.cu", *more])
+    shown = call([HEDDLE, "disasm", program]).stdout
+    assert shown.startswith("# PTX of sm_80\n") and shown.count("# PTX") == 1
+    kernels = re.findall(r"\.entry (\w+)", ptx.read_text())
+    assert kernels and re.findall(r"\.entry (\w+)", shown) == kernels
+    assert call([HEDDLE, "disasm", "--mcpu", "sm_80", program]).stdout == shown
+    call([HEDDLE, "disasm", "--mcpu", "sm_90", program], "holds no GPU code for sm_90", status=1)
+    whole = bytearray(program.read_bytes())
+    whole[whole.index(bytes.fromhex("50ed55ba")) + 4] = 77  # its version
+    program.write_bytes(whole)
+    call([HEDDLE, "disasm", program], "a fat binary of version 77", status=1)
+
+
 def test_options_of_nvcc_are_understood(tmp_path):
     words = ("-G -lineinfo -Xptxas -v -ccbin g++ --std c++17 -t 4 -diag-suppress 177 -ftz=true "
              "-rdc=false -maxrregcount=32 --resource-usage --use_fast_math -Xcompiler -Wall")

@@ -2,6 +2,7 @@
 the HIP programs of the other tests through the distribution's libamdhip64."""
 import json
 import re
+import shutil
 
 import pytest
 
@@ -121,6 +122,15 @@ def test_a_memory_fault_is_told_to_the_program_and_to_people(run, mode):
 FULL = pytest.mark.full
 
 
+@pytest.mark.parametrize("mode, how, status", [
+    ("timing", "exit", 5), ("functional", "exit late", 6),
+    pytest.param("timing", "exit late", 5, marks=FULL),
+    pytest.param("functional", "exit", 6, marks=FULL)])
+def test_a_program_ends_though_its_kernel_does_not(run, mode, how, status):
+    run(f"{NANO} --mode {mode} --stall-limit 300000 -- {PROGRAMS / 'endless'} {how}",
+        "--stall-limit", status=status)
+
+
 @pytest.mark.parametrize("platform, calls, seed", [
     ("r9nano", 2000, 1), *(pytest.param(platform, 100000, seed, marks=FULL)
                            for platform in ("r9nano", "mi210") for seed in (1, 2))])
@@ -183,6 +193,30 @@ def test_a_hip_program_runs_on_the_distributions_library(run, program):
 @pytest.mark.parametrize("program", ["vectoradd", "reduction", "streams", "prints", "scratch"])
 def test_a_hip_program_takes_time_on_the_distributions_library(run, program):
     run(f"{NANO} -- {PROGRAMS / program}", f"^PASS {program}")
+
+
+ROCMINFO = f"-- {shutil.which('rocminfo')}"
+NEEDS_ROCMINFO = pytest.mark.skipif(
+    not shutil.which("rocminfo"), reason="rocminfo is not installed: ./dev setup --full")
+MOVING = ("platforms/managed4.heddle --set gpus=2 --set gpu.isa=gfx90a --set host_memory=256MiB"
+          " --stack rocm")
+
+
+@pytest.mark.full
+@NEEDS_ROCMINFO
+@pytest.mark.parametrize("xnack", [0, 1])
+def test_pages_go_to_the_gpu_that_uses_them_with_xnack(measure, run, xnack):
+    on = {"env": {"HSA_XNACK": str(xnack)}}
+    run(f"{MOVING} --mode functional {ROCMINFO}", f"gfx90a:sramecc[+]:xnack[{'-+'[xnack]}]", **on)
+    ran = measure(f"{MOVING} -- {PROGRAMS / 'managed_pingpong.gfx9'} 8", "^PASS", **on)
+    driver = ran.stats["components"]["driver"]
+    assert (driver["migrations"] > 8 and driver["pauses"] > 1) == bool(xnack)
+
+
+@NEEDS_ROCMINFO
+def test_xnack_is_off_where_pages_cannot_move(run):
+    run(f"platforms/mi210.heddle --stack rocm --mode functional {ROCMINFO}",
+        "gfx90a:sramecc[+]:xnack-", env={"HSA_XNACK": "1"})
 
 
 @pytest.mark.full

@@ -171,3 +171,49 @@ def test_programs_without_a_planted_cause(program):
 
 def test_report_that_is_none_is_refused():
     run(f"{PLATFORMS['r9nano']} --report nothing -- vectoradd", "there is cpi and limits", status=2)
+
+
+# ---- streaming multiprocessors
+
+OF_SMS = {
+    "bandwidth": r"limited by the bandwidth of memory\[\*\]\.dram: ",
+    "coalescing": r"limited by lanes that do not coalesce: .* asks for (29|3\d) lines",
+    "chain": "limited by a chain of loads, one behind the other: a warp has 0",
+    "atomics": "limited by atomics on few words: .* on one word or few",
+    "occupancy": "limited by occupancy: shared memory lets only 3.0 of 16 warps onto a sub-core",
+    "fp32": "limited by the fp32 units: they work for",
+    "fp64": "limited by the fp64 units: they work for",
+    "sfu": "limited by the sfu units: they work for",
+    "shared_banks": "limited by bank conflicts of shared memory",
+    "barrier": "limited by barriers: .* wait at a barrier for the slowest of the block",
+    "grid": "limited by the grid: 13 blocks a launch for 108 SMs",
+    "tail": "limited by the tail of the launch, unbalanced: one SM",
+    "launch": "limited by what a launch costs"}
+SMS_CHEAP = ("chain", "shared_banks", "grid")
+
+
+@pytest.mark.parametrize("cause", [
+    *SMS_CHEAP, *only_full(*(one for one in OF_SMS if one not in SMS_CHEAP))])
+def test_first_sentence_names_the_planted_cause_on_an_sm(planted_cuda, cause):
+    """The A100's memory does not come near its bandwidth in this model, the H100's does."""
+    machine = "h100" if cause == "bandwidth" else "a100"
+    sentence = longest(run(f"platforms/{machine}.heddle --generic --report limits -- "
+                           f"{planted_cuda} {cause}"))
+    assert re.match(OF_SMS[cause], sentence), sentence
+    assert re.search("confidence: (high|medium|low)", sentence)
+
+
+def test_account_of_warps_adds_up(measure, planted_cuda):
+    """Each slot-cycle once, in words of NVIDIA; the counts are those of the SMs themselves."""
+    done = measure(f"platforms/a100.heddle --generic --report cpi -- {planted_cuda} shared_banks")
+    kernel = done.stats["kernels"][0]
+    sums = [value for kinds in kernel["slot_cycles"].values() for value in kinds.values()]
+    assert sum(sums) == kernel["cycles"] * kernel["slots"]
+    issued = kernel["slot_cycles"]["issued"]
+    assert sum(issued.values()) == kernel["wavefront_instructions"]
+    parts = kernel["components"].values()
+    assert issued["shared"] == sum(one.get("shared_accesses", 0) for one in parts)
+    assert kernel["units"]["lds_conflict"] == sum(one["bank_conflicts"] for one in parts
+                                                  if "shared_accesses" in one)
+    assert re.search(r"occupancy: [34].\d\d warps a sub-core while its SM had any", done.stderr)
+    assert not re.search("wavefront|work-group|SIMD|LDS", done.stderr)

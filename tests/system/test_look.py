@@ -184,6 +184,11 @@ def test_page_has_the_hottest_instructions(measure, tmp_path):
     heddle(f"report {done.stats_file} --profile {page} -o {page}", "is not what", status=1)
     other = measure(f"{TINY} -- matmul_tiled 32").stats_file
     heddle(f"report {other} --profile {table} -o {page}", "is of another run", status=1)
+    text = table.read_text()
+    for wrong, says in ((text.replace(",0,", ",x,", 1), "device of row 1 is 'x'"),
+                        (text.rstrip() + ",7\n", "does not fit"), (text[:-9], "does not fit")):
+        table.write_text(wrong)
+        heddle(f"report {done.stats_file} --profile {table} -o {page}", says, status=1)
 
 
 def test_page_says_how_near_each_resource_is_to_its_limit(measure, tmp_path):
@@ -284,6 +289,16 @@ def test_a_number_that_no_run_has_written_is_named(measure, tmp_path, full, wron
         for what in ("stats", "report") if full or place == chosen[0] else ("stats",):
             words = f"{what} {file}" + (f" -o {tmp_path}/page.html" if what == "report" else "")
             heddle(words, f"damaged.json' is damaged: {re.escape(place[0])}", status=1)
+
+
+@pytest.mark.parametrize("profile", ["blocks", "memory"])
+def test_profile_in_statistics_is_read_and_its_damage_is_named(measure, profile):
+    file = measure(f"{TINY} --mode functional --profile {profile} -- matmul_tiled").stats_file
+    heddle(f"stats {file}", "wavefront_instructions")
+    text = file.read_text()
+    for name in ("units", "blocks"):
+        file.write_text(text.replace(f'"{name}": "', f'"{name}": "x', 1))
+        heddle(f"stats {file}", rf"kernels\[0\].profile.{name} is 'x", status=1)
 
 
 @pytest.mark.parametrize("text,says", [("", "is no JSON"), ("[]", "not what `heddle run"),

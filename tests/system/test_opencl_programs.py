@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, HEDDLE, call
+from harness import ANY, BUILD, HEDDLE, call
 
 SOURCES = Path(__file__).parent.parent / "opencl"
 PROGRAMS = BUILD / "tests/opencl"
@@ -56,8 +56,7 @@ def test_same_code_takes_the_same_cycles_by_opencl_and_by_hip(measure, program, 
     for face in ["opencl", "hip"]:
         done = measure(f"{platform} -- {program('same_code')} {face} {tmp_path / 'code'}",
                        r"PASSED: \d+ checks")
-        launches[face] = [[kernel[fact] for fact in ("name", "cycles", "wavefront_instructions")]
-                          for kernel in done.stats["kernels"]]
+        launches[face] = kernels_of(done)
     assert len(launches["hip"]) == 6
     assert launches["opencl"] == launches["hip"]
 
@@ -84,6 +83,32 @@ def test_what_does_not_fit_into_the_buffer_of_printf_is_told(run, program):
 def test_devices_of_a_context_share_buffers(run, program, platform, mode):
     run(f"platforms/{platform}.heddle --generic --mode {mode} -- {program('devices')}",
         r"PASSED: \d+ checks, 0 failures")
+
+
+def kernels_of(done):
+    return [[kernel[fact] for fact in ("name", "cycles", "wavefront_instructions")]
+            for kernel in done.stats["kernels"]]
+
+
+@pytest.mark.parametrize("platform,name", [
+    ("r9nano", "events"), pytest.param("r9nano_x4", "devices", marks=pytest.mark.full)])
+def test_recorded_program_is_played_as_it_ran(measure, program, tmp_path, platform, name):
+    command = f"platforms/{platform}.heddle --generic"
+    plain = measure(f"{command} -- {program(name)}", r"PASSED: \d+ checks")
+    recorded = measure(f"{command} --record api={tmp_path}/trace -- {program(name)}",
+                       r"recorded in")
+    played = measure(f"{command} --play api={tmp_path}/trace", "^ratio: 1.000000$")
+    assert plain.stats_file.read_text() == recorded.stats_file.read_text()
+    assert len(kernels_of(plain)) > 3
+    assert kernels_of(played) == kernels_of(plain)
+
+
+def test_launch_that_no_trace_says_ends_the_recording(run, program, tmp_path):
+    done = run(f"{R9NANO} --mode functional --record api={tmp_path}/trace --"
+               f" {program('kernel_calls')}", "a launch begins at an offset, which no trace says",
+               status=ANY)
+    assert "PASSED" in done.output
+    assert not (tmp_path / "trace").exists()
 
 
 @pytest.mark.parametrize("platform,device,units", [(R9NANO, "r9nano gpu", 64),

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import HEDDLE, PROGRAMS, call, heddle, same_file
+from harness import HEDDLE, PROGRAMS, ROOT, call, heddle, same_file
 
 TINY = "platforms/tiny.heddle"
+CUDA_PLANTED = ROOT / "tests/programs/cuda/planted.cu"
 
 
 def rows_of(path):
@@ -48,8 +49,10 @@ def test_instructions_add_up_to_the_ledger(measure, tmp_path, program):
     units = [c for path, c in done.components.items() if path.startswith("gpu.sa[0].cu")]
     assert sum(int(row["executions"]) for row in rows) == sum(u["instructions"] for u in units)
     assert sum(int(row["lines"]) for row in rows) == sum(u["vmem_lines"] for u in units)
-    assert sum(int(row["memory_cycles"]) for row in rows) == sum(
-        k["units"]["vector_memory_cycles"] for k in done.stats["kernels"])
+    for name, unit in (("memory_cycles", "vector_memory_cycles"),
+                       ("idle_lanes", "valu_idle_lanes")):
+        assert sum(int(row[name]) for row in rows) == sum(
+            k["units"][unit] for k in done.stats["kernels"])
     kinds = {"hits": "hits", "merged": "mshr_hits", "misses": None}
     for kind, of in kinds.items():
         assert sum(int(row[f"l1_{kind}"]) for row in rows) == cached(done, r"l1[vs]", of)
@@ -131,3 +134,22 @@ def test_nothing_is_printed_of_a_run_without_a_profile(run):
     done = run(f"{TINY} --profile instructions -- processes nothing", "nothing was written",
                status=8)
     assert "no kernel ran" not in done.output and "cannot read" not in done.output
+
+
+def test_instructions_of_a_cuda_program_add_up_to_the_account_of_its_warps(measure, planted_cuda,
+                                                                           tmp_path):
+    """To the cycle, for each kind, with lines of the source; and no statistic changes by a byte."""
+    table, plain = tmp_path / "profile.csv", f"--generic --set sms=4 -- {planted_cuda} coalescing"
+    done = measure(f"platforms/rtx3070.heddle --profile instructions={table} {plain}")
+    same_file(done.stats_file, measure(f"platforms/rtx3070.heddle {plain}").stats_file)
+    rows, units = rows_of(table), done.stats["kernels"][0]["units"]
+    assert cycles_of(rows) == ledger_of(done.stats)
+    assert sum(int(row["executions"]) for row in rows) == sum(
+        kernel["wavefront_instructions"] for kernel in done.stats["kernels"])
+    assert sum(int(row["lines"]) for row in rows) == units["vector_memory_lines"]
+    assert sum(int(row["memory_cycles"]) for row in rows) == units["vector_memory_cycles"]
+    loads = [row for row in rows if row["instruction"].startswith("ld.global")]
+    line = next(i for i, text in enumerate(CUDA_PLANTED.read_text().splitlines(), 1)
+                if "sum += in[(thread * 33" in text)
+    assert loads and all(row["instruction"].endswith(f"// planted.cu:{line}") for row in loads)
+    assert [int(row["offset"]) for row in rows] == [16 * i for i in range(len(rows))]

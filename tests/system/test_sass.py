@@ -75,7 +75,7 @@ def test_blocks_beyond_what_an_sm_holds_wait(sass, holds, more):
         trace = sass.trace("kernel-1.traceg", blocks, lines=chain(200) + [EXIT], **more)
         kernel = sass.play([trace], "--set sms=1 --set channels=1").stats["kernels"][0]
         assert kernel["work_groups"] == blocks
-        assert kernel["occupancy"]["blocks_per_sm"] == holds
+        assert kernel["occupancy"]["work_groups_per_unit"] == holds
         cycles.append(kernel["cycles"] - 5000)
     assert 1.4 < cycles[1] / cycles[0] < 2.1
 

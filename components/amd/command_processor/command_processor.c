@@ -281,8 +281,8 @@ static bool dispatch(struct command_processor *c, uint32_t number)
     memcpy(work_map_placement(payload), &placement, sizeof placement);
     arena_at(struct placed_group, c->groups)[cu * 64 + placement.work_group_slot] =
         (struct placed_group){(uint16_t)number, placement.wavefronts};
-    account_place(account_of(c, number), &c->all, command_processor_now(c), placement.wavefronts,
-                  !d->left);
+    slot_account_place(&account_of(c, number)->slots, &c->all, command_processor_now(c),
+                       placement.wavefronts, !d->left);
     if (engine_unlikely(parts_logged))
         parts_note_placed(&c->io.base);
     return true;
@@ -300,7 +300,7 @@ static bool dispatchers_step(struct command_processor *c)
             && d->start_at <= now) {
             d->state = DISPATCHER_RUNNING;
             d->busy_until = now * 100;
-            account_running(account_of(c, i), &c->all, now);
+            slot_account_running(&account_of(c, i)->slots, &c->all, now);
             progress = true;
             if (!d->left)
                 kernel_release(c, i);

@@ -7,22 +7,14 @@
 #include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_cycles.h"
+#include "components/statistics/slot_account.h"
 #include "runtime/engine/engine.h"
 
 /* ---- kernels: kernel_account.c ---- */
 
-/* Slot-cycles held by placed work-groups up to the cycle `at`. */
-struct slot_use {
-    uint64_t wavefronts; /* now */
-    uint64_t sum;
-    uint64_t at;
-};
-
 /* One a dispatcher. */
 struct kernel_account {
-    uint64_t begin, running, placed; /* cycles; placed: when the last work-group was */
-    uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
-    struct slot_use own;
+    struct slot_account slots;
     struct work_account units;
     uint32_t active; /* arena: uint64_t[compute units]: the part of each in units.active */
 };
@@ -118,9 +110,6 @@ static struct kernel_account *account_of(const struct command_processor *c, uint
 /* kernel_account.c */
 static void account_begin(struct kernel_account *k, const struct slot_use *all, uint64_t now,
                           uint32_t units);
-static void account_running(struct kernel_account *k, const struct slot_use *all, uint64_t now);
-static void account_place(struct kernel_account *k, struct slot_use *all, uint64_t now,
-                          uint32_t wavefronts, bool last);
 static void account_finish(struct kernel_account *k, struct slot_use *all, uint64_t now,
                            uint32_t wavefronts, uint32_t unit, const void *from_unit);
 static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,

@@ -140,10 +140,10 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
         return;
     for (unsigned i = 0; i < e->run; i++) {
         const struct isa_ready *ready = &domain->entries[decode_slot(s->pc)].ready;
-        uint64_t active = isa_wave_exec(s), executed = s->pc;
+        uint64_t idle = domain->workspace.idle_lanes, executed = s->pc;
         if (ready->run(context, s, ready, &domain->workspace) != ISA_OK)
             break;
-        profile_executed(c, w, executed, active);
+        profile_executed(c, w, executed, domain->workspace.idle_lanes - idle);
         w->ahead++;
     }
     s->pc = pc;
@@ -157,13 +157,12 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
 {
     const struct decoded *d = &cu_decoded(c)[w->decoded];
     struct execute_domain *domain = &execute_domains[c->tables];
-    uint64_t active = isa_wave_exec(s), executed = s->pc;
+    uint64_t executed = s->pc;
     if (engine_unlikely(!execute_fits(&d->inst, context)))
         return isa_execute(context, s, &d->inst);
     struct execute_entry *e = execute_entry(c, domain, w->decoded);
     enum isa_status status = e->ready.run(context, s, &e->ready, &domain->workspace);
-    if (status == ISA_OK)
-        profile_executed(c, w, executed, active);
+    profile_executed(c, w, executed, domain->workspace.idle_lanes);
     if (!e->alone && status == ISA_OK && d->kind <= CU_SCALAR
         && !engine_unlikely(instruction_recorder) && engine_likely(!w->unusual)) {
         execute_ahead(c, w, wave, context, s, domain, e);

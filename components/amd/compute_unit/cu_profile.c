@@ -19,7 +19,7 @@
 
 enum {
     PROFILE_EXECUTIONS,
-    PROFILE_LANES,         /* that were active, of all executions */
+    PROFILE_IDLE_LANES,    /* that were off, of vector ALU instructions */
     PROFILE_LINES,         /* line requests of vector memory */
     PROFILE_BYTES,         /* that lanes asked for */
     PROFILE_MEMORY_CYCLES, /* from issue to return */
@@ -33,8 +33,8 @@ enum {
 _Static_assert(PROFILE_ALL <= PROFILE_COUNTS, "a row has room");
 
 static const char *const profile_names[PROFILE_ALL] = {
-    "executions",  "lanes",     "lines",   "bytes",     "memory_cycles", "l1_hits",
-    "l1_merged",   "l1_misses", "l2_hits", "l2_merged", "l2_misses",
+    "executions", "idle_lanes", "lines",   "bytes",     "memory_cycles", "l1_hits",
+    "l1_merged",  "l1_misses",  "l2_hits", "l2_merged", "l2_misses",
 #define X(identifier, group, name) group "." name,
     WORK_CYCLES(X)
 #undef X
@@ -100,11 +100,12 @@ static void profile_issued(struct compute_unit *c, struct cu_wave *w, unsigned i
     w->waiting = w->issuing;
 }
 
-/* With the lanes that were active before it: instructions may be executed before their turns. */
+/* Instructions may be executed before their turns. */
 static void profile_executed(const struct compute_unit *c, const struct cu_wave *w, uint64_t pc,
-                             uint64_t active)
+                             uint64_t idle_lanes)
 {
-    profile_at(c, w, pc)->count[PROFILE_LANES] += (uint64_t)__builtin_popcountll(active);
+    if (idle_lanes)
+        profile_at(c, w, pc)->count[PROFILE_IDLE_LANES] += idle_lanes;
 }
 
 static void profile_asked(struct compute_unit *c, const struct cu_vmem *e, unsigned lines)
@@ -155,7 +156,7 @@ static void profile_scalar_served(struct compute_unit *c, const struct cu_smem *
 #define profile_spent(c, w, kind, cycles)    ((void)0)
 #define profile_waits(c, w, why)             ((void)0)
 #define profile_issued(c, w, issued, cycles) ((void)0)
-#define profile_executed(c, w, pc, active)   ((void)(pc), (void)(active))
+#define profile_executed(c, w, pc, idle)     ((void)(pc), (void)(idle))
 #define profile_asked(c, e, lines)           ((void)0)
 #define profile_returned(c, w, pc, cycles)   ((void)0)
 

@@ -100,7 +100,9 @@ struct run {
     uint32_t still;        /* rounds since a work-group began or ended, */
     uint64_t since;        /* and `instructions` at that time */
     uint64_t instructions; /* of this launch */
-    uint64_t limit;        /* value of `instructions` at which the run ends */
+    uint64_t limit;        /* value of `instructions` at which the run ends, */
+    const char *limited_by; /* and the option that says so */
+    uint64_t patient_to;   /* the limit behind the end of the program; 0: none */
     bool observed;         /* each instruction is counted or recorded */
     struct touch_launch touch;
 };
@@ -116,6 +118,7 @@ static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static struct isa_workspace workspace;
 static uint32_t launches;
+static uint64_t patience; /* instructions of a resident work-group; 0: the program goes on */
 static struct wave_sync syncs[GPU_SET_MOST];
 static uint32_t counted[DECODE_ENTRIES],
     counted_count; /* entries that this launch uses; `executed` */
@@ -143,7 +146,7 @@ static void limit_reached(struct run *r, const struct group *g, const struct wav
 {
     char what[WORK_FAULT_WHAT];
     snprintf(what, sizeof what, "%" PRIu64 " wavefront instructions have been executed (%s)",
-             r->launch->before + r->instructions, r->launch->most_option);
+             r->launch->before + r->instructions, r->limited_by);
     fault(r, g, w, inst, w->scalars.pc, WORK_NO_LANE, what);
     r->result.end = FUNCTIONAL_LIMIT;
 }
@@ -530,6 +533,27 @@ static bool is_out_of_patience(const struct run *r)
            && (!r->launch->touches || r->instructions - r->since >= most);
 }
 
+static void set_limit(struct run *r)
+{
+    const struct functional_launch *launch = r->launch;
+    uint64_t most = launch->most_instructions;
+    r->limit = !most ? UINT64_MAX : most > launch->before ? most - launch->before : 1;
+    r->limited_by = "--max-cycles";
+    if (!patience)
+        r->patient_to = 0;
+    else if (!r->patient_to)
+        r->patient_to = r->instructions + patience * launch->resident;
+    if (r->patient_to && r->patient_to < r->limit) {
+        r->limit = r->patient_to;
+        r->limited_by = "behind the end of the program, --stall-limit";
+    }
+}
+
+void functional_expect_end(uint64_t each)
+{
+    patience = each;
+}
+
 /* A turn for each work-group that has begun; ended ones leave the list. False: the run failed. */
 static bool run_round(struct run *r)
 {
@@ -540,8 +564,10 @@ static bool run_round(struct run *r)
             return false;
         if (g->ended < g->waves) {
             live[kept++] = g->slot;
-            if (r->launch->attend)
+            if (r->launch->attend) {
                 r->launch->attend(r->launch->gpu);
+                set_limit(r);
+            }
             continue;
         }
         free[r->free++] = g->slot;
@@ -629,11 +655,7 @@ bool functional_is_awaited(void)
 static void take_turn(struct run *r)
 {
     const struct functional_launch *launch = r->launch;
-    r->limit = UINT64_MAX;
-    if (launch->most_instructions)
-        r->limit = launch->most_instructions > launch->before
-                       ? launch->most_instructions - launch->before
-                       : 1;
+    set_limit(r);
     launches++;
     view.refused = false;
     host_view_refresh(&view, launch->program, launch->pages, launch->pid);

@@ -56,7 +56,6 @@ struct functional_launch {
     const struct aql_packet *packet;
     const struct aql_descriptor *descriptor;
     uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
-    const char *most_option;    /* what has set that */
     uint64_t before;            /* wavefront instructions of the run before this launch */
     bool touches;   /* caches and TLBs see the accesses (components/sampling/warmup.h) */
     bool profile;   /* result->profile is filled, too */
@@ -114,6 +113,11 @@ bool functional_is_awaited(void);
 
 /* Runs the kernel to its end, or until it yields. One launch at a time in a process. */
 void functional_run(const struct functional_launch *launch, struct functional_result *result);
+
+/* The program has ended: of each launch that runs from here on, a resident work-group may execute
+ * `each` instructions more before the run ends (FUNCTIONAL_LIMIT); 0: any number. Also inside of
+ * attend(). */
+void functional_expect_end(uint64_t each);
 
 /* Goes on with a launch that has yielded, result->number. `before` is what the run has executed,
  * this launch included; what the result says is of the whole launch. */

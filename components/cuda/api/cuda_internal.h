@@ -9,6 +9,7 @@
 #ifndef HEDDLE_CUDA_INTERNAL_H
 #define HEDDLE_CUDA_INTERNAL_H
 
+#include "components/hip/api/code/hip_registration.h"
 #include "components/hip/api/hip_face.h"
 #include "cuda_types.h"
 
@@ -124,17 +125,6 @@ void cuda_registration_step(void **handle); /* a step that needs nothing */
 void cuda_register_managed(void **handle, void **pointer, char *name, size_t size);
 char cuda_init_module(void **handle);
 
-/* What the HIP library exports for compilers. */
-void __hipUnregisterFatBinary(void **handle);
-void __hipRegisterFunction(void **handle, const void *host_function, char *device_function,
-                           const char *device_name, unsigned thread_limit, void *thread_id,
-                           void *block_id, dim3 *block, dim3 *grid, int *wavefront);
-void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name,
-                      int external, size_t size, int constant, int global);
-hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
-                                      hipStream_t stream);
-hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
-                                     hipStream_t *stream);
 hipError_t hipProfilerStart(void);
 hipError_t hipProfilerStop(void);
 #include <hip/amd_detail/amd_hip_runtime_pt_api.h>

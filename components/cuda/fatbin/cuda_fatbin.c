@@ -78,12 +78,17 @@ static bool read_entry(struct cuda_fatbin *fatbin, const uint8_t *at, size_t lef
     return true;
 }
 
+bool cuda_fatbin_recognise(const void *bytes, size_t size)
+{
+    return size >= HEADER_BYTES && number(bytes, 4) == MAGIC;
+}
+
 bool cuda_fatbin_read(struct cuda_fatbin *fatbin, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;
     fatbin->count = 0;
     fatbin->error[0] = '\0';
-    if (size < HEADER_BYTES || number(at, 4) != MAGIC)
+    if (!cuda_fatbin_recognise(at, size))
         return fail(fatbin, "no fat binary of CUDA: it does not begin with 0x%08x", MAGIC);
     uint64_t version = number(at + 4, 2), header = number(at + 6, 2), content = number(at + 8, 8);
     if (version != VERSION || header < HEADER_BYTES)

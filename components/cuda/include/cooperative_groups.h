@@ -232,6 +232,10 @@ template <typename Group> class lanes : public thread_group
     {
         return (unsigned int)rank;
     }
+    HEDDLE_GROUP unsigned int lane_mask() const
+    {
+        return mask;
+    }
     template <typename T> HEDDLE_GROUP T shfl(T value, unsigned int from) const
     {
         unsigned int source = own().lane_of(from);
@@ -370,16 +374,16 @@ HEDDLE_GROUP coalesced_group tiled_partition(const thread_group &, unsigned int 
     unsigned int first = heddle::lane() / size * size;
     return coalesced_group((size == 32 ? 0xffffffffu : (1u << size) - 1) << first);
 }
-template <typename Parent>
-HEDDLE_GROUP coalesced_group labeled_partition(const Parent &, unsigned int label)
+template <typename Group, typename Label>
+HEDDLE_GROUP coalesced_group labeled_partition(const lanes<Group> &parent, Label label)
 {
-    return coalesced_group(__match_any_sync(__activemask(), label));
+    return coalesced_group(__match_any_sync(parent.lane_mask(), label));
 }
-template <typename Parent>
-HEDDLE_GROUP coalesced_group binary_partition(const Parent &, bool predicate)
+template <typename Group>
+HEDDLE_GROUP coalesced_group binary_partition(const lanes<Group> &parent, bool predicate)
 {
-    unsigned int active = __activemask(), those = __ballot_sync(active, predicate);
-    return coalesced_group(predicate ? those : active & ~those);
+    unsigned int those = __ballot_sync(parent.lane_mask(), predicate);
+    return coalesced_group(predicate ? those : parent.lane_mask() & ~those);
 }
 
 template <typename Group> HEDDLE_GROUP void sync(const Group &group)

@@ -169,9 +169,27 @@ extern cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags);
 extern cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
 extern cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id);
 extern cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device);
+extern cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                          const cudaLaunchAttributeValue *value);
+extern cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                          cudaLaunchAttributeValue *value);
+extern cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from);
 extern cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 extern cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 extern cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
+extern cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream,
+                                               enum cudaStreamCaptureStatus *status,
+                                               unsigned long long *id HEDDLE_DEFAULT(0),
+                                               cudaGraph_t *graph HEDDLE_DEFAULT(0),
+                                               const cudaGraphNode_t **before HEDDLE_DEFAULT(0),
+                                               size_t *count HEDDLE_DEFAULT(0));
+extern cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream,
+                                               enum cudaStreamCaptureStatus *status,
+                                               unsigned long long *id HEDDLE_DEFAULT(0),
+                                               cudaGraph_t *graph HEDDLE_DEFAULT(0),
+                                               const cudaGraphNode_t **before HEDDLE_DEFAULT(0),
+                                               const cudaGraphEdgeData **edges HEDDLE_DEFAULT(0),
+                                               size_t *count HEDDLE_DEFAULT(0));
 extern cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
 
 /* Events */
@@ -184,6 +202,7 @@ extern cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
 extern cudaError_t cudaEventQuery(cudaEvent_t event);
 extern cudaError_t cudaEventSynchronize(cudaEvent_t event);
 extern cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+extern cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t from, cudaEvent_t to);
 
 /* Graphs */
 extern cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
@@ -214,6 +233,28 @@ extern cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaG
 extern cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                           const cudaGraphNode_t *before, size_t count,
                                           const struct cudaMemsetParams *fill);
+extern cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
+                                                const struct cudaMemcpy3DParms *copy);
+extern cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
+                                                  size_t size, enum cudaMemcpyKind kind);
+extern cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
+                                                const struct cudaMemsetParams *fill);
+extern cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
+                                              const struct cudaHostNodeParams *host);
+extern cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                    const struct cudaMemcpy3DParms *copy);
+extern cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                      void *to, const void *from, size_t size,
+                                                      enum cudaMemcpyKind kind);
+extern cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                    const struct cudaMemsetParams *fill);
+extern cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                  const struct cudaHostNodeParams *host);
+extern cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                       cudaGraphExecUpdateResultInfo *result);
+extern cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node,
+                                                   cudaLaunchAttributeID attribute,
+                                                   const cudaLaunchAttributeValue *value);
 extern cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                         const cudaGraphNode_t *before, size_t count,
                                         const struct cudaHostNodeParams *host);
@@ -275,7 +316,8 @@ extern unsigned int __cudaPushCallConfiguration(struct dim3 grid, struct dim3 bl
 #ifdef __cplusplus
 }
 #endif
-#define cudaGetDeviceProperties cudaGetDeviceProperties_v2
+#define cudaGetDeviceProperties  cudaGetDeviceProperties_v2
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v2
 
 static __inline__ __host__ struct cudaExtent make_cudaExtent(size_t width, size_t height,
                                                              size_t depth)

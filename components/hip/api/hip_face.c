@@ -1,14 +1,8 @@
 /* See hip_face.h. */
 #include "hip_face.h"
 
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
-
-static void refuse_recording(const char *why)
-{
-    HIP_RECORD_STEP(refuse(why));
-}
 
 /* The lock of turns is taken first, so that no wake() comes in between. */
 static void wait_for(const void *address)
@@ -77,7 +71,10 @@ const struct hip_face *heddleFace(void)
         .calls_host = hip_calls_host,
         .hostcall_buffer = hip_hostcall_buffer,
         .hostcall_begin = hip_hostcall_begin,
-        .refuse_recording = refuse_recording,
+        .recorder = &hip_recorder,
+        .current_device = hip_current_device,
+        .take_stream_number = hip_stream_take_number,
+        .take_event_number = hip_event_take_number,
         .wait_for = wait_for,
         .wake = wake,
         .make_thread = make_thread,

@@ -10,6 +10,7 @@
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/commands/hip_launch.h"
 #include "components/hip/api/hip_internal.h"
+#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
 
@@ -68,9 +69,11 @@ struct hip_face {
                                   uint64_t *address);
     void (*hostcall_begin)(int device, const char *name, uint64_t ticket);
 
-    /* The calls of this process are not recorded as calls of HIP: `why` is said if they were to
-     * be. */
-    void (*refuse_recording)(const char *why);
+    /* hip_recorder.h, of use while `library->recording` is set; hip_stream.h */
+    const struct hip_recorder *recorder;
+    int (*current_device)(void);
+    uint32_t (*take_stream_number)(void);
+    uint32_t (*take_event_number)(void);
 
     /* Turns. wait_for(): the thread, which holds the lock, waits until wake() has the same address,
      * and gives lock and turn away meanwhile. make_thread(), which

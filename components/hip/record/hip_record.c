@@ -4,8 +4,8 @@
  * The calls are kept until the end, since a copy to the host is noted when it begins and has its
  * data when it is complete. The data go to files at once.
  *
- * Asynchronous copies to pinned memory are looked at whenever a call of HIP returns: the
- * program learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. */
+ * Asynchronous copies to the host are looked at whenever a call of HIP returns: the program
+ * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. */
 #include "hip_record_files.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/process/hip_process.h"
@@ -21,11 +21,11 @@ enum {
     UNORDERED_THREADS = 1000000 /* numbers of threads that have no turns, after the first */
 };
 
-/* A copy to pinned memory that is under way. */
+/* A copy to the host that is under way. */
 struct pending {
     uint64_t ticket;
+    size_t line;
     struct hip_recorded_copy copy;
-    struct api_trace_pointer place;
 };
 
 static struct {
@@ -173,7 +173,7 @@ static struct api_trace_pointer pointer_to(uint64_t address)
     return pointer;
 }
 
-/* ---- asynchronous copies to pinned memory ---- */
+/* ---- asynchronous copies to the host ---- */
 
 static void add_pending(const struct pending *pending)
 {
@@ -181,7 +181,24 @@ static void add_pending(const struct pending *pending)
     record.pending[record.pending_count++] = *pending;
 }
 
-/* Notes the bytes that complete copies have brought. */
+/* Notes the bytes that a copy has brought: in its own line, or behind what was called since, where
+ * it has filled an allocation. */
+static void note_bytes(const struct pending *p)
+{
+    const struct hip_recorded_copy *copy = &p->copy;
+    struct api_trace_call *line = &record.calls[p->line];
+    const char *file = hip_record_data(copy->host, copy->size, copy->rows, copy->to_pitch);
+    if (line->kind == API_TRACE_COPY_FROM_DEVICE)
+        line->file = file;
+    else
+        add(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
+                                     .place = line->place,
+                                     .size = copy->size,
+                                     .rows = copy->rows,
+                                     .host_pitch = copy->to_pitch,
+                                     .file = file});
+}
+
 static void settle(void)
 {
     size_t kept = 0;
@@ -191,14 +208,7 @@ static void settle(void)
             record.pending[kept++] = *p;
             continue;
         }
-        const struct hip_recorded_copy *copy = &p->copy;
-        add(&(struct api_trace_call){
-            .kind = API_TRACE_COMPARE,
-            .place = p->place,
-            .size = copy->size,
-            .rows = copy->rows,
-            .host_pitch = copy->to_pitch,
-            .file = hip_record_data(copy->host, copy->size, copy->rows, copy->to_pitch)});
+        note_bytes(p);
     }
     record.pending_count = kept;
     open_line = NO_PLACE; /* a comparison returns at once */
@@ -218,7 +228,8 @@ static void leave(void)
 /* Host memory in an allocation of its own is copied to or from while the caller goes on. */
 static size_t copy_begins(const struct hip_recorded_copy *copy)
 {
-    bool on_device = copy->to_device && copy->from_device, pinned = !on_device && !copy->waits;
+    bool on_device = copy->to_device && copy->from_device;
+    bool pinned = !on_device && !copy->waits && !copy->pageable;
     struct api_trace_call call = {
         .kind = on_device         ? API_TRACE_COPY_ON_DEVICE
                 : copy->to_device ? (pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE)
@@ -245,8 +256,9 @@ static size_t copy_begins(const struct hip_recorded_copy *copy)
 
 static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
 {
-    if (record.calls[place].kind == API_TRACE_PINNED_FROM_DEVICE)
-        add_pending(&(struct pending){ticket, *copy, record.calls[place].place});
+    enum api_trace_kind kind = record.calls[place].kind;
+    if (kind == API_TRACE_PINNED_FROM_DEVICE || (kind == API_TRACE_COPY_FROM_DEVICE && !copy->waits))
+        add_pending(&(struct pending){ticket, place, *copy});
 }
 
 static void copy_done(size_t place, const struct hip_recorded_copy *copy)

@@ -59,8 +59,6 @@ static void driver_init(struct driver *d)
     bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     ptx_tables_set(driver_program(d), driver_page_table(d));
-    if (ptx_services())
-        ptx_services()->heap_drop(0);
     driver_page_table(d)->fragment_bits =
         (unsigned)__builtin_ctzll((uint64_t)driver_params(d)->fragment);
     residence_init(d);

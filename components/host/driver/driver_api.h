@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define DRIVER_API_VERSION 19
+#define DRIVER_API_VERSION 20
 
 enum driver_status {
     DRIVER_OK,
@@ -245,6 +245,7 @@ struct driver_api {
     enum driver_status (*remove_page)(uint64_t address);
     enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
     enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
+    uint64_t (*pages_moved)(void); /* how often a page of managed memory has changed its place */
     /* For front ends whose programs see device memory themselves. share_memory(): before anything
      * is allocated; the bytes of the GPUs' memory become a file, whose descriptor stays the
      * driver's. alias(): the pages of the host at `host`, all of [address, address + size), show
@@ -400,8 +401,8 @@ struct driver_api {
     /* The program has ended and sets nothing any more, so a kernel that waits for it waits for
      * ever: from here on a wait answers DRIVER_STALL when no command and no work-group has come to
      * its end for as many cycles as --stall-limit says. In any thread, inside of other calls, too.
-     */
-    void (*program_ends)(void);
+     * `ends` is false when another program has come, for front ends of several. */
+    void (*program_ends)(bool ends);
     /* End of the program: writes statistics and traces, and what is known of a run that was
      * interrupted (heddle_platform.interrupt). Idempotent. Returns an exit status; if it is not
      * EXIT_CLEAN, a message is on stderr. */

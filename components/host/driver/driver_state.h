@@ -208,6 +208,7 @@ struct driver_migrate {
     uint64_t not_before;           /* cycle of the next pause */
     bool ready;                    /* managed memory is not in use */
     uint32_t work;                 /* enum migrate_work, of the first question */
+    uint64_t moved;                /* pages that have changed their place */
     uint32_t written;              /* arena: struct driver_written[DRIVER_WRITTEN], by page */
     uint64_t from, to;             /* physical */
     uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */

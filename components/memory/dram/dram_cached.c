@@ -40,7 +40,7 @@ static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps)
 static bool dram_let_go(struct dram *c, uint64_t address)
 {
     if (dram_timing_ops(c)->take(dram_timing(c), 0, address, DRAM_TIMING_WRITE,
-                                 component_now_ps(&c->io.base), false)
+                                 component_now_ps(&c->io.base))
         == DRAM_TIMING_FULL)
         return false;
     dram_front_ops(c)->clean(dram_front(c), address);
@@ -48,7 +48,7 @@ static bool dram_let_go(struct dram *c, uint64_t address)
 }
 
 static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                                    uint64_t address, char *bytes, uint64_t now_ps, bool last)
+                                    uint64_t address, char *bytes, uint64_t now_ps)
 {
     const struct memory_side_cache_ops *ops = dram_front_ops(c);
     unsigned kind = message_kind(m);
@@ -63,8 +63,7 @@ static inline bool dram_take_cached(struct dram *c, unsigned port, const struct 
         if (!dram_can_reply(c, port))
             return false;
         dram_serve(c, port, m);
-    } else if (!dram_take_memory(c, port, m, kind, address, bytes, DRAM_TIMING_READ, now_ps,
-                                 last)) {
+    } else if (!dram_take_memory(c, port, m, kind, address, bytes, DRAM_TIMING_READ, now_ps)) {
         return false;
     }
     ops->settle(dram_front(c), address, kind != MEM_READ);

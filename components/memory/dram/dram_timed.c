@@ -173,11 +173,10 @@ static inline bool dram_can_answer_now(struct dram *c, unsigned port)
 }
 
 /* Request `m` of `port`, of a kind, on the line at `bytes`, needs `access` of memory, if there is
- * room for it there. `last`: no other one is taken in this cycle. true: it has been taken, and
- * leaves its port. */
+ * room for it there. true: it has been taken, and leaves its port. */
 static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
                                          unsigned kind, uint64_t address, char *bytes,
-                                         unsigned access, uint64_t now_ps, bool last)
+                                         unsigned access, uint64_t now_ps)
 {
     /* Half of the numbers for each port: one does not wait for answers that the other does not
      * take. */
@@ -186,7 +185,7 @@ static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const st
     /* A write that can be answered at once needs no number. */
     bool at_once = access == DRAM_TIMING_WRITE && !c->extra_ps && dram_can_answer_now(c, port);
     uint32_t number = at_once ? 0 : index_pool_take(&c->free_requests);
-    uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access, now_ps, last);
+    uint64_t time = dram_timing_ops(c)->take(dram_part(c), number, address, access, now_ps);
     if (time == DRAM_TIMING_FULL) {
         if (!at_once)
             index_pool_give(&c->free_requests, number);
@@ -213,16 +212,16 @@ static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const st
 static __attribute__((noinline)) bool dram_take_atomic(struct dram *c, unsigned port,
                                                        const struct mem_request *m,
                                                        uint64_t address, char *bytes,
-                                                       uint64_t now_ps, bool last)
+                                                       uint64_t now_ps)
 {
     return dram_take_memory(c, port, m, MEM_ATOMIC, address, bytes,
-                            DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps, last);
+                            DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps);
 }
 
 /* The oldest request of `port`, `m`, if there is room for it. What it is, is a constant to what it
  * takes. */
 static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const struct mem_request *m,
-                                        uint64_t now_ps, bool last)
+                                        uint64_t now_ps)
 {
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (engine_unlikely(kind >= MEM_FENCE))
@@ -235,14 +234,12 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
     char *bytes = memory.bytes + (address - memory.first);
     __builtin_prefetch(bytes); /* the host's memory answers meanwhile */
     if (dram_front_ops(c))
-        return dram_take_cached(c, port, m, address, bytes, now_ps, last);
+        return dram_take_cached(c, port, m, address, bytes, now_ps);
     if (kind == MEM_READ)
-        return dram_take_memory(c, port, m, MEM_READ, address, bytes, DRAM_TIMING_READ, now_ps,
-                                last);
+        return dram_take_memory(c, port, m, MEM_READ, address, bytes, DRAM_TIMING_READ, now_ps);
     if (kind == MEM_WRITE)
-        return dram_take_memory(c, port, m, MEM_WRITE, address, bytes, DRAM_TIMING_WRITE, now_ps,
-                                last);
-    return dram_take_atomic(c, port, m, address, bytes, now_ps, last);
+        return dram_take_memory(c, port, m, MEM_WRITE, address, bytes, DRAM_TIMING_WRITE, now_ps);
+    return dram_take_atomic(c, port, m, address, bytes, now_ps);
 }
 
 /* Takes as many as a cycle allows, from the ports in turn. One that the part refused is not tried
@@ -255,7 +252,7 @@ static DRAM_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown, u
                  bit = 1u << DRAM_TOP << port;
         struct ring *in = ring_placed(port == DRAM_TOP ? c->io.top_request : c->io.dma_request);
         const struct mem_request *m = (const struct mem_request *)(void *)ring_slot(in->head);
-        if (!dram_take_timed(c, port, m, now_ps, taken + 1 == most)) {
+        if (!dram_take_timed(c, port, m, now_ps)) {
             asks &= ~bit;
             continue;
         }

@@ -31,9 +31,9 @@ struct dram_timing_ops {
     uint32_t (*setup)(struct part *self, uint32_t line, uint64_t *overhead_ps);
     /* Takes request `number`. Returns its time, which for a write is now, or DRAM_TIMING_LATER; or
      * DRAM_TIMING_FULL when there is no room for it: then nothing has changed, and only advance()
-     * makes room. `last`: no other request is taken at this time. */
+     * makes room. */
     uint64_t (*take)(struct part *self, uint32_t number, uint64_t address, unsigned access,
-                     uint64_t now_ps, bool last);
+                     uint64_t now_ps);
     /* Issues the commands whose time is not after `until_ps`, up to one that settles the time of
      * a request: returns its number and that time. DRAM_TIMING_NONE: there are no more. */
     uint32_t (*advance)(struct part *self, uint64_t until_ps, uint64_t *done_ps);

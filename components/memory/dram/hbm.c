@@ -6,9 +6,6 @@
  * - row: a bank without a request for its open row activates, or first precharges, for its oldest
  *   request; of the banks that may, the one with the oldest request.
  *
- * A request that finds nothing in its way has its command at once (hbm_passes()), and one that
- * finds nothing but time is not queued (hbm_waits_single()).
- *
  * Nothing starves: a bank whose open row has been used `hit_cap` times serves its oldest request
  * next, whatever that wants, and the drain of writes ends at its mark. An open row is closed only
  * for another request or a refresh.
@@ -196,67 +193,6 @@ static HBM_INLINE void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm
         hbm_plan_some(p, ch, edge);
 }
 
-/* A request for an open row that comes to an idle channel at the edge at which its command may go,
- * and behind which no other comes at this edge, need not wait in a queue. Reads of other channels
- * that are issued at this edge are through before it or behind it, by the order of channels; so it
- * must be alone. */
-static HBM_INLINE bool hbm_passes(const struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                  const struct hbm_place *at, uint64_t edge)
-{
-    return ch->banks[at->bank].row == at->row && ch->column[d] <= edge
-           && hbm_column_ready(p, ch, d, at->bank) <= edge && edge < ch->refresh
-           && (d == HBM_WRITE || p->next > edge);
-}
-
-/* Is there nothing that the command of a request, which comes to an idle channel, waits for but an
- * edge before the refresh? Then that edge is the channel's next. */
-static HBM_INLINE bool hbm_waits_single(const struct hbm *p, struct hbm_channel *ch,
-                                        enum hbm_direction d, const struct hbm_place *at,
-                                        uint32_t number, uint64_t edge)
-{
-    uint64_t ready = hbm_max(hbm_max(hbm_column_ready(p, ch, d, at->bank), ch->column[d]), edge);
-    if (ch->banks[at->bank].row != at->row || ready >= ch->refresh)
-        return false;
-    ch->single = (struct hbm_single){
-        .at = *at, .edge = edge, .number = number, .direction = d, .waits = true};
-    ch->next = ready;
-    return true;
-}
-
-/* Another request comes before that edge. */
-static __attribute__((noinline)) void hbm_queue_single(struct hbm *p, struct hbm_channel *ch)
-{
-    const struct hbm_single *one = &ch->single;
-    ch->single.waits = false;
-    ch->next = HBM_NEVER;
-    hbm_enter(p, ch, (enum hbm_direction)one->direction, &one->at, one->number, one->edge);
-}
-
-/* A request for channel `ch`, at which nothing waits. true: it needs no queue, and *time is when it
- * is through. */
-static HBM_INLINE bool hbm_take_idle(struct hbm *p, struct hbm_channel *ch,
-                                     const struct hbm_place *at, uint32_t number, unsigned access,
-                                     uint64_t now_ps, uint64_t edge, bool last, uint64_t *time)
-{
-    enum hbm_direction d = access & DRAM_TIMING_WRITE ? HBM_WRITE : HBM_READ;
-    uint64_t tck = (uint64_t)hbm_params(p)->tck;
-    stat_histogram_add(&p->io.stats.queue_occupancy, 0);
-    hbm_catch_up(p, ch, edge);
-    if (access == (DRAM_TIMING_READ | DRAM_TIMING_WRITE))
-        return false;
-    if (last && edge * tck == now_ps && hbm_passes(p, ch, d, at, edge)) {
-        uint64_t end = hbm_column(p, ch, d, at->bank, at->row, 0, edge);
-        *time = d == HBM_READ ? end * tck : now_ps;
-        return true;
-    }
-    if (!hbm_waits_single(p, ch, d, at, number, edge))
-        return false;
-    if (ch->next < p->next)
-        hbm_set_next(p, ch->next);
-    *time = d == HBM_READ ? DRAM_TIMING_LATER : now_ps;
-    return true;
-}
-
 /* Notes which queue of a channel has no room for a request. */
 static bool hbm_is_full(struct hbm *p, const struct hbm_channel *ch, unsigned access)
 {
@@ -270,31 +206,24 @@ static bool hbm_is_full(struct hbm *p, const struct hbm_channel *ch, unsigned ac
     return full;
 }
 
-static HBM_INLINE uint64_t hbm_take_for(struct part *self, uint32_t number, uint64_t address,
-                                        unsigned access, uint64_t now_ps, bool last)
+static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
+                         uint64_t now_ps)
 {
     struct hbm *p = (struct hbm *)(void *)self;
     struct hbm_place at = hbm_locate(p, address);
     struct hbm_channel *ch = hbm_channel(p, at.channel);
-    uint64_t tck = (uint64_t)hbm_params(p)->tck, edge = (now_ps + tck - 1) / tck, time;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck, edge = (now_ps + tck - 1) / tck;
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
-    if (ch->single.waits) {
-        hbm_queue_single(p, ch);
-        waiting = 1;
+    if (hbm_is_full(p, ch, access))
+        return DRAM_TIMING_FULL;
+    stat_histogram_add(&p->io.stats.queue_occupancy, waiting);
+    if (hbm_finds(ch, HBM_WRITE, &at)) {
+        p->io.stats.joined += access & DRAM_TIMING_WRITE ? 1 : 0;
+        p->io.stats.forwarded += access & DRAM_TIMING_READ ? 1 : 0;
+        return now_ps;
     }
-    if (!waiting) {
-        if (hbm_take_idle(p, ch, &at, number, access, now_ps, edge, last, &time))
-            return time;
-    } else {
-        if (hbm_is_full(p, ch, access))
-            return DRAM_TIMING_FULL;
-        stat_histogram_add(&p->io.stats.queue_occupancy, waiting);
-        if (hbm_finds(ch, HBM_WRITE, &at)) {
-            p->io.stats.joined += access & DRAM_TIMING_WRITE ? 1 : 0;
-            p->io.stats.forwarded += access & DRAM_TIMING_READ ? 1 : 0;
-            return now_ps;
-        }
-    }
+    if (!waiting)
+        hbm_catch_up(p, ch, edge);
     if (access & DRAM_TIMING_READ)
         hbm_enter(p, ch, HBM_READ, &at, number, edge);
     if (access & DRAM_TIMING_WRITE)
@@ -302,25 +231,6 @@ static HBM_INLINE uint64_t hbm_take_for(struct part *self, uint32_t number, uint
     if (ch->next < p->next)
         hbm_set_next(p, ch->next);
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
-}
-
-static uint64_t hbm_take_both(struct part *self, uint32_t number, uint64_t address, uint64_t now_ps,
-                              bool last)
-{
-    return hbm_take_for(self, number, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps, last);
-}
-
-static inline uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address,
-                                unsigned access, uint64_t now_ps, bool last)
-{
-    switch (access) {
-    case DRAM_TIMING_READ:
-        return hbm_take_for(self, number, address, DRAM_TIMING_READ, now_ps, last);
-    case DRAM_TIMING_WRITE:
-        return hbm_take_for(self, number, address, DRAM_TIMING_WRITE, now_ps, last);
-    default:
-        return hbm_take_both(self, number, address, now_ps, last);
-    }
 }
 
 /* The oldest request at `banks` of those whose row is open (`hits`), or of all; each of the banks
@@ -370,21 +280,6 @@ static HBM_INLINE uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *c
     return d == HBM_READ ? r->number : DRAM_TIMING_NONE;
 }
 
-/* Issues the command of the only request. */
-static inline uint32_t hbm_issue_single(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
-{
-    const struct hbm_single *one = &ch->single;
-    uint64_t edge = ch->next, row = one->at.row;
-    ch->single.waits = false;
-    ch->next = HBM_NEVER;
-    if (one->direction == HBM_READ) {
-        *done = hbm_column(p, ch, HBM_READ, one->at.bank, row, 0, edge);
-        return one->number;
-    }
-    hbm_column(p, ch, HBM_WRITE, one->at.bank, row, 0, edge);
-    return DRAM_TIMING_NONE;
-}
-
 /* Issues what was planned, at least one command, and plans anew. */
 static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
 {
@@ -416,8 +311,7 @@ static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done
         struct hbm_channel *ch = hbm_channel(p, i);
         while (ch->next <= until) {
             uint64_t done;
-            uint32_t number = engine_likely(ch->single.waits) ? hbm_issue_single(p, ch, &done)
-                                                              : hbm_look(p, ch, &done);
+            uint32_t number = hbm_look(p, ch, &done);
             if (number != DRAM_TIMING_NONE) {
                 *done_ps = done * tck;
                 return number;
@@ -446,7 +340,7 @@ static uint64_t hbm_due_ps(const struct part *self)
     uint64_t next = HBM_NEVER;
     for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
         const struct hbm_channel *ch = hbm_channel(p, i);
-        if (ch->queues[HBM_READ].count || (ch->single.waits && ch->single.direction == HBM_READ))
+        if (ch->queues[HBM_READ].count)
             next = hbm_min(next, ch->next);
     }
     return next == HBM_NEVER ? DRAM_TIMING_LATER

@@ -80,18 +80,6 @@ struct hbm_place {
     uint64_t line; /* the number of the line among those of this memory */
 };
 
-/* A request that has found its channel without other requests, and its row open. It waits only for
- * the edge of its command, `next` of the channel. It goes to a queue when another request comes
- * before that edge. */
-struct hbm_single {
-    struct hbm_place at;
-    uint64_t edge; /* at which it came */
-    uint32_t number;
-    uint8_t direction;
-    bool waits;
-    uint8_t reserved[2];
-};
-
 struct hbm_channel {
     uint64_t next;          /* edge to look at; HBM_NEVER without requests */
     uint64_t columns, rows; /* banks that may have a command then, unless the refresh is due */
@@ -103,7 +91,6 @@ struct hbm_channel {
     uint8_t direction, last; /* now chosen; of the last column command */
     bool forced;             /* drains because there are many writes */
     uint8_t reserved[5];
-    struct hbm_single single;
     struct hbm_queue queues[2];
     struct hbm_bank banks[]; /* the groups stand behind them */
 };

@@ -139,7 +139,6 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
         return false;
     }
     *c = (struct ptx_call){.code = code, .gpu = o->gpu, .key = o->key};
-    c->view.gpu = o->gpu;
     host_view_refresh(&c->view, o->program, o->pages, o->pid);
     c->view.gpu = o->gpu;
     c->view.unit = HOST_VIEW_NO_UNIT;

@@ -169,9 +169,10 @@ static inline struct sector_target *sector_target_at(const struct sector_cache *
     return arena_at(struct sector_target, c->targets) + i;
 }
 
+/* Digit n of the number is how many bits n has. */
 static inline uint32_t sector_count(unsigned sectors)
 {
-    return (sectors & 1) + (sectors >> 1 & 1) + (sectors >> 2 & 1) + (sectors >> 3 & 1);
+    return 0x4332322132212110u >> 4 * sectors & 7;
 }
 
 static inline uint32_t sector_set_of(const struct sector_cache *c, uint64_t number)

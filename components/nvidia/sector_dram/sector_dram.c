@@ -249,8 +249,8 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     uint64_t address = place_of(c, m->load.address, i, (unsigned)__builtin_ctz(p->left));
     unsigned access = e->kind == SECTOR_MEM_LOAD ? DRAM_TIMING_READ : DRAM_TIMING_WRITE;
     uint32_t number = index_pool_take(&c->free_numbers), owner = p->head;
-    uint64_t time = ops->take(sector_dram_timing(c), number, address, access,
-                              component_now_ps(&c->io.base), false);
+    uint64_t time =
+        ops->take(sector_dram_timing(c), number, address, access, component_now_ps(&c->io.base));
     if (time == DRAM_TIMING_FULL) {
         index_pool_give(&c->free_numbers, number);
         p->full = true;

@@ -16,20 +16,21 @@ static inline void sm_event_add(struct streaming_multiprocessor *c, uint64_t cyc
     *e = (struct sm_event){c->wheel[slot], destination, (uint8_t)warp, memory};
     c->wheel[slot] = number;
     c->event_bits[slot / 64] |= sm_bit(slot % 64);
+    c->event_words |= 1u << slot / 64;
 }
 
 /* Cycle of the first event behind `now`. */
 static inline uint64_t sm_event_next(const struct streaming_multiprocessor *c, uint64_t now)
 {
+    if (!c->event_words)
+        return ENGINE_NEVER;
     uint32_t slot = (uint32_t)((now + 1) % SM_WHEEL), word = slot / 64;
     uint64_t bits = c->event_bits[word] & ~(sm_bit(slot % 64) - 1);
-    for (uint32_t i = 0; i <= SM_WHEEL / 64; i++) {
-        if (bits) {
-            uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            return now + 1 + (found + SM_WHEEL - slot) % SM_WHEEL;
-        }
-        word = (word + 1) % (SM_WHEEL / 64);
+    if (!bits) { /* the next word that has any, in turn; last, the rest of this one */
+        uint32_t behind = c->event_words & ~((2u << word) - 1);
+        word = (uint32_t)__builtin_ctz(behind ? behind : c->event_words);
         bits = c->event_bits[word];
     }
-    return ENGINE_NEVER;
+    uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    return now + 1 + (found + SM_WHEEL - slot) % SM_WHEEL;
 }

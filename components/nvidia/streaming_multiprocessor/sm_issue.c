@@ -48,48 +48,19 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
     return leaves;
 }
 
-static inline void unit_times(const struct streaming_multiprocessor *c, unsigned unit,
-                              uint64_t *latency, uint64_t *interval)
-{
-    const struct streaming_multiprocessor_params *p = streaming_multiprocessor_params(c);
-    const int64_t times[TRACE_UNITS][2] = {
-        [TRACE_FP32] = {p->fp32_latency, p->fp32_interval},
-        [TRACE_INT] = {p->int_latency, p->int_interval},
-        [TRACE_SFU] = {p->sfu_latency, p->sfu_interval},
-        [TRACE_FP64] = {p->fp64_latency, p->fp64_interval},
-        [TRACE_TENSOR] = {p->tensor_latency, p->tensor_interval},
-        [TRACE_BRANCH] = {p->branch_latency, p->branch_interval},
-        [TRACE_TEXTURE] = {p->texture_latency, p->texture_interval},
-        [TRACE_UNIFORM] = {p->uniform_latency, p->uniform_interval},
-    };
-    *latency = (uint64_t)times[unit][0];
-    *interval = (uint64_t)times[unit][1];
-}
-
-/* The cycle in which what waits for the result can issue, of an instruction that issues now and
- * begins in its unit at `start`. */
-static inline uint64_t result_time(const struct streaming_multiprocessor *c, unsigned unit,
-                                   uint64_t now, uint64_t waited, uint64_t start, uint64_t latency)
-{
-    const struct streaming_multiprocessor_params *p = streaming_multiprocessor_params(c);
-    const int64_t chains[TRACE_UNITS] = {
-        [TRACE_FP32] = p->fp32_chain, [TRACE_INT] = p->int_chain, [TRACE_FP64] = p->fp64_chain};
-    if (p->dependent == STREAMING_MULTIPROCESSOR_DEPENDENT_MEASURED && chains[unit])
-        return now + waited + (uint64_t)chains[unit];
-    return start + latency + SM_WRITEBACK;
-}
-
+/* The result is ready behind stages and latency; where it is measured, so long after the issue, and
+ * as much later as the unit was busy. */
 static inline void issue_compute(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
                                  const struct trace_inst *inst, uint32_t slot, uint64_t now,
                                  uint64_t leaves)
 {
-    uint64_t latency, interval;
-    unit_times(c, inst->unit, &latency, &interval);
+    const struct sm_times *times = &c->times[inst->unit];
     uint64_t start = leaves + 1 > sub->unit[inst->unit] ? leaves + 1 : sub->unit[inst->unit];
-    sub->unit[inst->unit] = start + interval;
+    sub->unit[inst->unit] = start + times->interval;
     sub->operand[inst->unit] = start;
-    sm_event_add(c, result_time(c, inst->unit, now, start - leaves - 1, start, latency), slot,
-                 inst->destination, false);
+    uint64_t result = times->chain ? now + (start - leaves - 1) + times->chain
+                                   : start + times->latency + SM_WRITEBACK;
+    sm_event_add(c, result, slot, inst->destination, false);
 }
 
 static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t number,
@@ -101,6 +72,7 @@ static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t num
         (number + sm_sub_cores(c) - (uint32_t)(now % sm_sub_cores(c))) % sm_sub_cores(c);
     struct sm_warp *w = &c->warp[slot];
     uint32_t tail = (sub->queue_head + sub->queue_count++) % SM_QUEUE;
+    c->queued |= 1u << number;
     sm_queue(c, number)[tail] = (struct sm_access){.ready = leaves + 2,
                                                    .issued = now * SM_SUB_CORES + turn,
                                                    .at = w->at,
@@ -190,7 +162,10 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     struct sm_block *b = &c->block[w->block];
     const struct trace_inst *inst = sm_inst(w);
     const uint32_t *words = sm_words(c);
+    if (engine_unlikely(w->asks))
+        account_issue(c, slot);
     sub->ready[inst->unit] &= ~sm_bit(slot);
+    sub->units &= ~((uint32_t)!sub->ready[inst->unit] << inst->unit);
     sub->any &= ~sm_bit(slot);
     w->in_flight++;
     issue_unit(c, number, slot, inst, now);
@@ -217,6 +192,8 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     if (!w->left || inst->kind == TRACE_MATRIX_GATHER)
         gather_pass(c, b, w->number / 4);
     barrier_pass(c, b);
+    if (engine_unlikely(w->asks))
+        account_change(c, slot);
 }
 
 /* Warps whose unit takes an instruction in this cycle; *at becomes the first cycle in which another
@@ -226,9 +203,8 @@ static inline uint64_t sub_core_candidates(const struct streaming_multiprocessor
                                            uint64_t *at)
 {
     uint64_t found = 0;
-    for (unsigned u = 0; u < TRACE_UNITS; u++) {
-        if (!sub->ready[u])
-            continue;
+    for (uint32_t rest = sub->units; rest; rest &= rest - 1) {
+        unsigned u = (unsigned)__builtin_ctz(rest);
         if (u == TRACE_MEMORY
             && sub->queue_count == (uint32_t)streaming_multiprocessor_params(c)->memory_queue)
             continue; /* the memory unit is at work, or waits for what wakes it */

@@ -11,10 +11,9 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
     struct sm_memory *m = &c->memory;
     uint32_t best = SM_SUB_CORES;
     uint64_t first = ENGINE_NEVER, oldest = ENGINE_NEVER;
-    for (uint32_t s = 0; s < sm_sub_cores(c); s++) {
+    for (uint32_t rest = c->queued; rest; rest &= rest - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(rest);
         const struct sm_access *head = &sm_queue(c, s)[c->sub[s].queue_head];
-        if (!c->sub[s].queue_count)
-            continue;
         uint64_t ready = head->ready > m->free_at ? head->ready : m->free_at;
         first = ready < first ? ready : first;
         if (ready > now || head->issued >= oldest)
@@ -28,7 +27,7 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
     }
     m->now = sm_queue(c, best)[c->sub[best].queue_head];
     c->sub[best].queue_head = (c->sub[best].queue_head + 1) % SM_QUEUE;
-    c->sub[best].queue_count--;
+    c->queued &= ~((uint32_t) !--c->sub[best].queue_count << best);
     return true;
 }
 
@@ -53,6 +52,8 @@ static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *re
                            (unsigned)params->shared_banks, &parts);
     c->io.stats.shared_accesses++;
     c->io.stats.bank_conflicts += cycles - parts;
+    if (engine_unlikely(c->warp[a->warp].asks))
+        account_shared(c, a->warp, cycles, cycles - parts);
     if (a->kind == TRACE_COPY) { /* the place that the next copy fills when its data has come */
         c->async[a->warp].writes = (uint8_t)cycles;
         sm_event_add(c, now + 1, a->warp, a->destination, true);
@@ -78,6 +79,8 @@ static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
     }
     m->sent = 0;
     coalesce(&m->lines, record, m->now.width, (uint64_t)c->io.base.leaf * SM_WARPS + m->now.warp);
+    if (engine_unlikely(c->warp[m->now.warp].asks))
+        account_memory(c, &m->now, m->lines.count);
     m->active = true;
     m->tag = SM_NONE;
     if (m->now.kind == TRACE_COPY) {
@@ -114,11 +117,13 @@ static inline bool memory_tag(struct streaming_multiprocessor *c, const struct s
         return false;
     c->memory.free_pending = sm_pending(c, free)->next;
     *sm_pending(c, free) = (struct sm_pending){.left = requests,
+                                               .issued = (uint32_t)(a->issued / SM_SUB_CORES),
                                                .destination = a->destination,
                                                .next = SM_NONE,
                                                .warp = a->warp,
                                                .writes = a->writes,
-                                               .each = a->kind == TRACE_BULK_LOAD};
+                                               .each = a->kind == TRACE_BULK_LOAD,
+                                               .id = (uint16_t)(sm_words(c)[a->at] & TRACE_ID)};
     *tag = free;
     return true;
 }
@@ -178,6 +183,8 @@ static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now)
             memory_shared_take(c, now, p->writes);
         if (--p->left)
             continue;
+        if (engine_unlikely(c->warp[p->warp].asks && p->issued))
+            account_answer(c, p);
         memory_answered(c, p, now);
         p->next = c->memory.free_pending;
         c->memory.free_pending = tag;

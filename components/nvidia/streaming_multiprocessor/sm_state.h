@@ -12,6 +12,7 @@
 
 #include "components/protocols/thread_block/bulk.h"
 #include "components/protocols/thread_block/coalesce.h"
+#include "components/protocols/thread_block/warp_cycles.h"
 #include "warp_scheduler.h"
 
 enum {
@@ -44,6 +45,7 @@ struct sm_warp {
     uint32_t left;                /* instructions not issued */
     uint32_t insts;               /* arena: static instructions of its kernel */
     uint16_t id;                  /* of the next instruction */
+    uint16_t last;                /* of the one that issued last, where there is an account */
     uint16_t in_flight, accesses; /* instructions issued and not over; those to memory among them */
     uint8_t block;
     uint8_t buffered; /* of `left`, those at hand */
@@ -52,7 +54,9 @@ struct sm_warp {
     uint8_t barrier;  /* the one it waits at */
     uint16_t most;    /* groups; of SM_WAITS_PHASE, the barrier, */
     uint32_t need;    /* and how many copies to it, or arrivals; 0: those under way */
-    bool used;
+    uint8_t doing;    /* since the cycle `since`: enum warp_cycles_kind; both only if its block */
+    bool used, asks;  /* asks for them */
+    uint64_t since;
     uint64_t pending[TRACE_REGISTERS / 64]; /* registers to be written */
     uint64_t memory[TRACE_REGISTERS / 64];  /* of these, by memory */
 };
@@ -74,6 +78,8 @@ struct sm_block {
     bool more, asked; /* the store has not all of it; it has been asked for */
     uint32_t ended;   /* warps that have no more, by number */
     uint64_t warp_instructions, thread_instructions;
+    uint64_t start; /* cycle */
+    bool asks;      /* for an account */
 };
 
 /* An instruction ends: its register is written. */
@@ -81,6 +87,11 @@ struct sm_event {
     uint16_t next, destination;
     uint8_t warp;
     bool memory;
+};
+
+/* What the parameters say of a unit, in cycles; chain 0: its results take stages and latency. */
+struct sm_times {
+    uint32_t latency, interval, chain;
 };
 
 /* A register bank: its reads are numbered cycle * bank_reads + read; bit i: read `first` + i is
@@ -93,6 +104,7 @@ struct sm_bank {
 struct sm_sub_core {
     uint64_t ready[TRACE_UNITS];   /* warps by the unit of their next instruction */
     uint64_t any;                  /* all of them */
+    uint32_t units;                /* bits of the units that have any */
     uint64_t memory;               /* warps whose next instruction waits for an answer of memory */
     uint64_t latch[TRACE_UNITS];   /* between issue and collectors */
     uint64_t operand[TRACE_UNITS]; /* between collectors and unit */
@@ -116,9 +128,11 @@ struct sm_access {
 /* Answers that a memory instruction waits for; its index is their tag. */
 struct sm_pending {
     uint32_t left;
+    uint32_t issued; /* cycle, the lower bits of it; 0: of a bulk copy, or there is no account */
     uint16_t destination, next;
     uint8_t warp, writes;
-    bool each; /* `writes` for each answer */
+    bool each;   /* `writes` for each answer */
+    uint16_t id; /* of the instruction, where there is an account */
 };
 
 struct sm_memory {
@@ -156,8 +170,14 @@ struct sm_copier {
     struct sm_request request;
 };
 
+/* Registers that shared memory brings, of a warp that is accounted for. */
+struct sm_shared_registers {
+    uint64_t pending[TRACE_REGISTERS / 64];
+};
+
 struct streaming_multiprocessor {
     struct streaming_multiprocessor_io io;
+    uint64_t now;               /* cycle of the tick */
     uint64_t free_warps, fetch; /* slots without a warp; warps whose buffer is empty */
     uint32_t next_fetch;
     uint32_t resident;    /* blocks */
@@ -168,17 +188,23 @@ struct streaming_multiprocessor {
     uint32_t carve;       /* bytes of shared memory that the L1 has made room for */
     uint32_t asked;       /* answers of the L1's control that are to come */
     bool forget;          /* the L1 is to be told */
-    uint32_t event_table, pending_table, queue_table; /* arena */
+    uint32_t event_table, pending_table, queue_table, account_table; /* arena */
     uint16_t free_event, events_used; /* events that were used once; SM_NONE: none is free */
+    uint32_t event_words;             /* bits of the words of event_bits that are not 0 */
     uint64_t event_bits[SM_WHEEL / 64];
     uint16_t wheel[SM_WHEEL]; /* events of a cycle, SM_NONE: none */
+    uint32_t queued;          /* bits of the sub-cores whose queue to the memory unit has any */
+    struct sm_times times[TRACE_UNITS];
     struct sm_sub_core sub[SM_SUB_CORES];
     struct sm_block block[SM_BLOCKS];
     struct sm_warp warp[SM_WARPS];
     struct sm_memory memory;
     struct sm_copier copier;
     struct sm_async async[SM_WARPS];
+    struct sm_shared_registers shared[SM_WARPS];
 };
+
+_Static_assert(SM_WHEEL / 64 == 32, "event_words has a bit for each word");
 
 static inline uint64_t sm_bit(uint32_t n)
 {
@@ -205,6 +231,12 @@ static inline struct sm_access *sm_queue(const struct streaming_multiprocessor *
     return arena_at(struct sm_access, c->queue_table) + sub * SM_QUEUE;
 }
 
+static inline struct warp_account *sm_account(const struct streaming_multiprocessor *c,
+                                              uint32_t block)
+{
+    return arena_at(struct warp_account, c->account_table) + block;
+}
+
 static inline const uint32_t *sm_words(const struct streaming_multiprocessor *c)
 {
     return trace_words(streaming_multiprocessor_stream(c));
@@ -213,6 +245,12 @@ static inline const uint32_t *sm_words(const struct streaming_multiprocessor *c)
 static inline const struct trace_inst *sm_inst(const struct sm_warp *w)
 {
     return arena_at(const struct trace_inst, w->insts) + w->id;
+}
+
+/* Is the warp's next instruction, which is one of memory, an access to shared memory? */
+static inline bool sm_is_shared(const struct streaming_multiprocessor *c, const struct sm_warp *w)
+{
+    return trace_record_space(sm_words(c)[w->at]) == TRACE_SHARED;
 }
 
 /* The last cycle that the wheel has, if `cycle` lies behind it. */
@@ -280,5 +318,17 @@ static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64
 /* ---- sm_issue.c ---- */
 
 static bool warps_issue(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
+
+/* ---- sm_account.c: of blocks that ask for it ---- */
+
+static void account_begin(struct streaming_multiprocessor *c, uint32_t number);
+static void account_change(struct streaming_multiprocessor *c, uint32_t slot);
+static void account_issue(struct streaming_multiprocessor *c, uint32_t slot);
+static void account_memory(struct streaming_multiprocessor *c, const struct sm_access *a,
+                           uint32_t lines);
+static void account_answer(struct streaming_multiprocessor *c, const struct sm_pending *p);
+static void account_shared(struct streaming_multiprocessor *c, uint32_t slot, unsigned cycles,
+                           unsigned conflicts);
+static const struct warp_account *account_end(struct streaming_multiprocessor *c, uint32_t number);
 
 #endif

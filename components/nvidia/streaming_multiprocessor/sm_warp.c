@@ -17,8 +17,7 @@ static inline bool sm_any_pending(const uint64_t *set, const struct trace_inst *
     return found;
 }
 
-/* Looks whether the next instruction of a warp that is not ready can issue. */
-static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
+static inline void warp_find(struct streaming_multiprocessor *c, uint32_t slot)
 {
     struct sm_warp *w = &c->warp[slot];
     struct sm_sub_core *sub = &c->sub[slot % sm_sub_cores(c)];
@@ -32,7 +31,16 @@ static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
         return;
     }
     sub->ready[inst->unit] |= sm_bit(slot);
+    sub->units |= 1u << inst->unit;
     sub->any |= sm_bit(slot);
+}
+
+/* Looks whether the next instruction of a warp that is not ready can issue. */
+static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
+{
+    warp_find(c, slot);
+    if (engine_unlikely(c->warp[slot].asks))
+        account_change(c, slot);
 }
 
 static inline void warp_decode(const struct streaming_multiprocessor *c, struct sm_warp *w)
@@ -128,6 +136,8 @@ static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slo
     }
     streaming_multiprocessor_scheduler_ops(c)->leave(streaming_multiprocessor_scheduler(c), sub,
                                                      slot);
+    if (engine_unlikely(w->asks))
+        account_change(c, slot);
     w->used = false;
     c->free_warps |= sm_bit(slot);
     b->warps &= ~sm_bit(slot);
@@ -170,6 +180,7 @@ static bool events_end(struct streaming_multiprocessor *c, uint64_t now)
         return false;
     c->wheel[slot] = SM_NONE;
     c->event_bits[slot / 64] &= ~sm_bit(slot % 64);
+    c->event_words &= ~((uint32_t)!c->event_bits[slot / 64] << slot / 64);
     while (number != SM_NONE) {
         struct sm_event *e = sm_event(c, number);
         uint16_t next = e->next;
@@ -192,7 +203,10 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
                           .insts = from->insts,
                           .block = (uint8_t)number,
                           .number = (uint8_t)i,
-                          .used = true};
+                          .doing = WARP_WAITING_FETCH,
+                          .used = true,
+                          .asks = b->asks,
+                          .since = c->now};
     if (w->left)
         warp_decode(c, w);
     async_start(c, slot);
@@ -218,8 +232,14 @@ static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint
     while (c->block[number].used)
         number++;
     struct sm_block *b = &c->block[number];
-    *b = (struct sm_block){
-        .number = block, .tag = tag, .used = true, .more = from->more, .ended = from->ended};
+    *b = (struct sm_block){.number = block,
+                           .tag = tag,
+                           .used = true,
+                           .more = from->more,
+                           .ended = from->ended,
+                           .asks = from->asks};
+    if (b->asks)
+        account_begin(c, number);
     if (!c->resident++)
         c->active_since = now;
     c->io.stats.blocks++;
@@ -257,6 +277,8 @@ static void block_go_on(struct streaming_multiprocessor *c, uint32_t block)
         if (w->left) {
             warp_decode(c, w);
             c->fetch |= sm_bit(slot);
+            if (w->asks)
+                account_change(c, slot);
         } else if (warp_is_whole(b, w)) {
             warp_leave_block(b, w);
         }
@@ -279,9 +301,13 @@ static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now)
     while (c->blocks_over && streaming_multiprocessor_work_can_reply(c)) {
         struct sm_block *b = &c->block[__builtin_ctzll(c->blocks_over)];
         c->blocks_over &= c->blocks_over - 1;
-        streaming_multiprocessor_work_reply_finished(c, b->tag, b->number, b->warp_instructions,
-                                                     b->thread_instructions);
-        timeline_end(&c->io.base, (uint64_t)(b - c->block), block_span);
+        uint32_t number = (uint32_t)(b - c->block);
+        void *payload = streaming_multiprocessor_work_reply_finished(
+            c, b->tag, b->number, b->warp_instructions, b->thread_instructions);
+        if (b->asks)
+            memcpy(thread_block_finished_account(payload), account_end(c, number),
+                   sizeof(struct warp_account));
+        timeline_end(&c->io.base, number, block_span);
         b->used = false;
         if (!--c->resident)
             c->io.stats.active_cycles += now - c->active_since;

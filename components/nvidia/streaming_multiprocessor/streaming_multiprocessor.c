@@ -31,6 +31,25 @@ static void sm_warm_carve(struct component *self, uint32_t bytes)
 
 static const struct warm_ops sm_warm_ops = {.begin = sm_warm_begin, .carve = sm_warm_carve};
 
+static void times_init(struct streaming_multiprocessor *c)
+{
+    const struct streaming_multiprocessor_params *p = streaming_multiprocessor_params(c);
+    const int64_t times[TRACE_UNITS][3] = {
+        [TRACE_FP32] = {p->fp32_latency, p->fp32_interval, p->fp32_chain},
+        [TRACE_INT] = {p->int_latency, p->int_interval, p->int_chain},
+        [TRACE_SFU] = {p->sfu_latency, p->sfu_interval, 0},
+        [TRACE_FP64] = {p->fp64_latency, p->fp64_interval, p->fp64_chain},
+        [TRACE_TENSOR] = {p->tensor_latency, p->tensor_interval, 0},
+        [TRACE_BRANCH] = {p->branch_latency, p->branch_interval, 0},
+        [TRACE_TEXTURE] = {p->texture_latency, p->texture_interval, 0},
+        [TRACE_UNIFORM] = {p->uniform_latency, p->uniform_interval, 0},
+    };
+    bool measured = p->dependent == STREAMING_MULTIPROCESSOR_DEPENDENT_MEASURED;
+    for (unsigned u = 0; u < TRACE_UNITS; u++)
+        c->times[u] = (struct sm_times){(uint32_t)times[u][0], (uint32_t)times[u][1],
+                                        measured ? (uint32_t)times[u][2] : 0};
+}
+
 static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
@@ -39,7 +58,9 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
     c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
     c->pending_table = arena_allocate((size_t)params->in_flight * sizeof(struct sm_pending));
     c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
+    c->account_table = arena_allocate(SM_BLOCKS * sizeof(struct warp_account));
     c->free_event = SM_NONE;
+    times_init(c);
     for (uint16_t i = 0; i < (uint16_t)params->in_flight; i++)
         sm_pending(c, i)->next = i + 1 < (uint16_t)params->in_flight ? (uint16_t)(i + 1) : SM_NONE;
     for (uint32_t i = 0; i < SM_WHEEL; i++)
@@ -114,6 +135,7 @@ static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
 {
     uint64_t now = streaming_multiprocessor_now(c), at = ENGINE_NEVER;
     bool progress = false;
+    c->now = now;
     if (c->resident) {
         progress |= events_end(c, now);
         progress |= memory_receive(c, now);

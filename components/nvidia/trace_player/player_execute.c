@@ -166,6 +166,11 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     c->call.launch.resident = sms * k->per_sm;
     c->call.launch.observe = execute_observe;
     record_begin(c, &order);
+    const char *symbol = program_kernel_symbol(order.program, k->program_kernel);
+    account_name_kernel(p, k, program_kernel_name(order.program, k->program_kernel), symbol,
+                        packet->gpu,
+                        ptx_find_function(c->call.code->module, l->kernel->name)->first_instruction
+                            * PTX_INSTRUCTION_BYTES);
     free(c->block);
     c->block = NULL;
     return true;

@@ -57,6 +57,20 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
     return to;
 }
 
+/* For a profile: with the line of the source, or else of the PTX. */
+static void execute_name(const struct player_call *c, const struct itrace_inst *inst)
+{
+    const struct ptx_module *m = c->call.code->module;
+    const struct ptx_function *f = ptx_function_of(m, inst->id);
+    const struct ptx_instruction *of = &f->instructions[inst->id - f->first_instruction];
+    char place[160];
+    if (of->line)
+        ptx_place(m, of, place, sizeof place);
+    else
+        snprintf(place, sizeof place, "PTX:%u", of->ptx_line);
+    account_name(c->player, c->kernel, inst, place);
+}
+
 static void execute_decode(struct player_call *c, const struct warp_step *step)
 {
     uint32_t id = step->instruction;
@@ -69,6 +83,7 @@ static void execute_decode(struct player_call *c, const struct warp_step *step)
     c->player->io.stats.unknown += !inst.known;
     if (c->trace)
         c->insts[id] = inst;
+    execute_name(c, &inst);
     c->decoded[id / 64] |= (uint64_t)1 << id % 64;
     if (inst.opcode.unit == SASS_CLASS_EXIT)
         c->exits[id / 64] |= (uint64_t)1 << id % 64;
@@ -121,7 +136,7 @@ static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
 static void lanes_settle(struct player_call *c, uint32_t warp)
 {
     struct player_lanes *l = &c->lanes[warp];
-    if (!(lanes_of(c, warp) & ~(l->arrived | l->exited)))
+    if (l->arrived && !(lanes_of(c, warp) & ~(l->arrived | l->exited)))
         l->arrived = 0;
 }
 
@@ -170,7 +185,10 @@ static void execute_observe(void *context, const struct warp_step *step)
     execute_decode(c, step);
     const struct trace_inst *inst =
         &arena_at(struct trace_inst, c->kernel->insts)[step->instruction];
-    struct itrace_step s = {.mask = step->active, .mode = ITRACE_MODE_NONE};
+    struct itrace_step s; /* without its addresses, which only accesses have */
+    s.mask = step->active;
+    s.mode = ITRACE_MODE_NONE;
+    s.count = 0;
     if (c->exits[step->instruction / 64] >> step->instruction % 64 & 1)
         c->lanes[step->warp].exited |= step->active;
     if (inst->kind == TRACE_BARRIER && !lanes_arrive(c, step))

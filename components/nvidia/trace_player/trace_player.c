@@ -53,6 +53,7 @@ static void trace_player_init(struct trace_player *p)
         p->kernel[i].insts = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
         p->kernel[i].phases = arena_allocate(sizeof(struct player_phases));
     }
+    account_init(p);
 }
 
 /* ---- kernels ---- */
@@ -66,6 +67,7 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
     uint64_t registers = needs->registers < 255 ? needs->registers : 255;
     uint64_t shared = needs->shared + (uint64_t)params->shared_system;
     const char *limit = "threads";
+    k->registers = (uint32_t)registers;
     if (threads <= 32 * TRACE_WARPS && shared <= INT32_MAX) {
         k->block = sm_room_of_block(&p->whole, (uint32_t)threads, (uint32_t)registers, shared,
                                     (uint32_t)params->register_unit, (uint32_t)params->sub_cores,
@@ -113,6 +115,8 @@ static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t 
                                 .command = p->command,
                                 .insts = k->insts,
                                 .phases = k->phases,
+                                .uses = k->uses,
+                                .pcs = k->pcs,
                                 .reading = TRACE_NOTHING,
                                 .next = TRACE_NOTHING};
     return k;
@@ -171,6 +175,7 @@ static void launch_start(struct trace_player *p, struct player_kernel *k, const 
 {
     k->phase = PLAYER_LAUNCHING;
     k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
+    account_begin(p, k);
     if (span)
         timeline_begin_launch(&p->io.base, (uint64_t)(k - p->kernel), span);
 }
@@ -191,6 +196,7 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
     }
     itrace_name_plain(trace->header.kernel_name, name, sizeof name);
     k->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
+    account_name_kernel(p, k, name, trace->header.kernel_name, 0, 0);
     file->span = timeline_name(name);
     launch_start(p, k, file->span);
 }
@@ -212,7 +218,7 @@ static bool launch_finish(struct trace_player *p, uint32_t position)
     if (!host_launch_end(p, k))
         return false;
     execute_end(p, k);
-    sample_describe(k, NULL, k->record);
+    sample_describe(p, k, NULL);
     kernel_end(&p->io.base, k->record);
     if (span)
         timeline_end(&p->io.base, (uint64_t)(k - p->kernel), span);
@@ -231,7 +237,7 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
         p->io.stats.gaps += itrace_gaps_total(&trace->gaps);
         sample_over(p, k);
     }
-    sample_describe(k, trace, k->record);
+    sample_describe(p, k, trace);
     kernel_end(&p->io.base, k->record);
     if (file->span)
         timeline_end(&p->io.base, slot, file->span);
@@ -328,6 +334,7 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
             || !cluster_fits(p, k, tried) || (k->next == TRACE_NOTHING && !execute_block(p, k, sm)))
             continue;
         sm_room_take(room, &k->block);
+        account_place(p, k, sm);
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next);
         p->io.stats.block_wait += trace_player_now(p) - k->next_since;
         read_block_placed(p, k);
@@ -373,6 +380,7 @@ static void block_finished(struct trace_player *p, uint32_t sm, const struct thr
     k->warp_instructions += m->finished.warp_instructions;
     k->thread_instructions += m->finished.thread_instructions;
     sm_room_give(player_room(p, sm), &k->block);
+    account_finish(p, k, sm);
     trace_writer_release(&p->writer, trace_player_stream(p), b);
     p->io.stats.blocks_done++;
 }
@@ -433,6 +441,7 @@ static bool kernels_step(struct trace_player *p)
             kernel_launch(p, k);
         if (k->phase == PLAYER_LAUNCHING && now >= k->start_at) {
             k->phase = PLAYER_RUNNING;
+            slot_account_running(&k->slots, &p->all, now);
             k->next_since = now;
             progress = true;
         }

@@ -10,10 +10,12 @@
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/thread_block/bulk.h"
 #include "components/protocols/thread_block/coalesce.h"
+#include "components/protocols/thread_block/warp_cycles.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"
 #include "components/traces/instruction_trace/reader/itrace_set.h"
 #include "components/traces/instruction_trace/reader/itrace.h"
 #include "components/statistics/kernel_stats.h"
+#include "components/statistics/slot_account.h"
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/stratified_sampler.h"
 #include "components/sampling/warmup.h"
@@ -129,6 +131,13 @@ struct player_kernel {
     uint32_t carve, per_sm;
     struct sm_room block;
     uint64_t blocks, warp_instructions, thread_instructions;
+    uint32_t registers; /* of a thread */
+    uint32_t uses;      /* arena: struct player_use [count(work)] */
+    uint32_t pcs;       /* arena: uint32_t [TRACE_INSTS], of a profile of instructions; */
+    uint32_t profile;   /* its number there */
+    bool accounts;      /* SMs account for its warps */
+    struct slot_account slots;
+    struct warp_account sums;
 };
 
 /* A copy or a fill inside of the GPU that is under way. */
@@ -161,6 +170,7 @@ struct trace_player {
     uint64_t fill_at, fill_end; /* of the copy under way: next line; 0: none */
     uint32_t fills;             /* not answered */
     struct player_move move;
+    struct slot_use all; /* warp slots that blocks of all kernels hold */
     struct player_kernel kernel[TRACE_FILES];
 };
 
@@ -199,6 +209,24 @@ static uint32_t player_free_slot(const struct trace_player *p);
 static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t slot);
 static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
                            const struct player_needs *needs);
+
+/* ---- player_account.c ---- */
+
+static void account_init(struct trace_player *p);
+/* The kernel has a record. */
+static void account_begin(struct trace_player *p, struct player_kernel *k);
+static void account_place(struct trace_player *p, struct player_kernel *k, uint32_t sm);
+static void account_finish(struct trace_player *p, struct player_kernel *k, uint32_t sm);
+static void account_describe(const struct trace_player *p, const struct player_kernel *k,
+                             bool is_timed, struct slot_details *to);
+/* Of a profile of instructions: a static instruction, and what there is to say of it behind its
+ * opcode, or NULL. */
+static void account_name(const struct trace_player *p, const struct player_kernel *k,
+                         const struct itrace_inst *inst, const char *place);
+/* A kernel, and the place of its first instruction. */
+static void account_name_kernel(const struct trace_player *p, struct player_kernel *k,
+                                const char *name, const char *symbol, uint32_t gpu, uint32_t pc);
+static uint32_t sample_kernel_number(const char *symbol);
 
 /* ---- player_host.c ---- */
 
@@ -284,8 +312,8 @@ static uint32_t vector_class_of(uint32_t symbol, const uint64_t vector[SAMPLER_V
 static bool sample_in_turn(void);
 static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol);
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
-static void sample_describe(const struct player_kernel *k, const struct itrace *trace,
-                            uint32_t record);
+static void sample_describe(const struct trace_player *p, const struct player_kernel *k,
+                            const struct itrace *trace);
 static void sample_over(const struct trace_player *p, const struct player_kernel *k);
 
 #endif

@@ -33,6 +33,9 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
                               .kernel = (uint32_t)(k - p->kernel),
                               .threads = k->block.threads,
                               .warps = k->block.threads / 32,
+                              .asks = k->accounts,
+                              .profile = k->profile,
+                              .pcs = k->pcs,
                               .local_base = k->local_base};
     b->first = b->last = trace_writer_take(w, trace_player_stream(p));
     k->write_at = b->first * TRACE_CHUNK;
@@ -72,6 +75,7 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
         struct trace_inst *to = &arena_at(struct trace_inst, k->insts)[inst->id];
         *to = trace_writer_decode(inst);
         trace_async_decode(inst, to);
+        account_name(p, k, inst, NULL);
         k->known = inst->id + 1;
     }
     const struct trace_inst *known = arena_at(struct trace_inst, k->insts) + inst->id;

@@ -19,6 +19,7 @@
 #include "components/sampling/launch_census.h"
 #include "components/sampling/online_sampling.h"
 #include "components/traces/instruction_trace/reader/itrace_name.h"
+#include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
@@ -193,21 +194,21 @@ static unsigned sample_gaps(const struct itrace *trace, struct kernel_detail *de
 }
 
 /* What the record of a kernel says besides. */
-static void sample_describe(const struct player_kernel *k, const struct itrace *trace,
-                            uint32_t record)
+static void sample_describe(const struct trace_player *p, const struct player_kernel *k,
+                            const struct itrace *trace)
 {
-    struct kernel_detail details[3 + PROFILE_DETAILS + ITRACE_GAP_KINDS] = {
-        {NULL, "thread_instructions", NULL, k->thread_instructions},
-        {"occupancy", "blocks_per_sm", NULL, k->per_sm},
-        {"occupancy", "warps_per_block", NULL, k->block.threads / 32},
-    };
-    unsigned count = 3 + profile_details(details + 3);
-    count += sample_gaps(trace, details + count);
+    struct slot_details own = {0};
+    slot_details_add(&own, NULL, "thread_instructions", k->thread_instructions);
+    account_describe(p, k, k->phase == PLAYER_RUNNING, &own);
+    if (own.count + PROFILE_DETAILS + ITRACE_GAP_KINDS > SLOT_DETAILS_MOST)
+        bug("a kernel's record has more details than there is room for");
+    own.count += profile_details(own.detail + own.count);
+    own.count += sample_gaps(trace, own.detail + own.count);
     if (platform_sampling()->kernels || platform_profile())
-        kernel_set_launch(record, k->launch,
+        kernel_set_launch(k->record, k->launch,
                           sampling_way_name(platform_mode() == PLATFORM_FUNCTIONAL
                                                 ? SAMPLING_TOUCHING
                                                 : (enum sampling_way)k->way));
-    kernel_count(record, k->blocks, k->warp_instructions);
-    kernel_describe(record, details, count);
+    kernel_count(k->record, k->blocks, k->warp_instructions);
+    kernel_describe(k->record, own.detail, own.count);
 }

@@ -258,16 +258,50 @@ static void barrier(struct warp_machine *m, const struct warp_op *op, uint32_t m
     warp_arrive(m, number, threads, op->written != WARP_BARRIER_ARRIVES);
 }
 
-static bool sync_is_ready(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+/* Lanes of `mask` that name the same lanes as its first one. */
+static uint32_t alike(const uint32_t *named, uint32_t mask)
 {
-    uint32_t need = op->kind == WARP_ALIGNED
-                        ? m->warp->alive
-                        : ((const uint32_t *)warp_source(m, op, 4))[__builtin_ctz(mask)];
+    uint32_t first = named[__builtin_ctz(mask)], same = 0;
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        same |= (uint32_t)(named[i] == first) << i;
+    return same & mask;
+}
+
+static bool run_gathered(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
+                         uint32_t need)
+{
     m->sync = need;
-    if (warp_gather(m, need))
+    if (!warp_gather(m, need)) {
+        m->split->pc--; /* it executes this operation when it goes on */
+        return false;
+    }
+    op->run(m, op, mask);
+    return true;
+}
+
+/* An operation of lanes that wait for each other; false: some are not here yet. Lanes that name
+ * different ones are groups: all of them run when all are here, else the first one parts from the
+ * others. */
+static bool run_together(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    if (op->kind == WARP_ALIGNED)
+        return run_gathered(m, op, mask, m->warp->alive);
+    const uint32_t *named = warp_source(m, op, 4);
+    uint32_t group = alike(named, mask), all = 0;
+    if (group != mask)
+        for (uint32_t left = mask; left; left &= left - 1)
+            all |= named[__builtin_ctz(left)];
+    if (all & m->warp->alive & ~mask)
+        warp_part(m, mask & ~group, m->split->pc - 1);
+    else if (group != mask) {
+        for (uint32_t left = mask; left; left &= ~group) {
+            group = alike(named, left);
+            m->sync = named[__builtin_ctz(left)];
+            op->run(m, op, group);
+        }
         return true;
-    m->split->pc--; /* it executes this operation when it goes on */
-    return false;
+    }
+    return run_gathered(m, op, group, named[__builtin_ctz(group)]);
 }
 
 /* After a branch backward, or an operation that gives way: may another split go on? */
@@ -319,10 +353,7 @@ static bool control(struct warp_machine *m, const struct warp_op *op, uint32_t m
         return false;
     case WARP_SYNC:
     case WARP_ALIGNED:
-        if (!sync_is_ready(m, op, mask))
-            return true;
-        op->run(m, op, mask);
-        return false;
+        return !run_together(m, op, mask);
     case WARP_YIELD:
         return give_way(m, true);
     case WARP_SYSTEM:
@@ -400,9 +431,12 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
                 execute(m, op, mask);
         } else if (mask) {
             again = control(m, op, mask);
-            if (op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED && again) {
-                m->counted -= op->flags & WARP_COUNTED; /* it only waits */
-                goto schedule;
+            if (op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED) {
+                if (again) {
+                    m->counted -= op->flags & WARP_COUNTED; /* it only waits */
+                    goto schedule;
+                }
+                mask &= m->split->mask;
             }
         }
         if (m->fault) {

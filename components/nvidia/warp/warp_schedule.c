@@ -13,7 +13,7 @@ static bool same_place(const struct warp_split *a, const struct warp_split *b)
 {
     return a->pc == b->pc && a->narrow == b->narrow && a->wide == b->wide && a->local == b->local
            && a->state == b->state && a->barrier == b->barrier
-           && (a->state != WARP_AT_SYNC || a->wait == b->wait);
+           && ((a->state != WARP_AT_SYNC && a->state != WARP_GRANTED) || a->wait == b->wait);
 }
 
 static void join_splits(struct warp_warp *w)
@@ -129,17 +129,29 @@ void warp_part(struct warp_machine *m, uint32_t mask, uint32_t pc)
     m->split->mask &= ~mask;
 }
 
-/* Grants every split that waits for lanes which all wait, or have ended. */
+/* Lanes that wait for those that the split waits for. */
+static uint32_t waiting_with(const struct warp_warp *w, const struct warp_split *s)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct warp_split *other = &w->split[i];
+        if (other->state == WARP_AT_SYNC && !((other->wait ^ s->wait) & w->alive))
+            lanes |= other->mask;
+    }
+    return lanes;
+}
+
+/* Grants every split that waits for lanes which all wait with it, or have ended. */
 static void grant(struct warp_warp *w)
 {
-    uint32_t waiting = 0;
-    for (uint32_t i = 0; i < w->count; i++)
-        waiting |= w->split[i].state == WARP_AT_SYNC ? w->split[i].mask : 0;
+    uint32_t granted = 0;
     for (uint32_t i = 0; i < w->count; i++) {
-        struct warp_split *s = &w->split[i];
-        if (s->state == WARP_AT_SYNC && !(s->wait & w->alive & ~waiting))
-            s->state = WARP_GRANTED;
+        const struct warp_split *s = &w->split[i];
+        if (s->state == WARP_AT_SYNC && !(s->wait & w->alive & ~waiting_with(w, s)))
+            granted |= 1u << i;
     }
+    for (; granted; granted &= granted - 1)
+        w->split[__builtin_ctz(granted)].state = WARP_GRANTED;
 }
 
 bool warp_gather(struct warp_machine *m, uint32_t need)

@@ -20,7 +20,6 @@ static void open_devices(void)
     const struct hip_library *library = opencl.face->library;
     opencl.api = library->api;
     opencl.hip_devices = library->devices;
-    opencl.face->refuse_recording("the program uses OpenCL, whose calls no trace says");
     opencl_object_begin(&opencl.platform, OPENCL_PLATFORM, NULL);
     for (int i = 0; i < library->device_count && opencl.device_count < OPENCL_DEVICES_MAX; i++)
         if (opencl.face->is_device(i))

@@ -70,21 +70,6 @@ static bool play_compare(struct trace_cpu *c, const struct api_trace_call *call)
     return checks_done(c);
 }
 
-/* A packet for each row. */
-static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, bool to_device)
-{
-    if (c->item > 0 && call_failed(c, "the copy"))
-        return false;
-    if (c->item == rows_of(call))
-        return true;
-    uint64_t place = address_of(c, &call->place) + c->item * call->host_pitch;
-    uint64_t device = address_of(c, to_device ? &call->to : &call->from) + c->item * call->pitch;
-    copy_packet(c, call, to_device ? device : place, to_device ? place : device,
-                to_device ? API_DIRECTION_HOST_TO_DEVICE : API_DIRECTION_DEVICE_TO_HOST);
-    c->item++;
-    return false;
-}
-
 /* Copies from pinned memory read it when they are executed. So bytes that a line before has put
  * there are not written again: an earlier copy to the host may replace them meanwhile. */
 static bool is_written(struct trace_cpu *c, const struct api_trace_call *call)
@@ -105,10 +90,14 @@ static bool play_pinned_to(struct trace_cpu *c, const struct api_trace_call *cal
         c->stage = is_written(c, call) || write_rows(c, call);
         return false;
     }
-    return copy_rows(c, call, true);
+    return copy_rows(c, call, (struct cpu_rows){address_of(c, &call->to), call->pitch},
+                     (struct cpu_rows){address_of(c, &call->place), call->host_pitch},
+                     API_DIRECTION_HOST_TO_DEVICE);
 }
 
 static bool play_pinned_from(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    return copy_rows(c, call, false);
+    return copy_rows(c, call, (struct cpu_rows){address_of(c, &call->place), call->host_pitch},
+                     (struct cpu_rows){address_of(c, &call->from), call->pitch},
+                     API_DIRECTION_DEVICE_TO_HOST);
 }

@@ -48,6 +48,20 @@ static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, 
     packet_write(c);
 }
 
+/* Sends a packet for each row. true: all are answered. */
+static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, struct cpu_rows to,
+                      struct cpu_rows from, enum api_direction direction)
+{
+    if (c->item > 0 && call_failed(c, "the copy"))
+        return false;
+    if (c->item == rows_of(call))
+        return true;
+    copy_packet(c, call, to.first + c->item * to.pitch, from.first + c->item * from.pitch,
+                direction);
+    c->item++;
+    return false;
+}
+
 static void symbol_packet(struct trace_cpu *c, const struct api_trace_call *call, uint32_t number,
                           uint64_t host, bool to)
 {
@@ -102,14 +116,10 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
         c->stage = ROWS;
         return false;
     case ROWS:
-        if (c->item > 0 && call_failed(c, "the copy to the device"))
-            return false;
-        copy_packet(c, call, address_of(c, &call->to) + c->item * call->pitch,
-                    c->copied + c->item * call->size, API_DIRECTION_HOST_TO_DEVICE);
-        c->stage = ++c->item < call->rows ? ROWS : END;
-        return false;
+        return copy_rows(c, call, (struct cpu_rows){address_of(c, &call->to), call->pitch},
+                         (struct cpu_rows){c->copied, call->size}, API_DIRECTION_HOST_TO_DEVICE);
     default:
-        return !call_failed(c, "the copy to the device");
+        return !call_failed(c, "the copy");
     }
 }
 
@@ -139,38 +149,27 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
         c->stage = ROWS;
         return false;
     case ROWS:
-        if (c->item > 0 && call_failed(c, "the copy from the device"))
-            return false;
-        copy_packet(c, call, c->copied + c->item * call->size,
-                    address_of(c, &call->from) + c->item * call->pitch,
-                    API_DIRECTION_DEVICE_TO_HOST);
-        c->stage = ++c->item < call->rows ? ROWS : END;
-        return false;
+        return copy_rows(c, call, (struct cpu_rows){c->copied, call->size},
+                         (struct cpu_rows){address_of(c, &call->from), call->pitch},
+                         API_DIRECTION_DEVICE_TO_HOST)
+               && (call->is_async || checks_done(c));
     default:
-        if (call_failed(c, "the copy from the device"))
-            return false;
-        return call->is_async || checks_done(c);
+        return !call_failed(c, "the copy") && (call->is_async || checks_done(c));
     }
 }
 
 static bool play_on_device(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->item > 0 && call_failed(c, "the copy on the device"))
-        return false;
-    if (c->item > 0 && c->item >= call->rows)
-        return true;
-    copy_packet(c, call, address_of(c, &call->to) + c->item * call->pitch,
-                address_of(c, &call->from) + c->item * call->from_pitch,
-                API_DIRECTION_DEVICE_TO_DEVICE);
-    c->item++;
-    return false;
+    return copy_rows(c, call, (struct cpu_rows){address_of(c, &call->to), call->pitch},
+                     (struct cpu_rows){address_of(c, &call->from), call->from_pitch},
+                     API_DIRECTION_DEVICE_TO_DEVICE);
 }
 
 static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->item > 0 && call_failed(c, "hipMemset"))
         return false;
-    if (c->item > 0 && c->item >= call->rows)
+    if (c->item == rows_of(call))
         return true;
     uint64_t address = address_of(c, &call->to) + c->item++ * call->pitch;
     if (call->is_async) {

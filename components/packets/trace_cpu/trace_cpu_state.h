@@ -80,6 +80,11 @@ struct cpu_mover {
     uint8_t *bytes;
 };
 
+/* One side of a copy of rows. */
+struct cpu_rows {
+    uint64_t first, pitch;
+};
+
 /* A line that is under way. */
 struct cpu_slot {
     uint64_t offset; /* in the move */
@@ -182,8 +187,8 @@ static bool play_pinned_from(struct trace_cpu *c, const struct api_trace_call *c
 
 /* ---- trace_cpu_play.c ---- */
 
-static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
-                        uint64_t from, enum api_direction direction);
+static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, struct cpu_rows to,
+                      struct cpu_rows from, enum api_direction direction);
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call);
 
 #endif

@@ -111,6 +111,9 @@ struct trace_block {
     uint32_t threads;
     uint32_t warps;
     uint32_t rank;        /* in its cluster */
+    uint32_t asks;        /* for an account of its warps' time (warp_cycles.h) */
+    uint32_t profile;     /* number of its kernel in a profile of instructions, */
+    uint32_t pcs;         /* and arena: uint32_t of each static instruction, by id */
     uint32_t more;        /* there will be more instructions when these are over */
     uint32_t ended;       /* bits of warps that have no more then */
     uint32_t first, last; /* chunks */

@@ -1,5 +1,5 @@
 """Floating-point operations of kernels, counted from a profile of instructions: lanes that were
-active, times what the instruction does in one. A multiply-add is two; matrix instructions do the
+not off, times what the instruction does in one. A multiply-add is two; matrix instructions do the
 same for all lanes. Conversions, comparisons, minima and moves are none."""
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from heddle import profile
+from heddle.kernels import LANES
 from heddle.report.runs import Run
 from heddle.statistics_file import Identity, Statistics
 
@@ -40,9 +41,10 @@ def by_kernel(path: str) -> dict[Identity, dict[str, int]]:
     """Operations of each kernel, by kind."""
     found: dict[Identity, dict[str, int]] = {}
     for row in profile.read(path):
-        if "lanes" in row:
-            kind, operations = of_instruction(row["instruction"], int(row["executions"]),
-                                              int(row["lanes"]))
+        if "idle_lanes" in row:
+            executions = int(row["executions"])
+            kind, operations = of_instruction(row["instruction"], executions,
+                                              LANES * executions - int(row["idle_lanes"]))
             if operations:
                 of = found.setdefault(profile.kernel(row), {})
                 of[kind] = of.get(kind, 0) + operations

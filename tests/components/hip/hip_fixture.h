@@ -3,22 +3,8 @@
 #ifndef HEDDLE_TEST_HIP_FIXTURE_H
 #define HEDDLE_TEST_HIP_FIXTURE_H
 
-#define __HIP_PLATFORM_AMD__
-#include <hip/hip_runtime_api.h>
-
+#include "components/hip/api/code/hip_registration.h"
 #include "mock_platform.h"
-
-void **__hipRegisterFatBinary(const void *wrapper);
-void __hipUnregisterFatBinary(void **handle);
-void __hipRegisterFunction(void **handle, const void *host_function, char *device_function,
-                           const char *device_name, unsigned thread_limit, void *thread_id,
-                           void *block_id, dim3 *block, dim3 *grid, int *wavefront);
-void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name,
-                      int external, size_t size, int constant, int global);
-hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
-                                      hipStream_t stream);
-hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
-                                     hipStream_t *stream);
 
 /* State of the mock that the library has opened. */
 struct mock_state *fixture_mock(void);

@@ -519,8 +519,9 @@ static void leave_call(const char *function)
     (void)function;
 }
 
-static void program_ends(void)
+static void program_ends(bool ends)
 {
+    (void)ends;
 }
 
 static const struct driver_api api = {

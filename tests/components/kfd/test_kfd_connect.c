@@ -41,6 +41,10 @@ void kfd_views_forget(void)
     forgotten++;
 }
 
+void kfd_views_renew(void)
+{
+}
+
 void kfd_spans_forget(void)
 {
     forgotten++;

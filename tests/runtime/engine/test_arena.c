@@ -67,22 +67,6 @@ Test(arena, nothing_is_handed_out_twice_and_all_is_zero)
     arena_close();
 }
 
-Test(arena, what_is_forgotten_is_zero_on_whole_pages_only)
-{
-    enum { PAGES = 5, FROM = 100, TO = 3 * 4096 + 100 };
-    static char expected[PAGES * 4096];
-    arena_open();
-    char *bytes = arena_at(char, arena_allocate((PAGES + 1) * ARENA_PAGE));
-    bytes += -(uintptr_t)bytes % ARENA_PAGE;
-    memset(bytes, 7, sizeof expected);
-    memset(expected, 7, sizeof expected);
-    memset(expected + ARENA_PAGE, 0, 2 * ARENA_PAGE);
-    arena_forget(bytes + FROM, TO - FROM);
-    arena_forget(bytes + 3 * ARENA_PAGE + 1, 2 * ARENA_PAGE - 2);
-    cr_expect_arr_eq(bytes, expected, sizeof expected);
-    arena_close();
-}
-
 /* How many arrays stand in front before the first that does not. */
 static size_t fill_front(size_t bytes)
 {

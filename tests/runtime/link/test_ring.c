@@ -10,7 +10,6 @@
 #include "runtime/link/ring_run.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
-#include "tests/sanitized.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -178,129 +177,6 @@ ParameterizedTest(struct slow_case *k, ring, a_ring_that_widens_refuses_as_a_who
         cr_assert_eq(sent[i], later(sent[i - 1] + 1, credit), "message %u", i);
         cr_assert_eq(seen[i], later(seen[i - 1] + k->cycles, sent[i] + k->latency));
     }
-}
-
-/* Two ends that send each other bursts with pauses between them; the hash of what they saw. Every
- * `pause` cycles rings give up slots; 0: never. */
-static uint64_t bursts(uint32_t depth, uint32_t latency, uint64_t pause, uint32_t *narrowed)
-{
-    build_start("bursts");
-    uint32_t core = build_domain("core", FAST);
-    uint32_t protocol = probe_protocol(16, true);
-    uint32_t a = probe_instance(core, "a", PROBE_MIXER, MESSAGES, 0, true);
-    uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 3, true);
-    for (uint32_t i = 0; i < PLATFORM_LARGE; i++)
-        probe_instance(core, "idle", PROBE_SINK, 0, 1, false);
-    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
-                  probe_wire(protocol, depth, 1, latency));
-    probe_build();
-    enum engine_result result = ENGINE_PAUSED;
-    for (uint64_t at = pause; result == ENGINE_PAUSED; at += pause) {
-        engine_pause_at(pause ? engine_time_of(0, at) : ENGINE_NEVER);
-        result = engine_run();
-        uint32_t end = ring_at(0)->end;
-        ring_forget(pause ? 0 : SIZE_MAX);
-        *narrowed += ring_at(0)->end != end;
-    }
-    cr_assert_eq(result, ENGINE_IDLE);
-    cr_assert_eq(probe_received(b), MESSAGES);
-    return probe_hash();
-}
-
-ParameterizedTestParameters(ring, a_ring_that_gives_up_slots_is_as_a_whole_one)
-{
-    static struct slow_case cases[] = {{9, 5, 1, true},    {16, 6, 2, true},  {20, 5, 3, true},
-                                       {31, 9, 5, true},   {40, 3, 7, true},  {100, 30, 3, true},
-                                       {100, 10, 5, true}, {300, 7, 1, true}, {300, 60, 2, true}};
-    const size_t count = sizeof cases / sizeof cases[0];
-    return cr_make_param_array(struct slow_case, cases, tests_amount(count, count, 3));
-}
-
-ParameterizedTest(struct slow_case *k, ring, a_ring_that_gives_up_slots_is_as_a_whole_one)
-{
-    uint32_t narrowed = 0, never = 0;
-    uint64_t hash = bursts(k->depth, k->latency, k->cycles, &narrowed);
-    cr_expect_eq(hash, bursts(k->depth, k->latency, 0, &never));
-    cr_expect_geq(narrowed, 2, "%u slots", k->depth);
-    cr_expect_leq(never, 1);
-}
-
-/* Between clocks, so that the ring has all its slots from the beginning. */
-Test(ring, of_a_large_platform_slots_of_pages_go_back_when_it_is_empty)
-{
-    enum { DEPTH = 128, LATENCY = 10, BURST = 100 };
-    static uint64_t sent[2 * BURST], seen[2 * BURST];
-    build_start("pages");
-    uint32_t core = build_domain("core", FAST), other = build_domain("other", FAST);
-    uint32_t protocol = probe_protocol(16, false);
-    struct build_wire wire = probe_wire(protocol, DEPTH, 1, LATENCY);
-    wire.request_payload = 4096;
-    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, BURST, 0, false);
-    for (uint32_t i = 0; i < PLATFORM_LARGE; i++)
-        probe_instance(core, "idle", PROBE_SINK, 0, 1, false);
-    uint32_t b = probe_instance(other, "b", PROBE_SINK, 0, 1, false);
-    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0}, wire);
-    probe_build();
-    const struct ring *r = ring_at(0);
-    cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert_eq(events(a, PROBE_SENT, sent), BURST);
-    cr_assert_eq(events(b, PROBE_RECEIVED, seen), BURST);
-    uint64_t last = ring_slot(r->tail - r->step)->stamp;
-    cr_assert_neq(last, 0);
-    ring_forget(SIZE_MAX);
-    uint32_t under_way = (r->tail - r->first) / r->step;
-    cr_expect_lt(under_way, DEPTH / 4);
-    cr_expect_gt(under_way, 0, "credits that the sender does not know of");
-    cr_expect_eq(r->head, r->tail);
-    cr_expect_eq(ring_slot(r->tail - r->step)->stamp, last);
-    for (uint32_t slot = r->tail; slot != r->end; slot += r->step)
-        cr_expect_eq(ring_slot(slot)->stamp, 0);
-}
-
-/* While the run lasts there is always something in the ring, or a credit under way. */
-Test(ring, of_a_large_platform_slots_that_are_not_needed_go_back_to_the_system)
-{
-    enum { DEPTH = 300, LATENCY = 15, PAUSE = 97 };
-    static uint64_t sent[MESSAGES], seen[MESSAGES];
-    uint32_t few, place = 0;
-    build_start("forgets");
-    uint32_t core = build_domain("core", FAST);
-    uint32_t protocol = probe_protocol(16, false);
-    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, MESSAGES, 0, false);
-    uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 2, false);
-    for (uint32_t i = 0; i < PLATFORM_LARGE; i++)
-        probe_instance(core, "idle", PROBE_SINK, 0, 1, false);
-    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
-                  probe_wire(protocol, DEPTH, 1, LATENCY));
-    probe_build();
-    const struct ring *r = ring_at(0);
-    few = r->first;
-    enum engine_result result = ENGINE_PAUSED;
-    for (uint64_t at = PAUSE; result == ENGINE_PAUSED; at += PAUSE) {
-        engine_pause_at(engine_time_of(0, at));
-        result = engine_run();
-        if (r->end - r->first > DEPTH / 2 * r->step)
-            place = r->first;
-        if (result == ENGINE_PAUSED)
-            ring_forget(0);
-    }
-    cr_assert_eq(result, ENGINE_IDLE);
-    cr_assert_eq(events(a, PROBE_SENT, sent), MESSAGES);
-    cr_assert_eq(events(b, PROBE_RECEIVED, seen), MESSAGES);
-    for (uint32_t i = 1; i < MESSAGES; i++) {
-        uint64_t credit = i < DEPTH ? 0 : seen[i - DEPTH] + LATENCY;
-        cr_assert_eq(sent[i], later(sent[i - 1] + 1, credit), "message %u", i);
-        cr_assert_eq(seen[i], later(seen[i - 1] + 2, sent[i] + LATENCY));
-    }
-    cr_assert_neq(place, 0, "it has had most of its slots");
-    ring_forget(0);
-    cr_expect_neq(r->first, few, "the last credits are under way");
-    cr_expect_neq(r->first, place);
-    cr_expect_eq(ring_slot(place + DEPTH / 2 * r->step)->stamp, 0);
-    engine_wake_later(platform_component(b)->id, seen[MESSAGES - 1] + LATENCY + 1);
-    cr_assert_eq(engine_run(), ENGINE_IDLE);
-    ring_forget(0);
-    cr_expect_eq(r->first, few);
 }
 
 struct clocks_case {

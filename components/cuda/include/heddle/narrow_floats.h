@@ -200,6 +200,30 @@ HEDDLE_HOST(bf16)
         return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y);                                   \
     }
 
+/* From and to integers, which saturate. */
+#define HEDDLE_NARROW_FROM(type, one, integer, letters, round, whole)                              \
+    HEDDLE_FREE integer __##one##2##letters##_##round(type a)                                      \
+    {                                                                                              \
+        constexpr bool is_signed = (integer)-1 < 0;                                                \
+        constexpr integer most =                                                                   \
+            (integer)(is_signed ? ~(1ULL << (8 * sizeof(integer) - 1)) : ~0ULL);                   \
+        constexpr integer least = is_signed ? (integer)(-most - 1) : (integer)0;                   \
+        const float v = whole((float)a);                                                           \
+        return __builtin_isnan(v)  ? (integer)0                                                    \
+               : v >= (float)most  ? most                                                          \
+               : v <= (float)least ? least                                                         \
+                                   : (integer)v;                                                   \
+    }
+#define HEDDLE_NARROW_INTEGERS(type, one, integer, letters)                                        \
+    HEDDLE_FREE type __##letters##2##one##_rn(integer v)                                           \
+    {                                                                                              \
+        return type(v);                                                                            \
+    }                                                                                              \
+    HEDDLE_NARROW_FROM(type, one, integer, letters, rn, __builtin_rintf)                           \
+    HEDDLE_NARROW_FROM(type, one, integer, letters, rz, __builtin_truncf)                          \
+    HEDDLE_NARROW_FROM(type, one, integer, letters, rd, __builtin_floorf)                          \
+    HEDDLE_NARROW_FROM(type, one, integer, letters, ru, __builtin_ceilf)
+
 /* The type, the pair of two, and their functions, whose names have `one` and `two` in them. */
 #define HEDDLE_NARROW(type, pair, native, one, two, letters)                                       \
     struct __align__(2) type                                                                       \
@@ -393,18 +417,12 @@ HEDDLE_HOST(bf16)
     {                                                                                              \
         return (float)a;                                                                           \
     }                                                                                              \
-    HEDDLE_FREE type __int2##one##_rn(int v)                                                       \
-    {                                                                                              \
-        return type((float)v);                                                                     \
-    }                                                                                              \
-    HEDDLE_FREE int __##one##2int_rn(type a)                                                       \
-    {                                                                                              \
-        return (int)__builtin_rintf((float)a);                                                     \
-    }                                                                                              \
-    HEDDLE_FREE int __##one##2int_rz(type a)                                                       \
-    {                                                                                              \
-        return (int)(float)a;                                                                      \
-    }                                                                                              \
+    HEDDLE_NARROW_INTEGERS(type, one, int, int)                                                    \
+    HEDDLE_NARROW_INTEGERS(type, one, unsigned int, uint)                                          \
+    HEDDLE_NARROW_INTEGERS(type, one, short, short)                                                \
+    HEDDLE_NARROW_INTEGERS(type, one, unsigned short, ushort)                                      \
+    HEDDLE_NARROW_INTEGERS(type, one, long long, ll)                                               \
+    HEDDLE_NARROW_INTEGERS(type, one, unsigned long long, ull)                                     \
     HEDDLE_FREE pair __float2##two##_rn(float v)                                                   \
     {                                                                                              \
         return pair(type(v), type(v));                                                             \
@@ -452,6 +470,14 @@ HEDDLE_HOST(bf16)
     HEDDLE_FREE pair __high2##two(pair a)                                                          \
     {                                                                                              \
         return pair(a.y, a.y);                                                                     \
+    }                                                                                              \
+    HEDDLE_FREE pair __lows2##two(pair a, pair b)                                                  \
+    {                                                                                              \
+        return pair(a.x, b.x);                                                                     \
+    }                                                                                              \
+    HEDDLE_FREE pair __highs2##two(pair a, pair b)                                                 \
+    {                                                                                              \
+        return pair(a.y, b.y);                                                                     \
     }                                                                                              \
     HEDDLE_FREE pair __lowhigh2highlow(pair a)                                                     \
     {                                                                                              \

@@ -138,6 +138,12 @@ HEDDLE_TEMPLATE cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *coun
     return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, (const void *)kernel,
                                                                     threads, shared, flags);
 }
+HEDDLE_TEMPLATE cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, T *kernel, int blocks,
+                                                          int threads)
+{
+    return ::cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks,
+                                                       threads);
+}
 
 /* The largest block of those that fill a multiprocessor best, and the grid that fills the device.
  */

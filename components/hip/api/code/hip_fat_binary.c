@@ -4,6 +4,8 @@
  * for kernels and device variables. They are only noted then; the code object that fits a device is
  * loaded when something of the binary is first used there. Invariant: a registry's entries belong
  * to binaries that are registered. */
+#include "hip_registration.h"
+
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "runtime/engine/options.h"
@@ -200,23 +202,6 @@ void hip_unload_embedded(int device)
         binary->errors[device] = hipSuccess;
     }
 }
-
-/* Prototypes of what hipcc's generated constructors call; clang's CGCUDANV.cpp has the types. */
-#pragma GCC visibility push(default)
-void **__hipRegisterFatBinary(const void *wrapper);
-void __hipUnregisterFatBinary(void **handle);
-void __hipRegisterFunction(void **handle, const void *host_function, char *device_function,
-                           const char *device_name, unsigned thread_limit, void *thread_id,
-                           void *block_id, dim3 *block, dim3 *grid, int *wavefront);
-void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name,
-                      int external, size_t size, int constant, int global);
-void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const char *name,
-                             size_t size, unsigned align);
-void __hipRegisterSurface(void **handle, void *host_variable, char *host_name, char *device_name,
-                          int type, int external);
-void __hipRegisterTexture(void **handle, void *host_variable, char *host_name, char *device_name,
-                          int type, int normalised, int external);
-#pragma GCC visibility pop
 
 void **hip_register_binary(const void *wrapper, hipError_t (*load)(const void *wrapper, int device,
                                                                    struct hip_module **loaded))

@@ -3,6 +3,7 @@
  */
 #include "hip_launch.h"
 #include "components/hip/api/code/hip_hostcall.h"
+#include "components/hip/api/code/hip_registration.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
@@ -277,13 +278,6 @@ static _Thread_local struct {
 } calls;
 
 /* clang's expansion of kernel<<<grid, block, lds, stream>>>(...) pushes and, in the stub, pops. */
-#pragma GCC visibility push(default)
-hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
-                                      hipStream_t stream);
-hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
-                                     hipStream_t *stream);
-#pragma GCC visibility pop
-
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream)
 {
     calls.list = hip_grow(calls.list, (calls.count + 1) * sizeof *calls.list);

@@ -274,7 +274,7 @@ static void note_leaving(void)
         && (hip_has_lock() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
         finish_inside();
     else if (own.pid == getpid() && hip.state == HIP_OPEN)
-        hip.api->program_ends();
+        hip.api->program_ends(true);
 }
 
 bool hip_process_is_child(void)

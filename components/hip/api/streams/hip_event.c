@@ -21,6 +21,11 @@ static struct event *find_event(hipEvent_t event)
     return hip_handle_find(HIP_HANDLE_EVENT, event);
 }
 
+uint32_t hip_event_take_number(void)
+{
+    return ++last_number;
+}
+
 static hipError_t create_event(hipEvent_t *event, unsigned flags)
 {
     const unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess
@@ -30,7 +35,7 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     struct event *made = hip_allocate(sizeof *made);
     made->flags = flags;
     made->device = hip_current_device();
-    made->number = ++last_number;
+    made->number = hip_event_take_number();
     *event = hip_handle_make(HIP_HANDLE_EVENT, made);
     HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = made->number, .flags = flags);
     return hipSuccess;

@@ -68,6 +68,11 @@ static void reap(void)
     }
 }
 
+uint32_t hip_stream_take_number(void)
+{
+    return ++last_number;
+}
+
 static hipError_t make_stream(struct stream **stream, unsigned flags, int priority)
 {
     uint32_t queue = 0;
@@ -83,7 +88,7 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
                             .priority = priority,
                             .flags = flags,
                             .queue = queue,
-                            .number = ++last_number};
+                            .number = hip_stream_take_number()};
     streams = made;
     *stream = made;
     return hipSuccess;

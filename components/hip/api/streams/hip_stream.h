@@ -10,6 +10,9 @@
 hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device);
 /* The stream in a recording; 0: the null stream. */
 uint32_t hip_stream_number(hipStream_t stream);
+/* Numbers that no stream, or event, of a recording has yet. */
+uint32_t hip_stream_take_number(void);
+uint32_t hip_event_take_number(void);
 /* Called right before the commands of a call are enqueued: the queue waits for what HIP promises,
  * or the caller for what the driver's own rules want, which may release the lock. */
 hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call);

@@ -137,10 +137,19 @@ static bool attention_write(uint64_t address, const void *bytes, uint64_t size)
     return good;
 }
 
+/* Behind the end of the program a launch may wait for what nothing sets any more. In the time of
+ * --stall-limit each of its work-groups issues an instruction a cycle. */
+static void functional_look_for_end(void)
+{
+    bool ends = __atomic_load_n(&driver_process()->ends, __ATOMIC_SEQ_CST);
+    functional_expect_end(ends ? engine_stall_limit() : 0);
+}
+
 static void functional_attend(uint32_t gpu)
 {
     const struct driver_attention now = {gpu, attention_read, attention_write};
     driver_process()->attend(&now);
+    functional_look_for_end();
 }
 
 /* ---- commands ---- */
@@ -347,20 +356,6 @@ static void functional_tell(const struct driver_command *k, const struct functio
         online_sampling_executed(executed);
 }
 
-/* A launch that the program does not wait for may wait for what nothing sets any more. In the time
- * of --stall-limit each of its work-groups issues an instruction a cycle. */
-static void functional_limit(struct functional_launch *launch)
-{
-    uint64_t idle = driver_process()->patience * launch->resident + launch->before;
-    launch->most_instructions = platform_max_cycles();
-    launch->most_option = "--max-cycles";
-    if (driver_process()->patience
-        && (!launch->most_instructions || idle < launch->most_instructions)) {
-        launch->most_instructions = idle;
-        launch->most_option = "behind the end of the program, --stall-limit";
-    }
-}
-
 static struct functional_launch functional_describe_launch(const struct driver *d,
                                                            const struct driver_command *k,
                                                            uint32_t number,
@@ -385,6 +380,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                       .packet_address = device->ring_address + k->ring_offset,
                                       .packet = &k->launch.packet,
                                       .descriptor = descriptor,
+                                      .most_instructions = platform_max_cycles(),
                                       .before = engine_instructions(),
                                       .profile = platform_profile() != PLATFORM_PROFILE_NONE,
                                       .attend =
@@ -415,7 +411,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         && !scratch_acquire(d, k, number, true))
         return false;
     struct functional_launch launch = functional_describe_launch(d, k, number, &descriptor);
-    functional_limit(&launch);
+    functional_look_for_end();
     device->launches++;
     launch.touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY;
     launch.executed = platform_sampling()->automatic ? executed : NULL;
@@ -441,6 +437,7 @@ static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_
 {
     struct functional_result result;
     functional_name(k);
+    functional_look_for_end();
     functional_resume(k->launch.yielded, engine_instructions(), others_from(d, k) < UINT64_MAX,
                       &result);
     return functional_part(d, k, number, SAMPLING_SKIPPED, &result);

@@ -377,6 +377,7 @@ static bool migrate_shoot(struct driver *d)
         residence_went(d, m->from);
         residence_came(d, t->pid, t->address, m->to);
         d->io.stats.migrations += t->gpu < d->gpu_count;
+        d->migrate.moved++;
         if (t->wish == PAGE_WISH_FETCH)
             prefetch_neighbours(d, t);
     }

@@ -493,12 +493,13 @@ static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
         status = host_wait_continued();
     if (status != DRIVER_OK || !d->undone)
         return status;
+    host_expect_end(d);
     d->stop_at = stop_at;
     d->await_any = true;
     status = host_run(d);
     d->await_any = false;
     d->stop_at = 0;
-    return status;
+    return status == DRIVER_OK ? host_lose_patience(d) : status;
 }
 
 API_CALL(advance, (poll), bool poll)
@@ -548,6 +549,11 @@ static uint64_t api_switch_program(uint64_t progress)
     d->host_cycle = progress;
     api_leave(DRIVER_OK);
     return before;
+}
+
+static uint64_t api_pages_moved(void)
+{
+    return driver_process()->driver->migrate.moved;
 }
 
 static uint64_t api_now(void)
@@ -700,9 +706,9 @@ static void api_set_attendant(void (*attend)(const struct driver_attention *now)
     api_leave(DRIVER_OK);
 }
 
-static void api_program_ends(void)
+static void api_program_ends(bool ends)
 {
-    __atomic_store_n(&driver_process()->ends, true, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&driver_process()->ends, ends, __ATOMIC_SEQ_CST);
 }
 
 static const char *api_error_text(void)
@@ -803,6 +809,7 @@ static const struct driver_api api_table = {
     .remove_page = api_remove_page,
     .allocate_page_at = api_allocate_page_at,
     .page_info = api_page_info,
+    .pages_moved = api_pages_moved,
     .share_memory = api_share_memory,
     .extent = api_extent,
     .alias = api_alias,

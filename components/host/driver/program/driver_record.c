@@ -163,11 +163,13 @@ static void record_launch(const struct driver *d, uint32_t queue, const struct d
 
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
-    if (device_executes_ptx(&d->device[number]))
-        cuda_recording_launch(d->io.stats.launches + 1);
-    if (!instruction_recorder || device_executes_ptx(&d->device[number]))
-        return;
     const struct driver_device *device = &d->device[number];
+    if (device_executes_ptx(device)) {
+        cuda_recording_launch(d->io.stats.launches + 1);
+        return;
+    }
+    if (!instruction_recorder)
+        return;
     const struct code_module *m = code_find(k->launch.entry);
     struct aql_packet packet = k->launch.packet;
     struct aql_descriptor descriptor;

@@ -100,11 +100,14 @@ static uint64_t ended(const struct driver *d)
     return of.done + of.begun - d->undone;
 }
 
-/* From the first wait behind the end of the program on. */
+/* From the first wait behind the end of the program on, until another one begins. */
 static void host_expect_end(struct driver *d)
 {
     struct driver_process *p = driver_process();
-    if (p->patience || !__atomic_load_n(&p->ends, __ATOMIC_SEQ_CST))
+    bool ends = __atomic_load_n(&p->ends, __ATOMIC_SEQ_CST);
+    if (!ends)
+        p->patience = 0;
+    if (p->patience || !ends)
         return;
     p->patience = engine_stall_limit();
     p->patient_to = driver_now(d) + p->patience;

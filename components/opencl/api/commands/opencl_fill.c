@@ -2,6 +2,7 @@
  * what is filled is copied behind itself until all is. */
 #include "opencl_fill.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
 #include "components/opencl/api/commands/opencl_transfer.h"
 #include "components/opencl/api/devices/opencl_features.h"
 
@@ -26,11 +27,10 @@ static cl_int fill_by_copies(const struct fill *fill, uint32_t lane, uint64_t ad
                              uint64_t *ticket)
 {
     size_t done = fill->bytes, size = fill->box.region[0];
-    cl_int error =
-        opencl_status(opencl.api->write(lane, address, fill->pattern, fill->bytes, ticket));
+    cl_int error = opencl_driver_write(lane, address, fill->pattern, fill->bytes, ticket);
     while (done < size && error == CL_SUCCESS) {
         size_t more = size - done < done ? size - done : done;
-        error = opencl_status(opencl.api->copy(lane, address + done, address, more, ticket));
+        error = opencl_driver_move(lane, address + done, address, more, ticket);
         done += more;
     }
     return error;
@@ -40,8 +40,8 @@ static cl_int fill_row(const struct fill *fill, uint32_t lane, uint64_t address,
 {
     if (fill->bytes > 4)
         return fill_by_copies(fill, lane, address, ticket);
-    return opencl_status(opencl.api->fill(lane, address, fill->pattern, (uint32_t)fill->bytes,
-                                          fill->box.region[0] / fill->bytes, ticket));
+    return opencl_driver_fill(lane, address, fill->pattern, (uint32_t)fill->bytes,
+                              fill->box.region[0] / fill->bytes, ticket);
 }
 
 /* Rows behind the first are copies of it. */
@@ -51,9 +51,8 @@ static cl_int fill_rows(const struct fill *fill, uint32_t lane, uint64_t address
     cl_int error = fill_row(fill, lane, address, ticket);
     for (size_t slice = 0; slice < box->region[2]; slice++)
         for (size_t row = slice == 0; row < box->region[1] && error == CL_SUCCESS; row++)
-            error =
-                opencl_status(opencl.api->copy(lane, address + slice * box->slice + row * box->row,
-                                               address, box->region[0], ticket));
+            error = opencl_driver_move(lane, address + slice * box->slice + row * box->row, address,
+                                       box->region[0], ticket);
     return error;
 }
 

@@ -1,6 +1,8 @@
 /* Kernels in queues. What a call asks for is checked; its arguments are laid out as the code object
  * says, so later changes of the kernel do not matter; the driver gets the launch when the command
  * is issued. */
+#include "opencl_driver.h"
+
 #include "components/opencl/api/devices/opencl_device.h"
 #include "components/opencl/api/memory/opencl_image.h"
 #include "components/opencl/api/programs/opencl_kernel_object.h"
@@ -189,7 +191,9 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
         return error;
     struct driver_launch described =
         face->describe_launch(function, launch->grid, launch->block, launch->dynamic_lds, kernarg);
-    enum driver_status status = opencl.api->launch(event->lane, &described, &event->ticket);
+    enum driver_status status = opencl_driver_launch(event->lane, function, &described,
+                                                     &launch->geometry, launch->prints,
+                                                     &event->ticket);
     if (status == DRIVER_FAULT)
         return opencl_error_of(face->refuse_launch(function));
     error = opencl_status(status);

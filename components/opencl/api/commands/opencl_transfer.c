@@ -1,18 +1,15 @@
 /* See opencl_transfer.h. Rows that follow one another are one copy of the driver. */
 #include "opencl_transfer.h"
 
+#include "opencl_driver.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-enum { TO, FROM };
 
 /* Both sides are the host's own memory: what is before the command is done first. */
 static cl_int copy_on_host(uint32_t lane, uint64_t to, uint64_t from, size_t size)
 {
-    uint64_t ticket = 0;
-    cl_int error = opencl_status(opencl.api->mark(lane, &ticket));
-    if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl.face->wait_here(ticket));
+    cl_int error = opencl_driver_drain(lane);
     if (error == CL_SUCCESS)
         memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
     return error;
@@ -21,26 +18,18 @@ static cl_int copy_on_host(uint32_t lane, uint64_t to, uint64_t from, size_t siz
 static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, uint64_t *ticket)
 {
     struct hip_use uses[2] = {
-        [TO] = {.location = opencl.face->location_of(to), .size = size, .written = true},
-        [FROM] = {.location = opencl.face->location_of(from), .size = size},
+        [OPENCL_TO] = {.location = opencl.face->location_of(to), .size = size, .written = true},
+        [OPENCL_FROM] = {.location = opencl.face->location_of(from), .size = size},
     };
-    bool to_device = hip_location_on_device(&uses[TO].location);
-    bool from_device = hip_location_on_device(&uses[FROM].location);
     cl_int error = opencl_error_of(opencl.face->prepare(lane, uses, 2, false));
     if (error != CL_SUCCESS)
         return error;
-    if (!to_device && !from_device)
+    if (!hip_location_on_device(&uses[OPENCL_TO].location)
+        && !hip_location_on_device(&uses[OPENCL_FROM].location))
         return copy_on_host(lane, to, from, size);
-    void *host = (void *)(uintptr_t)uses[to_device ? FROM : TO].memory;
-    if (to_device && !from_device)
-        opencl.face->scan(to, host, size);
-    error =
-        opencl_status(to_device && from_device
-                          ? opencl.api->copy(lane, uses[TO].memory, uses[FROM].memory, size, ticket)
-                      : to_device ? opencl.api->write(lane, uses[TO].memory, host, size, ticket)
-                                  : opencl.api->read(lane, host, uses[FROM].memory, size, ticket));
+    error = opencl_driver_copy(lane, to, from, uses, ticket);
     if (error == CL_SUCCESS)
-        opencl.face->queued(*ticket, &uses[TO]);
+        opencl.face->queued(*ticket, &uses[OPENCL_TO]);
     return error;
 }
 

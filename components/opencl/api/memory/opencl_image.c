@@ -1,6 +1,8 @@
 /* See opencl_image.h. */
 #include "opencl_image.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +56,7 @@ cl_int opencl_image_description(struct opencl_memory *memory, int place, uint64_
 {
     const struct opencl_image *image = memory->image;
     const struct opencl_device *device = memory->context->devices[place];
-    uint64_t ticket = 0, *own = &image->descriptions[place];
+    uint64_t *own = &image->descriptions[place];
     struct image_words words = {
         .slice = image->slice,
         .row = (uint32_t)image->row,
@@ -73,13 +75,9 @@ cl_int opencl_image_description(struct opencl_memory *memory, int place, uint64_
     memcpy(words.write, image->order->write, sizeof words.write);
     cl_int error = opencl_memory_address(memory, place, &words.pixels);
     if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl.face->allocate_device(device->number, sizeof words,
-                                                             OPENCL_ALIGN, HIP_DEVICE_MEMORY, own));
+        error = opencl_error_of(opencl_driver_allocate(device->number, sizeof words, own));
     if (error == CL_SUCCESS)
-        error = opencl_status(opencl.api->write(opencl.hip_devices[device->number].queue, *own,
-                                                &words, sizeof words, &ticket));
-    if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl.face->wait_here(ticket));
+        error = opencl_driver_write_now(device->number, *own, &words, sizeof words);
     *address = *own;
     return error;
 }

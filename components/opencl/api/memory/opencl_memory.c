@@ -3,6 +3,8 @@
 
 #include "opencl_image.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,12 +75,10 @@ cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *
     if (whole->addresses[place] == 0) {
         opencl_memory_tidy(false);
         int number = whole->context->devices[place]->number;
-        hipError_t made = opencl.face->allocate_device(number, whole->size, OPENCL_ALIGN,
-                                                       HIP_DEVICE_MEMORY, &whole->addresses[place]);
+        hipError_t made = opencl_driver_allocate(number, whole->size, &whole->addresses[place]);
         if (made == hipErrorOutOfMemory) { /* what was released may only wait for its commands */
             opencl_memory_tidy(true);
-            made = opencl.face->allocate_device(number, whole->size, OPENCL_ALIGN,
-                                                HIP_DEVICE_MEMORY, &whole->addresses[place]);
+            made = opencl_driver_allocate(number, whole->size, &whole->addresses[place]);
         }
         error = opencl_error_of(made);
     }
@@ -96,7 +96,7 @@ static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)
         || (!ticket && opencl.api->mark(maker->lane - 1, &ticket) != DRIVER_OK)
         || opencl.face->ticket_done(ticket))
         return CL_SUCCESS;
-    return opencl_status(opencl.api->wait_for(lane, ticket));
+    return opencl_driver_order(lane, maker->lane - 1, 0, ticket);
 }
 
 static cl_int bring(struct opencl_memory *whole, int place, uint32_t from, uint32_t lane)
@@ -104,8 +104,8 @@ static cl_int bring(struct opencl_memory *whole, int place, uint32_t from, uint3
     uint64_t ticket = 0;
     cl_int error = wait_for_maker(&whole->makers[from], lane);
     if (error == CL_SUCCESS)
-        error = opencl_status(opencl.api->copy(lane, whole->addresses[place],
-                                               whole->addresses[from], whole->size, &ticket));
+        error = opencl_driver_move(lane, whole->addresses[place], whole->addresses[from],
+                                   whole->size, &ticket);
     whole->valid[place] = true;
     whole->makers[place] = (struct opencl_maker){lane + 1, ticket};
     return error;
@@ -214,7 +214,7 @@ cl_int opencl_memory_check_flags(cl_mem_flags flags, const void *pointer)
 /* The contents are taken over before the call returns, on the first device. */
 static cl_int fill(struct opencl_memory *memory, void *pointer)
 {
-    uint64_t address = 0, ticket = 0;
+    uint64_t address = 0;
     struct opencl_context *context = memory->context;
     struct hip_location location = opencl.face->location_of((uintptr_t)pointer);
     if (pointer && location.kind == HIP_LOCATION_MANAGED
@@ -229,11 +229,8 @@ static cl_int fill(struct opencl_memory *memory, void *pointer)
     cl_int error = opencl_memory_address(memory, 0, &address);
     if (error != CL_SUCCESS || !pointer)
         return error;
-    uint32_t queue = opencl.hip_devices[context->devices[0]->number].queue;
     opencl.face->scan(address, pointer, memory->size);
-    error = opencl_status(opencl.api->write(queue, address, pointer, memory->size, &ticket));
-    if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl.face->wait_here(ticket));
+    error = opencl_driver_write_now(context->devices[0]->number, address, pointer, memory->size);
     memory->valid[0] = true;
     return error;
 }

@@ -3,6 +3,8 @@
  * memory. So the memory stays until nothing is queued, or until it is needed. */
 #include "opencl_memory.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
+
 static struct {
     uint64_t *list;
     size_t count, room;
@@ -27,5 +29,5 @@ void opencl_memory_tidy(bool waits)
     if (waits)
         opencl_queues_finish();
     while (released.count > 0 && (waits || opencl_queues_are_idle()))
-        opencl.face->release_device(released.list[--released.count]);
+        opencl_driver_release(released.list[--released.count]);
 }

@@ -3,6 +3,7 @@
  * grain needs nothing more: what a kernel has written is there when it is done. */
 #include "opencl_memory.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
 #include "components/opencl/api/commands/opencl_fill.h"
 #include "components/opencl/api/commands/opencl_transfer.h"
 
@@ -46,7 +47,7 @@ void CL_API_CALL clSVMFree(cl_context context, void *pointer)
 {
     cl_int error = opencl_enter("clSVMFree");
     if (error == CL_SUCCESS && opencl_find(OPENCL_CONTEXT, context) && pointer && is_start(pointer))
-        opencl.face->release_device((uintptr_t)pointer);
+        opencl_driver_release((uintptr_t)pointer);
     opencl_leave(error);
 }
 
@@ -74,10 +75,7 @@ static void free_all(void *object, void *data)
 static cl_int issue_free(struct opencl_command *command, struct opencl_event *event)
 {
     const struct freeing *freeing = (const struct freeing *)command;
-    uint64_t ticket = 0;
-    cl_int error = opencl_status(opencl.api->mark(event->lane, &ticket));
-    if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl.face->wait_here(ticket));
+    cl_int error = opencl_driver_drain(event->lane);
     if (freeing->call && error == CL_SUCCESS) {
         size_t size = sizeof *freeing + freeing->count * sizeof freeing->list[0];
         struct freeing *copy = opencl_allocate(size);
@@ -89,7 +87,7 @@ static cl_int issue_free(struct opencl_command *command, struct opencl_event *ev
     }
     for (cl_uint i = 0; i < freeing->count && error == CL_SUCCESS; i++)
         if (freeing->list[i] && is_start(freeing->list[i]))
-            error = opencl_error_of(opencl.face->release_device((uintptr_t)freeing->list[i]));
+            error = opencl_error_of(opencl_driver_release((uintptr_t)freeing->list[i]));
     return error;
 }
 

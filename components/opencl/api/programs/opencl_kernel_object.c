@@ -148,15 +148,22 @@ static cl_int set_local(struct opencl_value *value, size_t size, const void *poi
     return CL_SUCCESS;
 }
 
+/* The handle that `pointer` points to; NULL: there is none. False: the size is wrong. */
+static bool read_handle(size_t size, const void *pointer, void **handle)
+{
+    *handle = NULL;
+    if (pointer && size == sizeof *handle)
+        memcpy(handle, pointer, size);
+    return size == sizeof *handle;
+}
+
 /* A buffer, or a pointer to NULL, or NULL: the kernel finds a null pointer then. */
 static cl_int set_buffer(const struct opencl_kernel_object *kernel, struct opencl_value *value,
                          size_t size, const void *pointer)
 {
-    cl_mem handle = NULL;
-    if (size != sizeof handle)
+    void *handle;
+    if (!read_handle(size, pointer, &handle))
         return CL_INVALID_ARG_SIZE;
-    if (pointer)
-        memcpy(&handle, pointer, sizeof handle);
     const struct opencl_memory *memory = handle ? opencl_buffer_find(handle) : NULL;
     if (handle && (!memory || memory->context != kernel->program->context))
         return CL_INVALID_MEM_OBJECT;
@@ -184,11 +191,9 @@ static cl_int set_image(const struct opencl_kernel_object *kernel,
                         const struct opencl_argument *argument, struct opencl_value *value,
                         size_t size, const void *pointer)
 {
-    cl_mem handle = NULL;
-    if (size != sizeof handle)
+    void *handle;
+    if (!read_handle(size, pointer, &handle))
         return CL_INVALID_ARG_SIZE;
-    if (pointer)
-        memcpy(&handle, pointer, sizeof handle);
     const struct opencl_memory *memory = opencl_image_find(handle);
     if (!memory || memory->context != kernel->program->context)
         return CL_INVALID_MEM_OBJECT;
@@ -204,11 +209,9 @@ static cl_int set_image(const struct opencl_kernel_object *kernel,
 static cl_int set_sampler(const struct opencl_kernel_object *kernel, struct opencl_value *value,
                           size_t size, const void *pointer)
 {
-    cl_sampler handle = NULL;
-    if (size != sizeof handle)
+    void *handle;
+    if (!read_handle(size, pointer, &handle))
         return CL_INVALID_ARG_SIZE;
-    if (pointer)
-        memcpy(&handle, pointer, sizeof handle);
     const struct opencl_sampler *sampler = opencl_find(OPENCL_SAMPLER, handle);
     if (!sampler || sampler->context != kernel->program->context)
         return CL_INVALID_SAMPLER;

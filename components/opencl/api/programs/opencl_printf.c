@@ -4,6 +4,7 @@
  * does not fit is left out by the device. */
 #include "opencl_printf.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
 #include "components/opencl/api/devices/opencl_features.h"
 #include "components/opencl/compiler/opencl_compiler.h"
 
@@ -38,10 +39,9 @@ cl_int opencl_printf_prepare(int number, uint32_t lane, uint64_t *buffer)
     if (spare[number].count > 0)
         *buffer = spare[number].list[--spare[number].count];
     else
-        error = opencl_error_of(opencl.face->allocate_device(
-            number, OPENCL_PRINTF_BYTES, OPENCL_ALIGN, HIP_DEVICE_MEMORY, buffer));
+        error = opencl_error_of(opencl_driver_allocate(number, OPENCL_PRINTF_BYTES, buffer));
     return error == CL_SUCCESS
-               ? opencl_status(opencl.api->write(lane, *buffer, fresh, sizeof fresh, &ticket))
+               ? opencl_driver_write(lane, *buffer, fresh, sizeof fresh, &ticket)
                : error;
 }
 

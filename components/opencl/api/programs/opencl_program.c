@@ -1,6 +1,7 @@
 /* See opencl_program.h. */
 #include "opencl_program.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
 #include "components/opencl/api/devices/opencl_device.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ cl_int opencl_build_load(struct opencl_build *build)
 void opencl_build_clear(struct opencl_build *build)
 {
     if (build->module)
-        opencl.face->unload_module(build->module);
+        opencl_driver_unload(build->module);
     if (build->has_facts)
         opencl_facts_release(&build->facts);
     free(build->options);

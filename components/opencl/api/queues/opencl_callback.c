@@ -4,6 +4,8 @@
  * told at the end, too, since the driver does not say when a command began. */
 #include "opencl_event.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
+
 #include <stdlib.h>
 
 struct opencl_callback {
@@ -40,10 +42,12 @@ static void wait_for_event(void)
     struct opencl_callback *each = callbacks;
     while (each && each->event->state != CL_SUBMITTED)
         each = each->next;
-    if (each && opencl.face->library->lost == hipSuccess)
+    if (each && opencl.face->library->lost == hipSuccess) {
+        opencl_driver_note_wait(each->event);
         opencl.face->wait_ticket(each->event->ticket);
-    else
+    } else {
         opencl.face->wait_for(opencl_changes());
+    }
 }
 
 static void make_call(struct opencl_callback *callback)

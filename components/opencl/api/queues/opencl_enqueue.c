@@ -2,6 +2,7 @@
  * opencl_event.h. */
 #include "opencl_event.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
 #include "components/opencl/api/programs/opencl_printf.h"
 
 #include <stdlib.h>
@@ -40,6 +41,7 @@ cl_int opencl_check_enqueue(const struct opencl_enqueue *how, struct opencl_queu
 static void destroy(struct opencl_object *object)
 {
     struct opencl_event *event = (struct opencl_event *)object;
+    opencl_driver_note_end(event);
     for (uint32_t i = 0; i < event->wait_count; i++)
         opencl_drop(&event->waits[i]->object);
     if (event->command && event->command->release)
@@ -90,6 +92,7 @@ static struct opencl_event *make(const struct opencl_enqueue *how, struct opencl
     event->queue = queue;
     event->type = how->type;
     event->command = command;
+    event->is_named = how->event || queue->lane_count > 1;
     event->lane = queue->lanes[queue->turn];
     queue->turn = (queue->turn + 1) % queue->lane_count;
     opencl_hold(&queue->object);
@@ -126,7 +129,7 @@ static cl_int order(const struct opencl_event *event)
         const struct opencl_event *other = event->waits[i];
         bool done = other->state <= CL_COMPLETE || other->ticket == 0;
         if (!done && other->lane != event->lane && !opencl.face->ticket_done(other->ticket))
-            error = opencl_status(opencl.api->wait_for(event->lane, other->ticket));
+            error = opencl_driver_order(event->lane, other->lane, other->recorded, other->ticket);
     }
     return error;
 }
@@ -149,6 +152,8 @@ static cl_int run(struct opencl_event *event)
     event->ticket = profiles ? event->end : event->ticket;
     if (error == CL_SUCCESS && event->ticket == 0)
         error = mark(event, &event->ticket);
+    if (error == CL_SUCCESS)
+        opencl_driver_note_event(event);
     return error;
 }
 
@@ -303,8 +308,10 @@ cl_int opencl_event_wait(struct opencl_event *event)
         else
             opencl.face->wait_for(opencl_changes());
     }
-    if (event->state == CL_SUBMITTED)
+    if (event->state == CL_SUBMITTED) {
+        opencl_driver_note_wait(event);
         opencl.face->wait_ticket(event->ticket);
+    }
     if (event->state > CL_COMPLETE && opencl.face->library->lost != hipSuccess)
         event->state = CL_OUT_OF_RESOURCES;
     opencl_event_is_over(event);

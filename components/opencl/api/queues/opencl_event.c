@@ -1,6 +1,8 @@
 /* Functions about events: user events, waits, queries, markers and barriers. */
 #include "opencl_event.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
+
 #include <stdlib.h>
 
 OPENCL_CALL(clRetainEvent, (cl_event event),
@@ -98,6 +100,7 @@ static cl_int poll(struct opencl_event *event)
         if (opencl_event_is_over(event))
             opencl_note_done();
         cl_int state = event->state;
+        opencl_driver_note_query(event, state == CL_COMPLETE);
         bool runs = event->begin && opencl.face->ticket_done(event->begin);
         opencl_drop(&event->object);
         return state == CL_SUBMITTED && runs ? CL_RUNNING : state;

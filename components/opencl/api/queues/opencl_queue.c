@@ -1,6 +1,7 @@
 /* See opencl_queue.h. */
 #include "opencl_event.h"
 
+#include "components/opencl/api/commands/opencl_driver.h"
 #include "components/opencl/api/devices/opencl_device.h"
 
 #include <stdlib.h>
@@ -61,11 +62,8 @@ static cl_int finish_queue(struct opencl_queue *queue)
 
 static void wait_for_lanes(const struct opencl_queue *queue)
 {
-    for (uint32_t i = 0; i < queue->lane_count; i++) {
-        uint64_t ticket = 0;
-        if (opencl.api->last(queue->lanes[i], &ticket) == DRIVER_OK && ticket != 0)
-            opencl.face->wait_here(ticket);
-    }
+    for (uint32_t i = 0; i < queue->lane_count; i++)
+        opencl_driver_drain(queue->lanes[i]);
 }
 
 bool opencl_queues_are_idle(void)
@@ -100,7 +98,7 @@ static void destroy(struct opencl_object *object)
     if (opencl.face->library->lost == hipSuccess)
         wait_for_lanes(queue);
     for (uint32_t i = 0; i < queue->lane_count; i++)
-        opencl.api->queue_destroy(queue->lanes[i]);
+        opencl_driver_end_lane(queue->lanes[i]);
     opencl_drop(&queue->context->object);
     free(queue->properties);
     free(queue->open);
@@ -140,8 +138,7 @@ static cl_int make_lanes(struct opencl_queue *queue)
     uint32_t wanted = orders ? 1 : OPENCL_LANES;
     cl_int error = CL_SUCCESS;
     while (queue->lane_count < wanted && error == CL_SUCCESS) {
-        uint32_t device = opencl.hip_devices[queue->device->number].number;
-        error = opencl_status(opencl.api->queue_create(device, &queue->lanes[queue->lane_count]));
+        error = opencl_driver_make_lane(queue->device->number, &queue->lanes[queue->lane_count]);
         queue->lane_count += error == CL_SUCCESS;
     }
     return error;

@@ -133,7 +133,6 @@ static struct functional_result run(uint64_t kernarg, uint32_t grid, uint16_t bl
                                              .packet = &packet,
                                              .descriptor = &descriptor,
                                              .most_instructions = limit,
-                                             .most_option = "--max-cycles",
                                              .touches = touching};
     static struct functional_result result;
     functional_run(&launch, &result);

@@ -94,6 +94,37 @@ Test(warp_threads, lanes_that_count_while_they_wait_let_others_go_on)
     ptx_run_close(&r);
 }
 
+/* Groups of lanes that stand at one instruction each have a result of their own. */
+Test(warp_threads, lanes_that_name_different_lanes_are_groups)
+{
+    open_text(HEAD BEGIN(
+        "k") "and.b32 %r0, %i, 3; match.any.sync.b32 %r1, %r0, -1;\n"
+             "redux.sync.add.s32 %r2, %i, %r1; setp.lt.u32 %c0, %i, 9;\n"
+             "vote.sync.ballot.b32 %r3, %c0, %r1; mad.lo.u32 %r2, %r2, 1024, %r3;\n" STORE("%r2")
+                  END);
+    run("k", 1, 32);
+    for (uint32_t i = 0; i < 32; i++) {
+        uint32_t sum = 8 * (i % 4) + 4 * 28, ballot = 0x111u << i % 4 & 0x1ff;
+        cr_expect_eq(words[i], sum * 1024 + ballot, "lane %u: %u", i, words[i]);
+    }
+    ptx_run_close(&r);
+}
+
+/* Lanes that wait for some do not count as waiting for others. */
+Test(warp_threads, lanes_wait_for_those_that_wait_with_them)
+{
+    open_text(
+        HEAD BEGIN("k") "setp.lt.u32 %c0, %i, 16; @%c0 bra A; bar.warp.sync -1;\n"
+                        "ld.global.u32 %r3, [%q-64]; bra E;\n"
+                        "A: setp.lt.u32 %c1, %i, 8; @%c1 bra C; bar.warp.sync 0xffff; bra D;\n"
+                        "C: bar.warp.sync 0xffff;\nD: add.u32 %r3, %i, 7;\n" STORE(
+                            "%r3") "bar.warp.sync -1;\nE: " STORE("%r3") END);
+    run("k", 1, 32);
+    for (uint32_t i = 0; i < 32; i++)
+        cr_expect_eq(words[i], i % 16 + 7, "lane %u: %u", i, words[i]);
+    ptx_run_close(&r);
+}
+
 static const char exchanges[] = HEAD BEGIN(
     "sum") "mov.u32 %r0, %i;\n"
            "shfl.sync.down.b32 %r1, %r0, 16, 31, -1; add.u32 %r0, %r0, %r1;\n"

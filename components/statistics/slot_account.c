@@ -1,0 +1,97 @@
+/* See slot_account.h. */
+#include "components/statistics/slot_account.h"
+
+#include <inttypes.h>
+
+#include "runtime/engine/bug.h"
+
+static uint64_t slot_use_until(const struct slot_use *u, uint64_t now)
+{
+    return u->sum + u->wavefronts * (now - u->at);
+}
+
+static void slot_use_change(struct slot_use *u, uint64_t now, uint64_t more, uint64_t less)
+{
+    u->sum = slot_use_until(u, now);
+    u->at = now;
+    u->wavefronts += more - less;
+}
+
+void slot_account_begin(struct slot_account *k, const struct slot_use *all, uint64_t now)
+{
+    *k = (struct slot_account){
+        .begin = now, .own = {.at = now}, .all_at_begin = slot_use_until(all, now)};
+}
+
+void slot_account_running(struct slot_account *k, const struct slot_use *all, uint64_t now)
+{
+    k->running = k->placed = now;
+    k->all_at_running = k->all_at_placed = slot_use_until(all, now);
+}
+
+void slot_account_place(struct slot_account *k, struct slot_use *all, uint64_t now,
+                        uint32_t wavefronts, bool last)
+{
+    slot_use_change(&k->own, now, wavefronts, 0);
+    slot_use_change(all, now, wavefronts, 0);
+    if (last) {
+        k->placed = now;
+        k->all_at_placed = all->sum;
+    }
+}
+
+void slot_account_finish(struct slot_account *k, struct slot_use *all, uint64_t now,
+                         uint32_t wavefronts)
+{
+    slot_use_change(&k->own, now, 0, wavefronts);
+    slot_use_change(all, now, 0, wavefronts);
+}
+
+void slot_details_put(struct slot_details *to, struct kernel_detail detail, enum kernel_merge merge)
+{
+    if (to->count == SLOT_DETAILS_MOST)
+        bug("a kernel's record has more than %d details", SLOT_DETAILS_MOST);
+    to->merge[to->count] = merge;
+    to->detail[to->count++] = detail;
+}
+
+void slot_details_add(struct slot_details *to, const char *group, const char *name, uint64_t value)
+{
+    slot_details_put(to, (struct kernel_detail){group, name, NULL, value}, KERNEL_ADD);
+}
+
+void slot_details_same(struct slot_details *to, const char *group, const char *name, uint64_t value)
+{
+    slot_details_put(to, (struct kernel_detail){group, name, NULL, value}, KERNEL_SAME);
+}
+
+/* Slot-cycles between two times that no kernel held. */
+static uint64_t empty_slots(uint64_t slots, uint64_t cycles, uint64_t all_before,
+                            uint64_t all_after)
+{
+    return slots * cycles - (all_after - all_before);
+}
+
+void slot_account_describe(const struct slot_account *k, const struct slot_use *all, uint64_t slots,
+                           uint64_t now, const struct slot_kind *kinds, const uint64_t *sums,
+                           unsigned count, uint64_t held, struct slot_details *to)
+{
+    uint64_t end = slot_use_until(all, now), own = slot_use_until(&k->own, now), charged = 0;
+    slot_details_add(to, NULL, "slots", slots);
+    for (unsigned i = 0; i < count; i++) {
+        charged += sums[i];
+        slot_details_add(to, kinds[i].group, kinds[i].name, sums[i]);
+    }
+    if (charged != held || own < charged)
+        bug("account of a kernel: %" PRIu64 " slot-cycles of %" PRIu64 ", held for %" PRIu64,
+            charged, held, own);
+    slot_details_add(to, "slot_cycles.moving", "dispatch", own - charged);
+    slot_details_add(to, "slot_cycles.empty", "launch",
+                     empty_slots(slots, k->running - k->begin, k->all_at_begin, k->all_at_running));
+    slot_details_add(
+        to, "slot_cycles.empty", "placing",
+        empty_slots(slots, k->placed - k->running, k->all_at_running, k->all_at_placed));
+    slot_details_add(to, "slot_cycles.empty", "draining",
+                     empty_slots(slots, now - k->placed, k->all_at_placed, end));
+    slot_details_add(to, "slot_cycles.others", "kernels", end - k->all_at_begin - own);
+}

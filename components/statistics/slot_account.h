@@ -1,0 +1,66 @@
+/* Where the wavefront slots of a GPU were while a kernel ran, as far as time stamps say it.
+ *
+ * A kernel's cycles go from its launch to the end of its last work-group; times the slots of the
+ * GPU this is its number of slot-cycles. What runs its work-groups accounts for those in which it
+ * had them. The rest is accounted for here, such that the sum is exact whatever happens:
+ *
+ * - empty.launch: nothing was to be placed yet
+ * - empty.placing: there were work-groups to be placed
+ * - empty.draining: all of its work-groups had been placed
+ * - moving.dispatch: held by its work-groups, which were on their way, or their end on the way back
+ * - others.kernels: held by work-groups of other kernels
+ *
+ * Called by what places work-groups: a command processor, a trace player. */
+#ifndef HEDDLE_STATISTICS_SLOT_ACCOUNT_H
+#define HEDDLE_STATISTICS_SLOT_ACCOUNT_H
+
+#include "components/statistics/kernel_shares.h"
+
+/* Slot-cycles held by placed work-groups up to the cycle `at`. */
+struct slot_use {
+    uint64_t wavefronts; /* now */
+    uint64_t sum;
+    uint64_t at;
+};
+
+struct slot_account {
+    uint64_t begin, running, placed; /* cycles; placed: when the last work-group was */
+    uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
+    struct slot_use own;
+};
+
+/* Numbers for the kernel's record. */
+enum { SLOT_DETAILS_MOST = 96 };
+struct slot_details {
+    unsigned count;
+    struct kernel_detail detail[SLOT_DETAILS_MOST];
+    enum kernel_merge merge[SLOT_DETAILS_MOST]; /* with those of the other dies */
+};
+
+/* `all` has the slots that work-groups of all kernels hold. */
+void slot_account_begin(struct slot_account *k, const struct slot_use *all, uint64_t now);
+/* There are work-groups to be placed. */
+void slot_account_running(struct slot_account *k, const struct slot_use *all, uint64_t now);
+void slot_account_place(struct slot_account *k, struct slot_use *all, uint64_t now,
+                        uint32_t wavefronts, bool last);
+void slot_account_finish(struct slot_account *k, struct slot_use *all, uint64_t now,
+                         uint32_t wavefronts);
+
+void slot_details_put(struct slot_details *to, struct kernel_detail detail,
+                      enum kernel_merge merge);
+void slot_details_add(struct slot_details *to, const char *group, const char *name, uint64_t value);
+void slot_details_same(struct slot_details *to, const char *group, const char *name,
+                       uint64_t value);
+
+/* A kind of slot-cycles that the runner of work-groups accounts for. */
+struct slot_kind {
+    const char *group, *name; /* in the statistics */
+};
+
+/* The kernel is over: every slot-cycle of it, each once. `sums` has those of each kind, which add
+ * up to `held`. */
+void slot_account_describe(const struct slot_account *k, const struct slot_use *all, uint64_t slots,
+                           uint64_t now, const struct slot_kind *kinds, const uint64_t *sums,
+                           unsigned count, uint64_t held, struct slot_details *to);
+
+#endif
