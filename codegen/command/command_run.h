@@ -46,6 +46,8 @@ struct run_outcome {
     int status; /* how the simulation ended */
 };
 
+/* Puts our libraries in front of the program's. */
+void run_put_libraries(struct command *c, const char *program);
 /* Runs `program` with our HIP library in front. An exit status; what is missing was said. */
 int run_program(struct command *c, const struct build_result *built, const struct handed *handed,
                 const char *program, char **arguments, struct run_outcome *outcome);

@@ -99,13 +99,8 @@ static void preload_hip(struct command *c, const char *program)
            1);
 }
 
-static void set_environment(struct command *c, const struct build_result *built,
-                            const struct handed *handed, const char *program)
+void run_put_libraries(struct command *c, const char *program)
 {
-    setenv(OPTIONS_ENV_PLATFORM, run_absolute(c, built->platform_so), 1);
-    setenv(OPTIONS_ENV_OPTIONS, handed_text(handed), 1);
-    if (run_uses_rocm(c->options))
-        return;
     const char *old = getenv("LD_LIBRARY_PATH"), *cuda = c->toolkit.cuda_folder;
     setenv("LD_LIBRARY_PATH",
            arena_printf(c->arena, "%s%s%s%s%s", c->toolkit.hip_folder, cuda ? ":" : "",
@@ -113,6 +108,15 @@ static void set_environment(struct command *c, const struct build_result *built,
            1);
     offer_opencl(c);
     preload_hip(c, program);
+}
+
+static void set_environment(struct command *c, const struct build_result *built,
+                            const struct handed *handed, const char *program)
+{
+    setenv(OPTIONS_ENV_PLATFORM, run_absolute(c, built->platform_so), 1);
+    setenv(OPTIONS_ENV_OPTIONS, handed_text(handed), 1);
+    if (!run_uses_rocm(c->options))
+        run_put_libraries(c, program);
 }
 
 /* ---- what became of it ---- */
@@ -245,7 +249,7 @@ int run_program(struct command *c, const struct build_result *built, const struc
                               .arguments = arguments,
                               .apart = getenv(RANK_ENVIRONMENT) != NULL,
                               .ledger = ledger};
-    if (run_uses_rocm(c->options) && !run_rocm_start(c, &child))
+    if (run_has_server(c->options) && !run_rocm_start(c, &child))
         return EXIT_ERRORS;
     int status = supervise(&child);
     read_outcome(c, ledger, outcome);

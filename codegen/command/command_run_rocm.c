@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "codegen/command/supervise.h"
 #include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
+#include "runtime/engine/options.h"
 
 /* The parameter of platforms, and its upper limit (std/host_memory). */
 #define MEMORY      "host_memory"
@@ -39,6 +41,12 @@ const char *run_rocm_folders(void)
 bool run_uses_rocm(const struct options *o)
 {
     return o->stack && strcmp(o->stack, "rocm") == 0;
+}
+
+/* `heddle serve` is one without a program. */
+bool run_has_server(const struct options *o)
+{
+    return run_uses_rocm(o) || o->shared || (server && o->program == server);
 }
 
 static bool put(void *context, const char *path, const char *text)
@@ -93,12 +101,14 @@ void run_rocm_give_memory(struct command *c)
 bool run_rocm_begin(struct command *c)
 {
     struct view_error error = {""};
-    if (!run_uses_rocm(c->options))
+    if (!run_has_server(c->options))
         return true;
     if (!c->toolkit.kfd_library) {
         fprintf(stderr, "heddle run: this installation has no libheddle_kfd.so\n");
         return false;
     }
+    if (!run_uses_rocm(c->options))
+        return make_folder(c);
     struct compilation *compilation = command_open(c);
     const struct model *model = command_platform(c, compilation, c->options->arguments.items[0]);
     const struct view_files files = {put, c->arena};
@@ -139,10 +149,11 @@ static char *server_path(const struct command *c)
 
 char **run_rocm_server(struct command *c)
 {
-    server = arena_alloc(c->arena, 4 * sizeof *server);
+    server = arena_alloc(c->arena, 5 * sizeof *server);
     server[0] = server_path(c);
-    server[1] = server[3] = NULL; /* the former is known when it starts */
+    server[1] = server[4] = NULL; /* the former is known when it starts */
     server[2] = arena_strdup(c->arena, "serve");
+    server[3] = arena_printf(c->arena, "%" PRIu64, c->options->shared);
     return server;
 }
 
@@ -162,7 +173,8 @@ __attribute__((noreturn)) static void be_simulator(struct command *c, const char
                                                    int listener, int control)
 {
     char *const words[] = {arena_strdup(c->arena, path), arena_printf(c->arena, "%d", listener),
-                           arena_printf(c->arena, "%d", control), NULL};
+                           arena_printf(c->arena, "%d", control),
+                           arena_printf(c->arena, "%" PRIu64, c->options->shared), NULL};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fcntl(listener, F_SETFD, 0);
     fcntl(control, F_SETFD, 0);
@@ -201,11 +213,20 @@ bool run_rocm_start(struct command *c, struct supervise *supervise)
 
 /* ---- the program ---- */
 
+bool run_rocm_has_files(struct command *c, const char *within)
+{
+    return access(arena_printf(c->arena, "%s/sys", within), F_OK) == 0;
+}
+
 /* The program finds the HIP library of the system, not heddle's, so the path of libraries stays.
  * ROCr leaves the SDMA engines of gfx8 alone unless it is told to use them. */
 void run_rocm_set_environment(struct command *c, const char *within)
 {
     const char *before = getenv("LD_PRELOAD"), *library = c->toolkit.kfd_library;
+    if (!run_rocm_has_files(c, within)) {
+        setenv(OPTIONS_ENV_PLATFORM, arena_printf(c->arena, "%s/socket", within), 1);
+        return;
+    }
     setenv("HEDDLE_TOPOLOGY", within, 1);
     setenv("HSA_ENABLE_SDMA", "1", 0);
     setenv("LD_PRELOAD",

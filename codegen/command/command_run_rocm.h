@@ -6,11 +6,13 @@
 
 /* Whether --stack says so. */
 bool run_uses_rocm(const struct options *o);
+/* Is the machine a process of its own, for all processes of the program? */
+bool run_has_server(const struct options *o);
 /* Gives a platform that can have memory of the host (`host_memory`) as much as it can have, where
  * the run does not say. Nothing is done without --stack rocm. */
 void run_rocm_give_memory(struct command *c);
-/* Writes the files that the driver shows to a folder of this run. false: said on standard error.
- * Nothing is done without --stack rocm. */
+/* Makes the folder of the machine that is a process of its own, and with --stack rocm writes the
+ * files that the driver shows there. false: said on standard error. */
 bool run_rocm_begin(struct command *c);
 struct supervise;
 /* Starts the simulator, which waits for processes of the program, behind the environment that names
@@ -22,7 +24,10 @@ char **run_rocm_server(struct command *c);
 /* Below which folder those of runs are, and how that of a server begins. */
 const char *run_rocm_folders(void);
 #define RUN_ROCM_SERVERS "heddle-serve-"
-/* Puts the library in front of the program's, and names the folder of a run or a server. */
+/* Has the folder of a machine files of the kernel driver? */
+bool run_rocm_has_files(struct command *c, const char *folder);
+/* Leads programs to the machine whose folder this is: puts the library of the kernel driver in
+ * front of the program's, or names the machine to heddle's HIP library. */
 void run_rocm_set_environment(struct command *c, const char *folder);
 /* Removes the folder. */
 void run_rocm_end(void);

@@ -1,6 +1,6 @@
 /* `heddle serve` and `heddle join`: a machine that stays, and programs that come to it. The server
- * is that of `heddle run --stack rocm`, whose options it takes, without a program; its folder has
- * the files that the driver shows, and the socket. */
+ * is that of `heddle run --shared` or `--stack rocm`, whose options it takes, without a program;
+ * its folder has the socket and, with the latter, the files that the kernel driver shows. */
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -21,12 +21,7 @@ int command_serve(struct command *c)
         fprintf(stderr, "heddle serve: this installation has no libheddle_kfd.so\n");
         return EXIT_ERRORS;
     }
-    if (options.stack && !run_uses_rocm(&options)) {
-        fprintf(stderr, "heddle serve: programs join on AMD's own runtime; leave out '--stack'\n");
-        return EXIT_USAGE;
-    }
     options.command = COMMAND_RUN;
-    options.stack = "rocm";
     options.program = run_rocm_server(c);
     as.options = &options;
     return command_run(&as);
@@ -87,7 +82,10 @@ int command_join(struct command *c)
     const char *program = run_find_program(c, o->program[0]);
     if (!program)
         return EXIT_ERRORS;
-    run_rocm_set_environment(c, run_absolute(c, server));
+    server = run_absolute(c, server);
+    if (!run_rocm_has_files(c, server))
+        run_put_libraries(c, program);
+    run_rocm_set_environment(c, server);
     run_fix_layout(o->program);
     fflush(NULL);
     execv(program, o->program);

@@ -162,19 +162,26 @@ static bool keeps_stack(const struct options *o)
                           : o->host_clock          ? "--host-clock"
                                                    : NULL;
     const struct rule rules[] = {
+        {.broken = o->shared && !o->program,
+         .text = "is for programs; name one: heddle run PLATFORM --shared 2 -- PROGRAM ARGS...",
+         .option = "--shared"},
         {.broken = run_uses_rocm(o) && !o->program,
          .text = "is for programs; name one: heddle run PLATFORM --stack rocm -- PROGRAM ARGS...",
          .option = "--stack rocm"},
         {.broken = o->kfd_version && !run_uses_rocm(o),
          .text = "is for AMD's own runtime; add '--stack rocm'",
          .option = "--kfd-version"},
-        {.broken = run_uses_rocm(o) && library,
-         .text = "is an option of heddle's HIP library; leave out '--stack rocm'",
+        {.broken = run_has_server(o) && library,
+         .text = "needs the machine in the program's own process; leave out '--stack rocm' and "
+                 "'--shared'",
          .option = library},
-        {.broken = run_uses_rocm(o) && run_is_sampled(o),
-         .text =
-             "'--mode sampled' launches parts of kernels, for which heddle's HIP library has to "
-             "be there; leave out '--stack rocm'"},
+        {.broken = run_has_server(o) && run_is_sampled(o),
+         .text = "needs the machine in the program's own process; leave out '--stack rocm' and "
+                 "'--shared'",
+         .option = "--mode sampled"},
+        {.broken = o->shared && (o->checkpoint || o->restore),
+         .text = "and the state of a machine that several processes use exclude each other",
+         .option = o->checkpoint ? "--checkpoint" : "--restore"},
     };
     return KEEPS(rules);
 }

@@ -18,7 +18,7 @@
 #define KFD_SOCKET "socket" /* in the folder of HEDDLE_TOPOLOGY */
 
 enum {
-    KFD_CHANNEL_VERSION = 1,
+    KFD_CHANNEL_VERSION = 2,
     KFD_CHANNEL_WORDS = 4,
     KFD_CHANNEL_BYTES = 1024,
     KFD_GPUS_MAX = 64,
@@ -32,6 +32,9 @@ enum kfd_say {
     /* version, address of ROCr's list of code (0: none) -> number of GPUs, process of the server;
      * bytes: of a doorbell of each GPU (uint32_t); descriptors: KFD_PASS_FILES */
     KFD_SAY_HELLO,
+    /* version, DRIVER_API_VERSION: in place of HELLO, by a guest (guest_channel.h) -> number of
+     * GPUs, process of the server, flags of streams, 1: functional */
+    KFD_SAY_GUEST,
     KFD_SAY_THREAD, /* the thread's number in the system */
     /* number, enum kfd_ioctl_flags; bytes: its argument, as far as there is room -> bytes: that,
      * where the call returns it. A descriptor in the argument goes beside (kfd_descriptor_at()) */
@@ -42,6 +45,7 @@ enum kfd_say {
     KFD_SAY_UNMAPS,  /* first byte, end: the process is about to unmap memory by attributes */
     KFD_SAY_RUNG,    /* GPU: its doorbells were written */
     KFD_SAY_WAIT,    /* address of a signal, condition, value, 1: only looks */
+    KFD_SAY_DRIVER,  /* bytes: struct guest_call -> as guest_channel.h says */
     KFD_SAY_BYE,     /* answered when all work of the process is done */
     KFD_SAY_GIVE_UP, /* the call that is being done is a wait, and its time is over */
     KFD_SAYS

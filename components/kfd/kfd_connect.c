@@ -1,10 +1,9 @@
 /* The connection of a process with the server: see kfd_channel.h. The first kfd_connect() makes the
  * one that stands for the process, and each thread one of its own at its first call. A child of
  * fork() begins anew. */
-#define _GNU_SOURCE /* O_PATH */
+#define _GNU_SOURCE /* dlsym */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,14 +12,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "interpose.h"
 #include "kfd_client.h"
+#include "kfd_socket.h"
 
 struct kfd_client kfd_client;
 
@@ -53,88 +50,25 @@ uint64_t kfd_read_clock(void)
     return kfd_clock_ns(__atomic_load_n(&s->time_ns, __ATOMIC_RELAXED)) + reading;
 }
 
-/* ---- sockets ---- */
-
-/* Beyond the descriptors that programs close without looking. */
-static int move_up(int fd)
-{
-    enum { FIRST = 512 };
-    int moved = fd < 0 ? -1 : INTERPOSE_NEXT(fcntl, "fcntl")(fd, F_DUPFD_CLOEXEC, FIRST);
-    if (moved < 0)
-        return fd;
-    INTERPOSE_NEXT(close, "close")(fd);
-    return moved;
-}
-
-/* The folder is named by a descriptor, as paths of sockets are short. */
-static int connect_socket(void)
-{
-    const char *path = getenv("HEDDLE_TOPOLOGY");
-    int folder = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC) : -1;
-    int fd = folder < 0 ? -1 : socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    snprintf(to.sun_path, sizeof to.sun_path, "/proc/self/fd/%d/" KFD_SOCKET, folder);
-    bool good = fd >= 0 && connect(fd, (const struct sockaddr *)&to, sizeof to) == 0;
-    int error = errno;
-    if (folder >= 0)
-        INTERPOSE_NEXT(close, "close")(folder);
-    if (!good && fd >= 0)
-        INTERPOSE_NEXT(close, "close")(fd);
-    errno = error;
-    return good ? move_up(fd) : -1;
-}
-
-/* `file`: a descriptor that goes with it; -1: none. */
-static bool put(int fd, const struct kfd_call *call, int file)
-{
-    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
-    struct iovec part = {(void *)(uintptr_t)call, offsetof(struct kfd_call, bytes) + call->size};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    ssize_t sent;
-    if (file >= 0) {
-        message.msg_control = room;
-        message.msg_controllen = sizeof room;
-        *CMSG_FIRSTHDR(&message) = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
-        memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &file, sizeof file);
-    }
-    do
-        sent = sendmsg(fd, &message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)part.iov_len;
-}
-
-/* `files`: where `count` descriptors go that may come with the answer, or NULL. */
-static bool take(int fd, struct kfd_reply *reply, int *files, size_t count)
-{
-    _Alignas(struct cmsghdr) char room[CMSG_SPACE(KFD_PASS_FILES * sizeof(int))];
-    struct iovec part = {reply, sizeof *reply};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = files ? room : NULL,
-                             .msg_controllen = files ? sizeof room : 0};
-    ssize_t got;
-    do
-        got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    const struct cmsghdr *passed = got > 0 && files ? CMSG_FIRSTHDR(&message) : NULL;
-    if (passed && passed->cmsg_type == SCM_RIGHTS
-        && passed->cmsg_len == CMSG_LEN(count * sizeof(int)))
-        memcpy(files, CMSG_DATA(passed), count * sizeof(int));
-    size_t head = offsetof(struct kfd_reply, bytes);
-    return got >= (ssize_t)head && reply->size == (size_t)got - head;
-}
-
 /* ---- threads ---- */
+
+static int connect_server(void)
+{
+    const char *folder = getenv("HEDDLE_TOPOLOGY");
+    errno = ENOENT;
+    return folder ? kfd_socket_connect(folder) : -1;
+}
 
 static int open_thread(void)
 {
     struct kfd_call call = {.kind = KFD_SAY_THREAD, .word = {(uint64_t)syscall(SYS_gettid)}};
     struct kfd_reply reply;
-    int fd = connect_socket();
+    int fd = connect_server();
     if (fd < 0)
         return -1;
-    if (!put(fd, &call, -1) || !take(fd, &reply, NULL, 0) || reply.result != 0) {
-        INTERPOSE_NEXT(close, "close")(fd);
+    if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, NULL, 0)
+        || reply.result != 0) {
+        kfd_socket_close(fd);
         return -1;
     }
     mine = fd + 1;
@@ -146,7 +80,7 @@ static void end_thread(void *unused)
 {
     (void)unused;
     if (mine)
-        INTERPOSE_NEXT(close, "close")(mine - 1);
+        kfd_socket_close(mine - 1);
     mine = 0;
 }
 
@@ -179,14 +113,14 @@ static bool wait_for_answer(int fd, uint32_t limit_ms)
 int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms, int *file)
 {
     int error = errno, fd = mine ? mine - 1 : open_thread(), sent = file ? *file : -1;
-    bool good = fd >= 0 && put(fd, call, sent);
+    bool good = fd >= 0 && kfd_socket_put(fd, call, sent);
     if (file)
         *file = -1;
     if (good && limit_ms != UINT32_MAX && !wait_for_answer(fd, limit_ms)) {
         const struct kfd_call end = {.kind = KFD_SAY_GIVE_UP};
-        good = put(fd, &end, -1);
+        good = kfd_socket_put(fd, &end, -1);
     }
-    good = good && take(fd, reply, file, 1);
+    good = good && kfd_socket_take(fd, reply, file, 1);
     if (good)
         kfd_views_renew();
     rang |= call->kind == KFD_SAY_RUNG;
@@ -214,13 +148,13 @@ static void finish(void)
 static void begin_child(void)
 {
     if (mine)
-        INTERPOSE_NEXT(close, "close")(mine - 1);
+        kfd_socket_close(mine - 1);
     mine = 0;
     rang = false;
     if (own.connection >= 0) {
-        INTERPOSE_NEXT(close, "close")(own.connection);
-        INTERPOSE_NEXT(close, "close")(kfd_client.memory);
-        INTERPOSE_NEXT(close, "close")(kfd_client.file);
+        kfd_socket_close(own.connection);
+        kfd_socket_close(kfd_client.memory);
+        kfd_socket_close(kfd_client.file);
     }
     kfd_doorbells_forget();
     kfd_views_forget();
@@ -237,13 +171,13 @@ static bool say_hello(int fd)
     const struct kfd_call call = {.kind = KFD_SAY_HELLO,
                                   .word = {KFD_CHANNEL_VERSION, (uintptr_t)code}};
     int files[KFD_PASS_FILES] = {-1, -1};
-    if (!put(fd, &call, -1) || !take(fd, &reply, files, KFD_PASS_FILES) || reply.result != 0
-        || files[0] < 0)
+    if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, files, KFD_PASS_FILES)
+        || reply.result != 0 || files[0] < 0)
         return false;
     kfd_client.gpu_count = (uint32_t)reply.word[0];
     memcpy(kfd_client.doorbell_bytes, reply.bytes, sizeof kfd_client.doorbell_bytes);
-    kfd_client.memory = move_up(files[KFD_PASS_MEMORY]);
-    kfd_client.file = move_up(files[KFD_PASS_SHARED]);
+    kfd_client.memory = kfd_socket_move_up(files[KFD_PASS_MEMORY]);
+    kfd_client.file = kfd_socket_move_up(files[KFD_PASS_SHARED]);
     void *page = mmap(NULL, KFD_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, kfd_client.file, 0);
     if (page == MAP_FAILED)
         return false;
@@ -255,13 +189,13 @@ static bool say_hello(int fd)
 
 static bool open_once(void)
 {
-    int fd = connect_socket();
+    int fd = connect_server();
     if (fd < 0) {
         kfd_say("there is no simulator behind HEDDLE_TOPOLOGY: %s", strerror(errno));
         return false;
     }
     if (!say_hello(fd)) { /* the server has said why */
-        INTERPOSE_NEXT(close, "close")(fd);
+        kfd_socket_close(fd);
         return false;
     }
     own.connection = fd;

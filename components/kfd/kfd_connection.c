@@ -11,8 +11,15 @@
 #include <unistd.h>
 
 #include "kfd_calls.h"
+#include "kfd_guest.h"
+#include "runtime/engine/options.h"
 
 static struct kfd_connection *connections;
+
+static struct {
+    uint32_t awaited, come;       /* processes before the first of them goes on; that have come */
+    struct kfd_request *gathered; /* of those that have come and wait, by the process' number */
+} own;
 
 struct kfd_process *kfd_process_of(const struct kfd_request *request)
 {
@@ -36,8 +43,7 @@ bool kfd_ringer_waits(bool *any)
     return waits;
 }
 
-/* Does the thread sleep, or has it ended? */
-static bool is_asleep(pid_t pid, int thread)
+bool kfd_thread_sleeps(pid_t pid, int thread)
 {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, thread);
@@ -45,13 +51,13 @@ static bool is_asleep(pid_t pid, int thread)
     const char *end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
     if (file)
         fclose(file);
-    return !end || end[1] != ' ' || end[2] != 'R';
+    return !end || end[1] != ' ' || (end[2] != 'R' && end[2] != 'D');
 }
 
 bool kfd_ringers_sleep(void)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next) {
-        if (c->process == kfd_now && c->rung && !is_asleep(c->pid, c->thread))
+        if (c->process == kfd_now && c->rung && !kfd_thread_sleeps(c->pid, c->thread))
             return false;
     }
     return true;
@@ -132,26 +138,76 @@ static void list(struct kfd_connection *c, struct kfd_process *p)
 
 /* ---- calls ---- */
 
-static int run_hello(struct kfd_connection *c)
+static int open_process(struct kfd_connection *c)
 {
+    bool is_guest = c->call.kind == KFD_SAY_GUEST;
     struct kfd_process *before = find_process(c->pid);
     uint32_t bytes[KFD_GPUS_MAX] = {0};
-    if (c->listed || c->call.word[0] != KFD_CHANNEL_VERSION || !kfd_machine_open())
-        return c->listed ? -EPROTO : -ENODEV;
     if (before) /* exec() has put another program into its place */
         leave(before);
-    struct kfd_process *p = kfd_process_open(c->pid, c->call.word[1]);
+    struct kfd_process *p = kfd_process_open(c->pid, is_guest ? 0 : c->call.word[1], is_guest);
     if (!p)
         return -ENODEV;
     list(c, p);
-    c->stands = c->passes = true;
-    for (uint32_t i = 0; i < kfd.gpu_count; i++)
-        bytes[i] = kfd.gpu[i].doorbell_bytes;
+    c->stands = true;
     c->reply.word[0] = kfd.gpu_count;
     c->reply.word[1] = (uint64_t)getpid();
+    if (is_guest) {
+        c->reply.word[2] = kfd.api->stream_flags();
+        c->reply.word[3] = option_early("mode", "functional");
+        return 0;
+    }
+    c->passes = true;
+    for (uint32_t i = 0; i < kfd.gpu_count; i++)
+        bytes[i] = kfd.gpu[i].doorbell_bytes;
     c->reply.size = sizeof bytes;
     memcpy(c->reply.bytes, bytes, sizeof bytes);
     return 0;
+}
+
+/* The last of those that are waited for has come, so they are opened, in the order of their
+ * numbers. */
+static void open_gathered(void)
+{
+    while (own.gathered) {
+        struct kfd_request *request = own.gathered;
+        own.gathered = request->next;
+        kfd_answer(request, open_process(request->connection));
+    }
+}
+
+static int gather(struct kfd_connection *c)
+{
+    struct kfd_request **link = &own.gathered;
+    while (*link && (*link)->connection->pid < c->pid)
+        link = &(*link)->next;
+    c->request.next = *link;
+    *link = &c->request;
+    own.come++;
+    if (own.come == own.awaited)
+        open_gathered();
+    else
+        kfd_say("%u of %u processes have come (--shared %u)", own.come, own.awaited, own.awaited);
+    return KFD_LATER;
+}
+
+void kfd_connections_await(uint32_t processes)
+{
+    own.awaited = processes;
+}
+
+static int run_hello(struct kfd_connection *c)
+{
+    bool is_guest = c->call.kind == KFD_SAY_GUEST;
+    bool same = c->call.word[0] == KFD_CHANNEL_VERSION
+                && (!is_guest || c->call.word[1] == DRIVER_API_VERSION);
+    if (c->listed || !same || !kfd_machine_open(!is_guest))
+        return c->listed ? -EPROTO : -ENODEV;
+    if (is_guest && kfd.api->stream_flags() & DRIVER_STREAMS_TELL_CALLS) {
+        kfd_say("this platform takes calls as packets, and can be used by one program only");
+        return -ENODEV;
+    }
+    return own.come < own.awaited ? gather(c) : open_process(c);
 }
 
 static int run_thread(struct kfd_connection *c)
@@ -245,8 +301,10 @@ static const struct {
     bool aside; /* it needs nothing of the driver */
     bool alone; /* before the connection is a process' or thread's */
     bool has_bytes;
+    bool of_guest;
 } says[KFD_SAYS] = {
     [KFD_SAY_HELLO] = {run_hello, false, true, false},
+    [KFD_SAY_GUEST] = {run_hello, false, true, false},
     [KFD_SAY_THREAD] = {run_thread, true, true, false},
     [KFD_SAY_IOCTL] = {run_ioctl, false, false, true},
     [KFD_SAY_FIND] = {run_find, true, false, false},
@@ -255,7 +313,8 @@ static const struct {
     [KFD_SAY_UNMAPS] = {run_unmaps, false, false, false},
     [KFD_SAY_RUNG] = {run_rung, true, false, false},
     [KFD_SAY_WAIT] = {run_wait, true, false, false},
-    [KFD_SAY_BYE] = {run_bye, true, false, false},
+    [KFD_SAY_DRIVER] = {kfd_guest_call, false, false, true, true},
+    [KFD_SAY_BYE] = {run_bye, true, false, false, true},
 };
 
 int kfd_connection_call(struct kfd_request *request)
@@ -263,6 +322,8 @@ int kfd_connection_call(struct kfd_request *request)
     struct kfd_connection *c = request->connection;
     memset(&c->reply, 0, offsetof(struct kfd_reply, bytes));
     if (!c->process && !says[c->call.kind].alone)
+        return -EPROTO;
+    if (c->process && c->process->guest && !says[c->call.kind].of_guest)
         return -EPROTO;
     return says[c->call.kind].run(c);
 }
@@ -288,9 +349,21 @@ int kfd_connection_give_up(struct kfd_request *request)
     return KFD_LATER;
 }
 
+static void drop_gathered(const struct kfd_connection *c)
+{
+    struct kfd_request **link = &own.gathered;
+    while (*link && *link != &c->request)
+        link = &(*link)->next;
+    if (*link) {
+        *link = c->request.next;
+        own.come--;
+    }
+}
+
 int kfd_connection_gone(struct kfd_request *request)
 {
     struct kfd_connection *c = request->connection, **link = &connections;
+    drop_gathered(c);
     if (c->process) {
         kfd_drop(&c->request);
         if (c->stands && !c->process->gone)

@@ -19,11 +19,13 @@ struct kfd_connection {
     struct kfd_request request, gone;
     struct kfd_call call;
     struct kfd_reply reply;
-    int passed;        /* a descriptor beside a call or its answer; -1: none */
-    bool passes;       /* those of KFD_PASS_FILES with the answer */
-    bool returns;      /* the argument of the call */
-    uint32_t calls;    /* atomic: number of the call */
-    uint32_t given_up; /* of the thread that takes messages: the call whose time is over */
+    int passed;            /* a descriptor beside a call or its answer; -1: none */
+    bool passes;           /* those of KFD_PASS_FILES with the answer */
+    bool began;            /* a wait of a guest, which was not over when it was asked for */
+    struct kfd_call waits; /* the wait of a guest whose attendant has been called */
+    bool returns;          /* the argument of the call */
+    uint32_t calls;        /* atomic: number of the call */
+    uint32_t given_up;     /* of the thread that takes messages: the call whose time is over */
 };
 
 /* The time of a call is over. The call may have been answered, and the next one be on its way,

@@ -24,14 +24,16 @@
 
 #include "components/host/start/heddle_start.h"
 #include "kfd_calls.h"
+#include "kfd_guest.h"
 #include "runtime/session/run_ledger.h"
 
-#define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
-#define LOOK_NS     5000000             /* between two looks at threads */
-#define SPIN_NS     UINT64_C(50000000)
-#define STUCK_MOST  20000   /* looks of 50 us at a kernel and a program that both wait */
-#define HELD_NS     1000000 /* between two looks at signals that packets wait for */
+#define SLICE_PS      UINT64_C(20000000)  /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS   UINT64_C(100000000) /* most kernels are over by then */
+#define LOOK_NS       5000000             /* between two looks at threads */
+#define SPIN_NS       UINT64_C(50000000)
+#define GUEST_SPIN_NS UINT64_C(1000000000) /* programs compare results for less */
+#define STUCK_MOST    20000   /* looks of 50 us at a kernel and a program that both wait */
+#define HELD_NS       1000000 /* between two looks at signals that packets wait for */
 
 struct kfd_machine kfd;
 
@@ -84,7 +86,7 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
 /* What threads ask for that have not rung does not say that those that have go on. */
 static void take_request(struct kfd_request *request)
 {
-    if (kfd_now && kfd_is_ringer(request)) {
+    if (kfd_now && (kfd_now->guest || kfd_is_ringer(request))) {
         kfd_now->behind = false;
         kfd_now->spent_ns = kfd_spent_ns();
     }
@@ -152,6 +154,7 @@ void kfd_drop(const struct kfd_request *request)
     take_out(&kfd_now->held, request);
     kfd_event_give_up(request);
     kfd_wait_give_up(request);
+    kfd_guest_drop(request);
 }
 
 /* This process has no work: nothing more comes of waiting. */
@@ -177,7 +180,8 @@ static bool look_at_waits(void)
 /* Has this process work? Before it goes on, what its kernels have written must be in memory. */
 static bool is_busy(void)
 {
-    bool busy = !kfd.lost && (kfd_queues_busy() || !kfd_queues_settle());
+    bool busy = kfd_now->guest ? kfd_guest_is_busy()
+                               : !kfd.lost && (kfd_queues_busy() || !kfd_queues_settle());
     if (!busy)
         let_go();
     return busy;
@@ -186,6 +190,8 @@ static bool is_busy(void)
 /* Does anything of this process want the engine to run? */
 static bool is_wanted(void)
 {
+    if (kfd_now->guest)
+        return kfd_guest_waits() || kfd_now->held;
     return kfd_now->gone || kfd_now->behind || kfd_now->held || kfd_now->waits
            || kfd_events_awaited();
 }
@@ -194,12 +200,14 @@ static bool is_wanted(void)
 static bool computes(void)
 {
     bool any = false;
+    if (kfd_now->guest)
+        return kfd_guest_computes();
     return !kfd_now->gone && !kfd_now->behind && !kfd_ringer_waits(&any) && any;
 }
 
 static bool sleeps(void)
 {
-    return computes() && kfd_ringers_sleep();
+    return computes() && (kfd_now->guest ? kfd_guest_sleeps() : kfd_ringers_sleep());
 }
 
 /* Those whose threads sleep still, or that have computed for long, are let behind. */
@@ -211,9 +219,9 @@ static void look_after_threads(uint32_t handed)
     if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
         return;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        uint64_t most_ns = kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS;
         if (computes())
-            kfd_now->behind =
-                (slept && kfd_ringers_sleep()) || kfd_spent_ns() - kfd_now->spent_ns > SPIN_NS;
+            kfd_now->behind = (slept && sleeps()) || kfd_spent_ns() - kfd_now->spent_ns > most_ns;
     }
 }
 
@@ -231,7 +239,8 @@ static void exchange(void)
         begin_exchanges();
     } else if (kfd.api->now() >= own.exchange_ps) {
         for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-            kfd_queues_exchange();
+            if (!kfd_now->guest)
+                kfd_queues_exchange();
         own.between_ps *= 2;
         own.exchange_ps = kfd.api->now() + own.between_ps;
     }
@@ -251,8 +260,12 @@ static void look_for_end(void)
 static void run_engine(void)
 {
     look_for_end();
-    kfd_status(kfd.api->step(kfd_any_process(kfd_waits_poll) ? KFD_POLL_PS : SLICE_PS),
-               "the simulation");
+    enum driver_status status =
+        kfd.api->step(kfd_any_process(kfd_waits_poll) ? KFD_POLL_PS : SLICE_PS);
+    if (status != DRIVER_NOT_READY)
+        kfd_status(status, "the simulation");
+    if (status == DRIVER_OK)
+        kfd_guests_advanced();
     kfd_publish_time();
     exchange();
 }
@@ -292,8 +305,8 @@ static void attend(const struct driver_attention *now)
 {
     const struct timespec moment = {0, 50000};
     struct kfd_process *before = kfd_now;
-    (void)now;
     bool any = take_requests(true);
+    kfd_guests_attend(now);
     look_for_end();
     bool goes_on = kfd_any_process(kfd_events_look) || any;
     own.stuck = goes_on || !is_stuck() ? 0 : own.stuck + 1;
@@ -309,6 +322,13 @@ static void attend(const struct driver_attention *now)
     }
 }
 
+void kfd_take_aside(void)
+{
+    const struct timespec moment = {0, 50000};
+    if (!take_requests(true))
+        nanosleep(&moment, NULL);
+}
+
 /* Processes that have ended, and whose work is over. */
 static void close_processes(void)
 {
@@ -316,7 +336,8 @@ static void close_processes(void)
     for (struct kfd_process *p = kfd.processes; p; p = next) {
         next = p->next;
         kfd_enter(p);
-        if (p->gone && (kfd.lost || !kfd_queues_busy()))
+        if (p->gone && !kfd_process_stays(p)
+            && (kfd.lost || !(p->guest ? kfd_guest_is_busy() : kfd_queues_busy())))
             kfd_process_close(p);
     }
 }
@@ -342,6 +363,7 @@ void kfd_machine_run(void)
             progress = true;
             begin_exchanges();
         }
+        progress |= kfd_guests_step();
         kfd_any_process(look_at_waits);
         close_processes();
         if (progress)
@@ -379,11 +401,11 @@ static bool open_memory(void)
     return true;
 }
 
-static bool open_gpus(void)
+static bool open_gpus(bool for_kernel_driver)
 {
     kfd.gpu_count = kfd.api->device_count();
     if (kfd.gpu_count == 0 || kfd.gpu_count > KFD_GPUS_MAX) {
-        kfd_say("the platform has %u GPUs; 1 to %d can be used by --stack rocm", kfd.gpu_count,
+        kfd_say("the platform has %u GPUs; several processes can use 1 to %d", kfd.gpu_count,
                 KFD_GPUS_MAX);
         return false;
     }
@@ -391,6 +413,8 @@ static bool open_gpus(void)
         struct kfd_gpu *gpu = &kfd.gpu[i];
         if (kfd_status(kfd.api->device_info(i, &gpu->info), "opening the platform") != 0)
             return false;
+        if (!for_kernel_driver)
+            continue;
         gpu->traits = isa_traits_of(gpu->info.isa);
         if (!gpu->traits) {
             kfd_say("GPU %u of the platform has the instruction set '%s', which ROCm does not know",
@@ -406,21 +430,24 @@ static bool open_gpus(void)
             return false;
         }
     }
-    return open_memory();
+    return !for_kernel_driver || open_memory();
 }
 
-bool kfd_machine_open(void)
+bool kfd_machine_open(bool for_kernel_driver)
 {
+    if (own.tried && for_kernel_driver && !kfd.memory)
+        kfd_say("the machine was started for programs with heddle's HIP library, not AMD's");
     if (own.tried)
-        return kfd.api != NULL;
+        return kfd.api && (kfd.memory || !for_kernel_driver);
     own.tried = true;
     kfd.api = heddle_start();
-    if (!kfd.api || !open_gpus()) {
+    if (!kfd.api || !open_gpus(for_kernel_driver)) {
         kfd.api = NULL;
         run_ledger_report(EXIT_NOT_STARTED);
         return false;
     }
     kfd.api->set_attendant(attend);
+    kfd_guest_calls_open();
     __atomic_store_n(&own.running, true, __ATOMIC_RELEASE);
     return true;
 }
@@ -449,8 +476,12 @@ bool kfd_look_at_fault(void)
     if (kfd_now->faulted || !kfd.api->take_fault(kfd_now->device[0], &fault))
         return false;
     kfd_now->faulted = true;
-    kfd_say("%s", fault.text);
     run_ledger_report(EXIT_GAVE_UP);
+    if (kfd_now->guest) {
+        kfd_guest_fault(&fault);
+        return true;
+    }
+    kfd_say("%s", fault.text);
     kfd_queues_leave();
     if (!kfd_now->gone)
         tell_fault(fault.gpu, fault.address, fault.by_access);
@@ -466,8 +497,18 @@ static void tell_end(void)
     bool by_access = kfd.api->fault_address(&address, &gpu);
     struct kfd_process *before = kfd_now;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-        tell_fault(gpu, address, by_access);
+        if (!kfd_now->guest)
+            tell_fault(gpu, address, by_access);
     kfd_enter(before);
+}
+
+void kfd_look_at_end(enum driver_status status)
+{
+    if (kfd.lost || kfd.api->wait(0) == DRIVER_OK)
+        return;
+    __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
+    run_ledger_report(outcome_of(status));
+    tell_end();
 }
 
 int kfd_status(enum driver_status status, const char *what)
@@ -488,11 +529,8 @@ int kfd_status(enum driver_status status, const char *what)
     if (status == DRIVER_OK || kfd.lost)
         return status == DRIVER_OK ? 0 : -EIO;
     kfd_say("%s: %s", what, kfd.api->error_text());
-    if (errors[status] == -EIO) {
-        __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
-        run_ledger_report(outcome_of(status));
-        tell_end();
-    }
+    if (errors[status] == -EIO)
+        kfd_look_at_end(status);
     return errors[status];
 }
 

@@ -65,7 +65,8 @@ struct kfd_process {
     struct kfd_ranges *ranges;
     struct kfd_shared *shared;
     struct kfd_listener *listeners;
-    bool announced; /* RUNTIME_ENABLE */
+    bool announced;          /* RUNTIME_ENABLE */
+    struct kfd_guest *guest; /* NULL: it uses the kernel driver */
 };
 /* The process whose request is done, or whose queues are looked at. */
 extern struct kfd_process *kfd_now;
@@ -95,14 +96,19 @@ void kfd_machine_run(void);
 void kfd_machine_end(void);
 /* Takes a request, which may wait for something, or for its turn, out of all lists. */
 void kfd_drop(const struct kfd_request *request);
-/* Opens the platform, once. False: it was said on stderr why not. */
-bool kfd_machine_open(void);
+/* Opens the platform, once. False: it was said on stderr why not, or that it was opened for guests
+ * and not for the kernel driver. */
+bool kfd_machine_open(bool for_kernel_driver);
 /* Any thread: memory of the server, zeroed; the server ends when there is none. */
 void *kfd_new(size_t bytes);
 void *kfd_grow(void *old, size_t bytes);
 /* Translates an answer of the driver, and says what went wrong. The end of the simulation makes
  * `kfd.lost` true, and events tell the program. */
 int kfd_status(enum driver_status status, const char *what);
+/* The simulation has ended, if it has: makes `kfd.lost` true, and tells it. */
+void kfd_look_at_end(enum driver_status status);
+/* In the middle of a kernel: does what can be done then, or waits a moment. */
+void kfd_take_aside(void);
 /* Has a kernel of this process done something wrong? Then all its queues stop, and it is told. */
 bool kfd_look_at_fault(void);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
@@ -122,6 +128,10 @@ void kfd_answer(struct kfd_request *request, int result);
 bool kfd_ringer_waits(bool *any);
 /* Do all threads of this process sleep that have rung? */
 bool kfd_ringers_sleep(void);
+/* Does the thread sleep, or has it ended? */
+bool kfd_thread_sleeps(pid_t pid, int thread);
+/* So many processes have to come before the first of them goes on. Before there are any. */
+void kfd_connections_await(uint32_t processes);
 /* Has the thread rung that makes the request? */
 bool kfd_is_ringer(const struct kfd_request *request);
 /* The process is taken out of the list: no connection is its any more. */
@@ -134,7 +144,7 @@ void kfd_enter(struct kfd_process *p);
 /* Is it so for any process? It is called for each. */
 bool kfd_any_process(bool (*is)(void));
 /* An address space and empty tables for a process; NULL: it was said on stderr why not. */
-struct kfd_process *kfd_process_open(pid_t pid, uint64_t code);
+struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest);
 /* A process has ended: its queues begin nothing more, its waits are over. */
 void kfd_process_leave(struct kfd_process *p);
 /* All that it has is free. Nothing of it is with the driver any more, unless `kfd.lost`. */
@@ -143,6 +153,8 @@ void kfd_process_close(struct kfd_process *p);
 void kfd_publish_time(void);
 /* Processor time of this process. */
 uint64_t kfd_spent_ns(void);
+/* Is a process that has ended left as it is until another one comes? */
+bool kfd_process_stays(const struct kfd_process *p);
 /* Says how many there were and what is left of them. */
 void kfd_processes_report(void);
 /* What was written last to doorbell number `slot`. */

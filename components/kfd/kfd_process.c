@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kfd_calls.h"
+#include "kfd_guest.h"
 #include "kfd_machine.h"
 #include "kfd_packet.h"
 #include "program_memory.h"
@@ -125,7 +126,7 @@ static int open_space(struct kfd_process *p)
                             "another process");
     if (result == 0)
         result = kfd_status(kfd.api->contain(p->device[0]), "another process");
-    return result == 0
+    return result == 0 && !p->guest
                ? kfd_status(kfd.api->queue_create(p->device[0], &p->fences), "another process")
                : result;
 }
@@ -136,16 +137,18 @@ static void close_space(const struct kfd_process *p)
         kfd_status(kfd.api->context_destroy(p->device[i]), "the end of a process");
 }
 
-struct kfd_process *kfd_process_open(pid_t pid, uint64_t code)
+struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest)
 {
     struct kfd_process **end = &kfd.processes, *p = kfd_new(sizeof *p);
     *p = (struct kfd_process){.pid = pid, .code = code, .file = -1};
+    p->guest = is_guest ? kfd_new(sizeof *p->guest) : NULL;
     bool shared = open_shared(p);
     if (!shared)
         kfd_say("a process cannot be taken: %s", strerror(errno));
     if (!shared || open_space(p) != 0) {
         close_space(p);
         close_shared(p);
+        free(p->guest);
         free(p);
         return NULL;
     }
@@ -167,7 +170,7 @@ void kfd_process_leave(struct kfd_process *p)
 {
     kfd_enter(p);
     p->gone = true;
-    own.killed += kfd_queues_fly();
+    own.killed += kfd_queues_fly() || (p->guest && kfd_guest_is_busy());
     kfd_queues_leave();
     kfd_events_leave();
     kfd_waits_look(true);
@@ -183,6 +186,7 @@ void kfd_process_close(struct kfd_process *p)
     kfd_notice_close();
     kfd_memory_close();
     kfd_events_close();
+    kfd_guest_close();
     close_space(p);
     close_shared(p);
     free(p->caches);
@@ -194,11 +198,17 @@ void kfd_process_close(struct kfd_process *p)
     kfd_enter(NULL);
 }
 
+/* A single program leaves the machine as it does when the machine is in its process. */
+bool kfd_process_stays(const struct kfd_process *p)
+{
+    return p->guest && own.opened == 1;
+}
+
 void kfd_processes_report(void)
 {
     uint32_t left = 0;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next)
-        left++;
+        left += !kfd_process_stays(p);
     if (own.opened > 1 || own.killed || left)
         kfd_say("%u processes have used GPUs, %u of them ended while their kernels ran; %u are "
                 "left with queues and memory",

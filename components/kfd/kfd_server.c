@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "kfd_calls.h"
-#include "kfd_connection.h"
+#include "kfd_guest.h"
 
 static struct {
     int poll, listener, control;
@@ -134,8 +134,9 @@ static void begin_call(struct kfd_connection *c, const struct kfd_call *call, in
     c->passed = passed;
     c->request.until_idle = false;
     c->request.argument = c->call.bytes;
-    c->request.aside = call->kind == KFD_SAY_IOCTL ? kfd_ioctl_is_aside(call->word[0])
-                                                   : kfd_kind_is_aside(call->kind);
+    c->request.aside = call->kind == KFD_SAY_IOCTL    ? kfd_ioctl_is_aside(call->word[0])
+                       : call->kind == KFD_SAY_DRIVER ? kfd_guest_is_aside(call)
+                                                      : kfd_kind_is_aside(call->kind);
     __atomic_store_n(&c->calls, c->calls + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&c->pending, true, __ATOMIC_RELEASE);
     kfd_hand_over(&c->request);
@@ -213,16 +214,18 @@ static int open_control(const char *text)
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* heddle-kfd LISTENER CONTROL: descriptors; the program has ended when the latter does. */
+/* heddle-kfd LISTENER CONTROL PROCESSES: descriptors, the program has ended when the latter does;
+ * and how many processes have to come before the first goes on. */
 int main(int count, char **words)
 {
     pthread_t thread;
-    if (count != 3) {
+    if (count != 4) {
         fprintf(stderr, "heddle-kfd: `heddle run --stack rocm` starts this\n");
         return 2;
     }
     own.listener = atoi(words[1]);
     own.control = open_control(words[2]);
+    kfd_connections_await((uint32_t)atoi(words[3]));
     own.poll = epoll_create1(EPOLL_CLOEXEC);
     watch(own.listener, &own.listener);
     watch(own.control, &own.control);

@@ -16,9 +16,9 @@ void program_memory_use(pid_t used)
 }
 
 /* Where a process may not look at itself so, it is copied. */
-static bool was_moved(ssize_t done, void *to, const void *from, size_t size)
+static bool was_moved(pid_t of, ssize_t done, void *to, const void *from, size_t size)
 {
-    if (!process && done < 0 && (errno == ENOSYS || errno == EPERM)) {
+    if (!of && done < 0 && (errno == ENOSYS || errno == EPERM)) {
         memcpy(to, from, size);
         return true;
     }
@@ -28,19 +28,29 @@ static bool was_moved(ssize_t done, void *to, const void *from, size_t size)
     return false;
 }
 
-bool program_read(void *to, uint64_t address, size_t size)
+bool program_read_of(pid_t of, void *to, uint64_t address, size_t size)
 {
     const struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
-    return was_moved(process_vm_readv(process ? process : getpid(), &here, 1, &there, 1, 0), to,
+    return was_moved(of, process_vm_readv(of ? of : getpid(), &here, 1, &there, 1, 0), to,
                      there.iov_base, size);
+}
+
+bool program_write_of(pid_t of, uint64_t address, const void *from, size_t size)
+{
+    const struct iovec here = {(void *)(uintptr_t)from, size},
+                       there = {(void *)(uintptr_t)address, size};
+    return was_moved(of, process_vm_writev(of ? of : getpid(), &here, 1, &there, 1, 0),
+                     there.iov_base, from, size);
+}
+
+bool program_read(void *to, uint64_t address, size_t size)
+{
+    return program_read_of(process, to, address, size);
 }
 
 bool program_write(uint64_t address, const void *from, size_t size)
 {
-    const struct iovec here = {(void *)(uintptr_t)from, size},
-                       there = {(void *)(uintptr_t)address, size};
-    return was_moved(process_vm_writev(process ? process : getpid(), &here, 1, &there, 1, 0),
-                     there.iov_base, from, size);
+    return program_write_of(process, address, from, size);
 }
 
 bool program_has(uint64_t start, uint64_t end)

@@ -14,5 +14,8 @@ bool program_read(void *to, uint64_t address, size_t size);
 /* Is something mapped at all of [start, end)? */
 bool program_has(uint64_t start, uint64_t end);
 bool program_write(uint64_t address, const void *from, size_t size);
+/* Memory of another process than that. */
+bool program_read_of(pid_t process, void *to, uint64_t address, size_t size);
+bool program_write_of(pid_t process, uint64_t address, const void *from, size_t size);
 
 #endif

@@ -104,7 +104,7 @@ def test_hostile_clients_get_errors_and_hurt_nobody(run, case, said):
 @contextlib.contextmanager
 def served(tmp_path, *options):
     """The folder of a server, its process, and a list that gets what it has said."""
-    command = [HEDDLE, "serve", NANO, "--mode", "functional", *options]
+    command = [HEDDLE, "serve", NANO, "--stack", "rocm", "--mode", "functional", *options]
     command = [str(word) for word in command] + harness.generic * ["--generic"]
     said = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -13,6 +13,7 @@
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
+#include "components/kfd/guest_driver.h"
 
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
@@ -37,6 +38,27 @@ static bool find_open_function(void *object, const struct heddle_platform *(**op
 
 static const char *unified; /* --unified, or NULL */
 
+static void take_driver(const struct driver_api *api)
+{
+    hip.api = api;
+    uint32_t flags = hip.api->stream_flags();
+    hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
+    hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
+    hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
+    hip.tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
+}
+
+/* The machine is in another process, which several share. */
+static bool join_machine(const char *path)
+{
+    const struct driver_api *api = guest_driver_open(path, &hip.functional);
+    if (!api)
+        return false;
+    hip_process_guard(NULL);
+    take_driver(api);
+    return true;
+}
+
 static bool load_platform(const char *path)
 {
     const struct heddle_platform *(*open)(uint32_t) = NULL;
@@ -60,22 +82,18 @@ static bool load_platform(const char *path)
     const char *mode = option_text("mode");
     unified = option_text("unified");
     hip.functional = mode && strcmp(mode, "functional") == 0;
-    hip.api = platform->driver();
-    if (!hip.api) {
+    const struct driver_api *api = platform->driver();
+    if (!api) {
         hip_say("'%s' has no driver component, so that no program can run on it", path);
         return false;
     }
-    if (hip.api->version != DRIVER_API_VERSION) {
+    if (api->version != DRIVER_API_VERSION) {
         hip_say("'%s' speaks version %u of the driver interface, this library version %u; build it "
                 "again",
-                path, hip.api->version, DRIVER_API_VERSION);
+                path, api->version, DRIVER_API_VERSION);
         return false;
     }
-    uint32_t flags = hip.api->stream_flags();
-    hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
-    hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
-    hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
-    hip.tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
+    take_driver(api);
     hip_process_guard(platform);
     return true;
 }
@@ -164,7 +182,8 @@ static enum hip_state open_library(void)
         hip_say("no platform is chosen; run it through: heddle run PLATFORM -- PROGRAM");
         return HIP_FAILED;
     }
-    if (!hip_run_apart(load_platform, path) || !start_devices()) {
+    if (!hip_run_apart(guest_driver_is(path) ? join_machine : load_platform, path)
+        || !start_devices()) {
         run_ledger_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }

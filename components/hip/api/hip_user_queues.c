@@ -19,8 +19,8 @@ static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *
 static hipError_t kernel_object(const void *host_function, struct heddle_kernel *kernel)
 {
     const struct hip_function *function = NULL;
-    if (!kernel)
-        return hipErrorInvalidValue;
+    if (!kernel || !hip.api->user_queues)
+        return kernel ? hipErrorNotSupported : hipErrorInvalidValue;
     hipError_t error = hip_find_host_function(host_function, hip_current_device(), &function);
     if (error != hipSuccess)
         return error;

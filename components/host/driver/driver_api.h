@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define DRIVER_API_VERSION 19
+#define DRIVER_API_VERSION 20
 
 enum driver_status {
     DRIVER_OK,
@@ -62,7 +62,7 @@ struct driver_device_info {
     uint32_t lds_bytes_per_work_group; /* at most */
     uint32_t lds_bytes_unasked;        /* of these, what a program gets without asking for more */
     uint32_t lds_bytes_reserved;       /* of each work-group, for the system */
-    uint32_t reserved[1];
+    uint32_t process;                  /* as in struct driver_page */
 };
 
 /* Does the device execute PTX? Its compute units are streaming multiprocessors then, wavefronts are
@@ -162,6 +162,14 @@ struct driver_attention {
     uint32_t gpu;
     bool (*read)(uint64_t address, void *bytes, uint64_t size);
     bool (*write)(uint64_t address, const void *bytes, uint64_t size);
+};
+
+/* Programs in other processes than the driver's. What write() and read() are given as the host's
+ * pointers are addresses in the program that has `device`, the one of the queue, and these move the
+ * bytes, in any thread of the simulation. They are lost where the program has no such memory. */
+struct driver_programs {
+    void (*take)(uint32_t device, void *to, const void *from, size_t size);
+    void (*give)(uint32_t device, void *to, const void *from, size_t size);
 };
 
 struct driver_queue_api; /* user_queue_api.h */
@@ -318,9 +326,17 @@ struct driver_api {
      * ends that wait for several tickets. Without commands it returns at once. */
     enum driver_status (*advance)(bool poll);
     /* Runs the simulation as long as it takes for any command to be done, at most for `most_ps`,
-     * and until nudge() is called, which any thread and handler of signals may do. */
+     * and until nudge() is called, which any thread and handler of signals may do.
+     * DRIVER_NOT_READY: it has come back for one of the latter. */
     enum driver_status (*step)(uint64_t most_ps);
     void (*nudge)(void);
+    /* For front ends that serve several programs, by step(). programs(): where their bytes are.
+     * waited(): the program has waited for the ticket, and it is done. switch_program(): another
+     * one makes the next calls; `progress` is what this returned when that was switched from last,
+     * or 0. */
+    void (*programs)(const struct driver_programs *programs);
+    enum driver_status (*waited)(uint64_t ticket);
+    uint64_t (*switch_program)(uint64_t progress);
     /* Kernels on `gpu` may, or may not, access memory of `peer` from now on; both are GPUs of the
      * platform. At first they may not: an access ends the run with DRIVER_FAULT. Unified memory is
      * open to all GPUs anyway. Copies need no leave. */
@@ -370,9 +386,9 @@ struct driver_api {
     enum driver_status (*ptx_blocks)(uint32_t device, uint64_t entry, uint32_t threads,
                                      uint64_t dynamic_shared_bytes, uint32_t *blocks);
     /* What kernels print (vprintf) goes to this function, in whole lines or as they come, when the
-     * launch is over or waits for others, by the thread that runs the simulation. NULL: to the
-     * standard output. */
-    void (*set_printer)(void (*print)(const char *text, size_t size));
+     * launch is over or waits for others, by the thread that runs the simulation; `device`: that of
+     * the launch's queue. NULL: to the standard output. */
+    void (*set_printer)(void (*print)(uint32_t device, const char *text, size_t size));
     /* Bytes of the heap from which kernels on the device allocate (malloc); before the first
      * launch of a kernel that does. 8 MiB when nothing is said. */
     enum driver_status (*set_kernel_heap)(uint32_t device, uint64_t bytes);

@@ -24,7 +24,7 @@ static bool driver_is_paused(void)
 
 static bool driver_is_nudged(void)
 {
-    return __atomic_load_n(&the_process.nudged, __ATOMIC_RELAXED);
+    return the_process.steps && __atomic_load_n(&the_process.nudged, __ATOMIC_RELAXED);
 }
 
 static enum driver_status driver_fail(enum driver_status status, const char *format, ...)

@@ -21,7 +21,8 @@ struct driver_process {
     pthread_t runner;
     bool paused; /* atomic; no thread enters the engine */
     pthread_t pauser;
-    bool nudged; /* atomic; the engine is to come back */
+    bool nudged; /* atomic; the engine is to come back from a step */
+    bool steps;  /* it runs in one */
     pthread_cond_t continued;
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
     bool no_cache;           /* --no-cache: binary copies of traces are left alone */
@@ -32,12 +33,14 @@ struct driver_process {
     uint64_t patience;       /* and then not 0: cycles */
     uint64_t patient_to;     /* the cycle by which a command or a work-group is to end, */
     uint64_t had_ended;      /* and how many of them have */
-    void (*attend)(const struct driver_attention *now); /* or NULL */
-    void (*print)(const char *text, size_t size);       /* what kernels print; or NULL */
-    struct code_module *code_modules;                   /* loaded; see driver_code.c */
-    struct code_lack *code_lacks;                       /* kernels that must not be launched */
-    struct code_extent *code_extents; /* where the instructions of registered kernels lie */
-    struct code_copy *code_copies;    /* see driver_code_copies.c */
+    void (*attend)(const struct driver_attention *now);            /* or NULL */
+    void (*print)(uint32_t device, const char *text, size_t size); /* what kernels print; or NULL */
+    uint32_t printing;                                             /* the device that it is told */
+    const struct driver_programs *programs; /* NULL: the program is in this process */
+    struct code_module *code_modules;       /* loaded; see driver_code.c */
+    struct code_lack *code_lacks;           /* kernels that must not be launched */
+    struct code_extent *code_extents;       /* where the instructions of registered kernels lie */
+    struct code_copy *code_copies;          /* see driver_code_copies.c */
     uint64_t *record_numbers; /* what a ticket's command is called in a recording; 0: nothing */
     uint64_t record_room;
     struct driver_journal journal; /* for a state that is to be written, or was restored */

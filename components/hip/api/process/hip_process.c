@@ -252,9 +252,12 @@ static void finish_inside(void)
     pthread_mutex_init(&hip.lock,
                        NULL); /* this thread may hold it, and others are not waited for */
     hip.state = HIP_FINISHED;
-    own.platform->interrupt();
-    int status = hip.api->finish();
+    if (own.platform)
+        own.platform->interrupt();
+    int status = own.platform ? hip.api->finish() : EXIT_CLEAN;
     hip_say("the program ended in the middle of a call of HIP; nothing more is simulated");
+    if (!own.platform)
+        return; /* the machine notices that this process ends */
     if (status == EXIT_CLEAN)
         run_ledger_close(true);
     else
@@ -300,10 +303,12 @@ void hip_process_guard(const struct heddle_platform *platform)
     long runner = run_ledger_owner();
     own.pid = getpid();
     own.platform = platform;
-    own.stats_path = option_file("stats");
-    own.runner = runner && runner != getppid() ? (pid_t)runner : 0;
     pthread_atfork(NULL, NULL, after_fork);
     atexit(note_leaving);
+    if (!platform)
+        return; /* files and signals are the machine's */
+    own.stats_path = option_file("stats");
+    own.runner = runner && runner != getppid() ? (pid_t)runner : 0;
     if (!writes && !own.runner)
         return;
     sem_init(&own.wake, 0, 0);
@@ -323,6 +328,8 @@ void hip_process_finish(void)
     if (!leave_open(END_FINISHING))
         hip_process_park();
     int status = hip.api->finish();
+    if (!own.platform)
+        return;
     if (status == EXIT_CLEAN)
         run_ledger_close(false);
     else

@@ -177,18 +177,13 @@ static void answer_done(struct driver *d, uint32_t gpu, uint32_t command,
     driver_command_at(d, command)->received += sent->size;
 }
 
-/* Takes the bytes that the GPU has sent. */
-static void take_data(struct driver *d, uint32_t gpu, char *to, const struct driver_slot *sent)
-{
-    memcpy(to, command_data_data(driver_gpu_reply_payload(d, gpu)), sent->size);
-    d->io.stats.bytes_from_gpu += sent->size;
-}
-
 static void answer_read(struct driver *d, uint32_t gpu, uint32_t command,
                         const struct driver_slot *sent)
 {
     struct driver_command *k = driver_command_at(d, command);
-    take_data(d, gpu, k->move.host + sent->offset, sent);
+    program_give(d, k, sent->offset, command_data_data(driver_gpu_reply_payload(d, gpu)),
+                 sent->size);
+    d->io.stats.bytes_from_gpu += sent->size;
     k->received += sent->size;
 }
 

@@ -103,8 +103,14 @@ static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, 
 static uint64_t least(uint64_t a, uint64_t b);
 static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
                       uint64_t offset, uint32_t size);
-static void send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
-                       const void *from, uint32_t size);
+/* Sends a write of bytes that the caller puts where this says. */
+static void *send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
+                        uint32_t size);
+/* Bytes of the program's buffer, from `offset` on. */
+static void program_take(const struct driver *d, const struct driver_command *k, void *to,
+                         uint64_t offset, uint64_t size);
+static void program_give(const struct driver *d, const struct driver_command *k, uint64_t offset,
+                         const void *from, uint64_t size);
 static enum copy_kind command_copy_kind(const struct driver_command *k);
 
 /* How the copy is done: inside of one GPU, between GPUs that all have access to each other as far

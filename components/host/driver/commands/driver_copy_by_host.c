@@ -79,7 +79,7 @@ static bool bounce_write(struct driver *d, uint32_t command)
     if (slot < 0)
         return false;
     uint32_t bytes = copy_cut(d, command, physical, least(rest, b->size - b->sent));
-    send_write(d, number, slot, physical, bounce_data(d, piece) + b->sent, bytes);
+    memcpy(send_write(d, number, slot, physical, bytes), bounce_data(d, piece) + b->sent, bytes);
     link_take(d, number, LINK_THERE, bytes);
     slot_take(d, number, slot, command, piece, bytes);
     b->sent += bytes;

@@ -65,6 +65,24 @@ static void functional_read(const struct driver *d, uint64_t address, char *to, 
     }
 }
 
+/* Between the device and the program's buffer. */
+static void functional_exchange(const struct driver *d, const struct driver_command *k)
+{
+    bool here = !driver_process()->programs;
+    if (here && k->kind == DRIVER_WRITE)
+        functional_write(d, k->move.address, k->move.host, k->size);
+    else if (here)
+        functional_read(d, k->move.address, k->move.host, k->size);
+    for (uint64_t done = 0, part; !here && done < k->size; done += part) {
+        part = k->size - done;
+        char *bytes = functional_bytes(d, k->move.address + done, &part);
+        if (k->kind == DRIVER_WRITE)
+            program_take(d, k, bytes, done, part);
+        else
+            program_give(d, k, done, bytes, part);
+    }
+}
+
 /* The ranges do not overlap. */
 static void functional_copy(const struct driver *d, uint64_t to, uint64_t from, uint64_t size)
 {
@@ -430,11 +448,11 @@ static void functional_move_command(struct driver *d, const struct driver_comman
 {
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        functional_write(d, k->move.address, k->move.host, k->size);
+        functional_exchange(d, k);
         d->io.stats.bytes_to_gpu += k->size;
         break;
     case DRIVER_READ:
-        functional_read(d, k->move.address, k->move.host, k->size);
+        functional_exchange(d, k);
         d->io.stats.bytes_from_gpu += k->size;
         break;
     case DRIVER_COPY:

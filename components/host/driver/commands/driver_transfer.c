@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 
 /* ---- slots: messages in flight ---- */
@@ -72,12 +73,32 @@ static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t comm
 
 /* ---- moving data ---- */
 
-static void send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
-                       const void *from, uint32_t size)
+static void *send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
+                        uint32_t size)
 {
     void *payload = driver_gpu_send_write(d, number, (uint16_t)slot, physical, size);
-    memcpy(command_write_data(payload), from, size);
     d->io.stats.bytes_to_gpu += size;
+    return command_write_data(payload);
+}
+
+static void program_take(const struct driver *d, const struct driver_command *k, void *to,
+                         uint64_t offset, uint64_t size)
+{
+    const struct driver_programs *programs = driver_process()->programs;
+    if (programs)
+        programs->take(driver_queue_at(d, k->queue)->handle, to, k->move.host + offset, size);
+    else
+        memcpy(to, k->move.host + offset, size);
+}
+
+static void program_give(const struct driver *d, const struct driver_command *k, uint64_t offset,
+                         const void *from, uint64_t size)
+{
+    const struct driver_programs *programs = driver_process()->programs;
+    if (programs)
+        programs->give(driver_queue_at(d, k->queue)->handle, k->move.host + offset, from, size);
+    else
+        memcpy(k->move.host + offset, from, size);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -107,7 +128,7 @@ static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, 
     return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(k), physical, most);
 }
 
-/* Sends one piece of host data to the device at `address` + offset. */
+/* Sends one piece of data to the device at `address` + offset; `from` NULL: the program's. */
 static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address,
                        const char *from, uint64_t offset, uint64_t size)
 {
@@ -116,7 +137,11 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     if (slot < 0)
         return false;
     uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
-    send_write(d, number, slot, physical, from + offset, bytes);
+    void *data = send_write(d, number, slot, physical, bytes);
+    if (from)
+        memcpy(data, from + offset, bytes);
+    else
+        program_take(d, driver_command_at(d, command), data, offset, bytes);
     link_take(d, number, LINK_THERE, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;
@@ -127,8 +152,8 @@ static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu)
 {
     const struct driver_command *k = driver_command_at(d, command);
     (void)gpu;
-    return move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
-                      k->move.host, k->sent, k->size);
+    return move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address, NULL,
+                      k->sent, k->size);
 }
 
 static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu)
@@ -242,7 +267,8 @@ static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu)
         driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->move.pattern);
     } else {
         bytes = (uint32_t)least(4 - address % 4, left);
-        send_write(d, number, slot, physical, (const char *)&k->move.pattern + address % 4, bytes);
+        memcpy(send_write(d, number, slot, physical, bytes),
+               (const char *)&k->move.pattern + address % 4, bytes);
     }
     slot_take(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;

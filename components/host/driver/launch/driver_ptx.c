@@ -274,10 +274,16 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
         ptx_over(d, k, number);
 }
 
+static void ptx_print_for(const char *text, size_t size)
+{
+    driver_process()->print(driver_process()->printing, text, size);
+}
+
 static void ptx_over(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
     const struct driver_device *device = &d->device[number];
+    driver_process()->printing = driver_queue_at(d, k->queue)->handle;
     if (device_executes_ptx(device))
         ptx_services()->output_give(number, device->ring_address + k->ring_offset,
-                                    driver_process()->print);
+                                    driver_process()->print ? ptx_print_for : NULL);
 }

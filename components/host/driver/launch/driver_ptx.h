@@ -40,6 +40,9 @@ static enum driver_status ptx_prepare(struct driver *d, uint32_t gpu, uint32_t p
 static void ptx_execute(const struct driver *d, const struct driver_command *k, uint32_t number,
                         struct functional_result *result);
 
+/* Gives text to the program whose launch was over last. */
+static void ptx_print_for(const char *text, size_t size);
+
 /* The launch is over: prints what its kernel has printed. */
 static void ptx_over(const struct driver *d, const struct driver_command *k, uint32_t number);
 

@@ -316,7 +316,7 @@ static enum driver_status move_bytes(struct driver *d, uint32_t queue, enum driv
                                      bool shared, const void *host, uint64_t address, uint64_t size,
                                      uint64_t *ticket)
 {
-    if (arena_touches(host, size))
+    if (!driver_process()->programs && arena_touches(host, size))
         return driver_fail(DRIVER_INVALID_ADDRESS,
                            "%" PRIu64
                            " bytes at the host address %p are memory of the simulator itself, "
@@ -512,13 +512,43 @@ API_CALL(advance, (poll), bool poll)
 API_CALL(step, (most_ps), uint64_t most_ps)
 {
     uint32_t domain = d->io.base.domain;
+    uint32_t undone = d->undone;
     __atomic_store_n(&driver_process()->nudged, false, __ATOMIC_SEQ_CST);
-    return advance_to(d, engine_cycle_at(domain, engine.domains[domain].time_ps + most_ps));
+    driver_process()->steps = true;
+    enum driver_status status =
+        advance_to(d, engine_cycle_at(domain, engine.domains[domain].time_ps + most_ps));
+    driver_process()->steps = false;
+    return status == DRIVER_OK && d->undone == undone ? DRIVER_NOT_READY : status;
 }
 
 static void api_nudge(void)
 {
     __atomic_store_n(&driver_process()->nudged, true, __ATOMIC_SEQ_CST);
+}
+
+static void api_programs(const struct driver_programs *programs)
+{
+    api_enter();
+    driver_process()->programs = programs;
+    api_leave(DRIVER_OK);
+}
+
+API_CALL(waited, (ticket), uint64_t ticket)
+{
+    enum driver_status status = check_ticket(d, ticket);
+    if (status == DRIVER_OK)
+        host_note_wait(d, ticket);
+    return status;
+}
+
+static uint64_t api_switch_program(uint64_t progress)
+{
+    struct driver *d = the_driver();
+    api_enter();
+    uint64_t before = d->host_cycle;
+    d->host_cycle = progress;
+    api_leave(DRIVER_OK);
+    return before;
 }
 
 static uint64_t api_pages_moved(void)
@@ -652,7 +682,7 @@ API_CALL(set_kernel_heap, (device, bytes), uint32_t device, uint64_t bytes)
     return ptx_set_heap(d, device, bytes);
 }
 
-static void api_set_printer(void (*print)(const char *text, size_t size))
+static void api_set_printer(void (*print)(uint32_t device, const char *text, size_t size))
 {
     api_enter();
     driver_process()->print = print;
@@ -815,6 +845,9 @@ static const struct driver_api api_table = {
     .advance = api_advance,
     .step = api_step,
     .nudge = api_nudge,
+    .programs = api_programs,
+    .waited = api_waited,
+    .switch_program = api_switch_program,
     .set_peer = api_set_peer,
     .pause = api_pause,
     .resume = api_resume,

@@ -122,6 +122,7 @@ static void handle_info(const struct driver *d, const struct driver_handle *h,
                         struct driver_device_info *info)
 {
     *info = d->device[h->member[0]].info;
+    info->process = h->pid;
     for (uint32_t i = 1; i < h->count; i++) {
         const struct driver_device_info *other = &d->device[h->member[i]].info;
         info->memory_bytes += other->memory_bytes;

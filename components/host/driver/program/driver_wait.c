@@ -10,6 +10,7 @@
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_ptx.h"
 #include "components/nvidia/code/ptx_services.h"
 #include "driver_journal.h"
 #include "runtime/engine/extension.h"
@@ -19,7 +20,7 @@ static enum driver_status host_lose(enum driver_status status, const char *forma
 {
     driver_process()->lost = status;
     if (ptx_services())
-        ptx_services()->output_give_all(driver_process()->print);
+        ptx_services()->output_give_all(driver_process()->print ? ptx_print_for : NULL);
     snprintf(driver_process()->lost_text, sizeof driver_process()->lost_text, format, text);
     return driver_fail(status, "%s", driver_process()->lost_text);
 }

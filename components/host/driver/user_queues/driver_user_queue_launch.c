@@ -9,6 +9,8 @@
  * (driver_argument_ring.c), which the caches cannot hold in an old form. */
 #include "driver_user_queue.h"
 
+#include <string.h>
+
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
@@ -75,9 +77,9 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
         if (!submit_has_room(u) || (slot = slot_for(d, u->gpu)) < 0)
             return false;
         struct aql_packet packet = submit_packet(device, u, k);
-        send_write(d, u->gpu, slot,
-                   memory_physical(d, u->ring + u->written % u->packets * AQL_PACKET_BYTES, &rest),
-                   &packet, sizeof packet);
+        uint64_t place = u->ring + u->written % u->packets * AQL_PACKET_BYTES;
+        memcpy(send_write(d, u->gpu, slot, memory_physical(d, place, &rest), sizeof packet),
+               &packet, sizeof packet);
         slot_take(d, u->gpu, slot, command, 0, 0);
         k->phase = PHASE_LAUNCH_FIRST;
         return true;

@@ -1,0 +1,17 @@
+/* The driver of a machine in another process (heddle-kfd), as the HIP library calls it: the table
+ * of driver_api.h, of which each call is a message (guest_channel.h). Functions that the libraries
+ * do not call are NULL, and so is `user_queues`.
+ *
+ * A thread that calls waits for the answer. The server takes calls of one process at a time, until
+ * that waits, and runs the engine when all processes wait: docs/design/host.md. */
+#ifndef HEDDLE_KFD_GUEST_DRIVER_H
+#define HEDDLE_KFD_GUEST_DRIVER_H
+
+#include "components/host/driver/driver_api.h"
+
+/* Is it the socket of such a machine? */
+bool guest_driver_is(const char *path);
+/* Connects the process. NULL: it was said on stderr why not. */
+const struct driver_api *guest_driver_open(const char *path, bool *functional);
+
+#endif
