@@ -132,6 +132,15 @@ static bool traced_kernel_fits(struct trace_player *p, struct player_kernel *k,
     return kernel_measure(p, k, &needs);
 }
 
+/* The cycle in which a program launched the kernel: so long after as many kernels had ended.
+ * Kernels that go in turn do not wait for their program. */
+static uint64_t launch_time(const struct trace_player *p, const struct player_kernel *k)
+{
+    if (sample_in_turn())
+        return 0;
+    return p->ended < k->behind ? ENGINE_NEVER : p->ended_at + k->delay;
+}
+
 static bool traced_kernel_take(struct trace_player *p)
 {
     uint32_t slot = player_free_slot(p);
@@ -149,6 +158,10 @@ static bool traced_kernel_take(struct trace_player *p)
     }
     k->stream = trace->header.stream;
     k->local_base = trace->header.local_base;
+    k->behind = trace->header.launch_behind < k->launch ? trace->header.launch_behind
+                                                        : k->launch - 1; /* a list cut short */
+    k->delay = trace->header.launch_delay;
+    k->start_at = launch_time(p, k);
     p->order[p->order_count++] = slot;
     p->command++;
     return true;
@@ -205,9 +218,16 @@ static void kernel_leave(struct trace_player *p, uint32_t position)
 {
     p->kernel[p->order[position]].phase = PLAYER_FREE;
     p->io.stats.kernels_done++;
+    p->ended++;
+    p->ended_at = trace_player_now(p);
     p->order_count--;
     for (uint32_t i = position; i < p->order_count; i++)
         p->order[i] = p->order[i + 1];
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        struct player_kernel *k = &p->kernel[p->order[i]];
+        if (k->phase == PLAYER_WAITING && k->start_at == ENGINE_NEVER)
+            k->start_at = launch_time(p, k);
+    }
 }
 
 /* false: the driver cannot be told yet. */
@@ -442,7 +462,7 @@ static bool kernels_step(struct trace_player *p)
         if (k->phase == PLAYER_LAUNCHING && now >= k->start_at) {
             k->phase = PLAYER_RUNNING;
             slot_account_running(&k->slots, &p->all, now);
-            k->next_since = now;
+            k->next_since = now + 1; /* blocks of this cycle are placed */
             progress = true;
         }
         if (k->phase == PLAYER_LAUNCHING)
