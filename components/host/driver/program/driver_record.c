@@ -165,7 +165,7 @@ static void record_start(const struct driver *d, const struct driver_command *k,
 {
     const struct driver_device *device = &d->device[number];
     if (device_executes_ptx(device)) {
-        cuda_recording_launch(d->io.stats.launches + 1);
+        cuda_recording_launch(d->io.stats.launches + 1, k->queue);
         return;
     }
     if (!instruction_recorder)

@@ -10,6 +10,8 @@
 
 #define CUDA_RECORDING_LIST "kernelslist.g"
 
+enum { LAUNCHES = 4096 /* on their way to a GPU: its port takes 128 commands */ };
+
 struct cuda_trace {
     FILE *file;
     uint32_t grid[3];
@@ -19,6 +21,7 @@ struct cuda_trace {
 static struct {
     bool on;
     FILE *list;
+    uint32_t stream[LAUNCHES]; /* of a launch, by its number: written before it is sent */
     char folder[PATH_MAX - 64];
     char why[PATH_MAX + 100]; /* the first thing that went wrong */
 } record;
@@ -60,8 +63,9 @@ void cuda_recording_copy(uint64_t address, uint64_t bytes)
         fprintf(record.list, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "\n", address, bytes);
 }
 
-void cuda_recording_launch(uint64_t number)
+void cuda_recording_launch(uint64_t number, uint32_t stream)
 {
+    record.stream[number % LAUNCHES] = stream;
     if (record.on)
         fprintf(record.list, "kernel-%" PRIu64 ".traceg\n", number);
 }
@@ -76,9 +80,11 @@ static void write_header(FILE *to, const struct itrace_header *h)
     fprintf(to, "-shmem = %" PRIu64 "\n-nregs = %" PRIu64 "\n-binary version = %" PRIu64 "\n",
             h->shared_bytes, h->registers, h->binary_version);
     fprintf(to,
-            "-cuda stream id = %" PRIu64 "\n-shmem base_addr = 0x%016" PRIx64
+            "-cuda stream id = %" PRIu32 "\n-shmem base_addr = 0x%016" PRIx64
             "\n-local mem base_addr = 0x%016" PRIx64 "\n",
-            h->stream, h->shared_base, h->local_base);
+            record.stream[h->kernel_id % LAUNCHES], h->shared_base, h->local_base);
+    fprintf(to, "-launch behind = %" PRIu64 "\n-launch delay = %" PRIu64 "\n", h->launch_behind,
+            h->launch_delay);
     fprintf(to, "-nvbit version = PTX\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n"
                 "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
                 "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n");

@@ -18,12 +18,13 @@ bool cuda_recording_open(const char *folder);
 bool cuda_recording_is_on(void);
 
 void cuda_recording_copy(uint64_t address, uint64_t bytes);
-void cuda_recording_launch(uint64_t number);
+/* Launches are numbered from 1, in the order in which they go to the GPU. */
+void cuda_recording_launch(uint64_t number, uint32_t stream);
 
 struct cuda_trace;
 
-/* A kernel begins: name, id, grid, block, shared_bytes, registers, binary_version, stream and the
- * base addresses of the header. NULL: nothing records. */
+/* A kernel begins: name, id (the number of its launch), grid, block, shared_bytes, registers,
+ * binary_version, the base addresses and the launch of the header. NULL: nothing records. */
 struct cuda_trace *cuda_trace_begin(const struct itrace_header *header);
 void cuda_trace_block(struct cuda_trace *trace, uint64_t number);
 /* The warp's `steps` steps follow. */

@@ -282,6 +282,10 @@ static const struct {
     {"-grid dim = (2,2)\n", "e1: 'grid dim' wants three positive numbers: (x,y,z), not '(2,2)'\n"},
     {"-grid dim = (2,0,1)\n",
      "e1: 'grid dim' wants three positive numbers: (x,y,z), not '(2,0,1)'\n"},
+    {"-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-binary version = 80\n"
+     "-accelsim tracer version = 5\n-launch behind = 2\n-launch delay = 281474976710657\n",
+     "e0: a launch 281474976710657 cycles later: at most 2^48\n"},
+    {"-launch behind = x\n", "e1: 'launch behind' wants a whole number, not 'x'\n"},
     {"-kernel id = -1\n", "e1: 'kernel id' wants a whole number, not '-1'\n"},
     {"-kernel id = 1\n-kernel id = 1\n", "e2: 'kernel id' stands in the header twice\n"},
     {"-shmem base_addr = 7g\n", "e1: 'shmem base_addr' wants an address (0x...), not '7g'\n"},
