@@ -21,6 +21,7 @@
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/util.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
 
