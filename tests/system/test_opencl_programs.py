@@ -41,6 +41,15 @@ def test_host_functions_do_what_the_specification_says(run, program, name, says,
     run(f"{R9NANO} --mode {mode} -- {program(name)}", rf"{says}(?s:.*)PASSED: \d+ checks, 0 fail")
 
 
+@pytest.mark.parametrize("target,mode", [("gfx906", "timing"), ("gfx803", "functional")] + [
+    pytest.param(target, "timing", marks=pytest.mark.full) for target in ["gfx90a", "gfx942"]])
+def test_features_of_the_language_are_those_of_the_specification(run, program, target, mode):
+    done = run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode}"
+               f" -- {program('features')} {SOURCES / 'features.cl'}",
+               r"PASSED: 193 checks, 0 failures")
+    assert "not on this device" not in done.output
+
+
 @pytest.mark.parametrize("target,mode", [("gfx906", "timing")] + [
     pytest.param(target, mode, marks=pytest.mark.full) for target, mode in [
         ("gfx803", "timing"), ("gfx906", "functional"), ("gfx90a", "timing"),
