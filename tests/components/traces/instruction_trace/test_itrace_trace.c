@@ -343,7 +343,7 @@ static const struct {
     {HEADER WARP("2") "0000 ffffffff 0 MOV 0 0\n0010 ffffffffffffffff 0 MOV 0 0\n" END,
      "e13: the mask (8 hexadecimal digits) expected, not 'ffffffffffffffff'\n"},
     {HEADER "0 0 0 0 0000 ffffffff 0 MOV 0 0\n",
-     "e8: a raw trace: group it first, by post-traces-processing of Accel-Sim's tracer\n"},
+     "e8: a raw trace: group it first, by `heddle trace group`\n"},
     {HEADER WARP("1") "0 0 0 1 0000 ffffffff 0 MOV 0 0\n" END,
      "e12: the instruction belongs to another block or warp than the one it stands in\n"},
 };
