@@ -17,8 +17,8 @@
 static struct kfd_connection *connections;
 
 static struct {
-    uint32_t awaited, come;       /* processes before the first of them goes on; that have come */
-    struct kfd_request *gathered; /* of those that have come and wait, by the process' number */
+    uint32_t awaited, come; /* processes before the first of them goes on; that have come */
+    struct kfd_connection *gathered; /* of those that have come and wait, by the process' number */
 } own;
 
 struct kfd_process *kfd_process_of(const struct kfd_request *request)
@@ -165,30 +165,32 @@ static int open_process(struct kfd_connection *c)
     return 0;
 }
 
-/* The last of those that are waited for has come, so they are opened, in the order of their
- * numbers. */
-static void open_gathered(void)
+/* All that are waited for have come. */
+static void go_on(struct kfd_connection *c)
 {
-    while (own.gathered) {
-        struct kfd_request *request = own.gathered;
-        own.gathered = request->next;
-        kfd_answer(request, open_process(request->connection));
-    }
+    if (c->process)
+        kfd_guest_enter(c);
+    else
+        kfd_answer(&c->request, open_process(c));
 }
 
-static int gather(struct kfd_connection *c)
+void kfd_gather(struct kfd_connection *c)
 {
-    struct kfd_request **link = &own.gathered;
-    while (*link && (*link)->connection->pid < c->pid)
-        link = &(*link)->next;
-    c->request.next = *link;
-    *link = &c->request;
-    own.come++;
-    if (own.come == own.awaited)
-        open_gathered();
-    else
+    struct kfd_connection **link = &own.gathered;
+    if (own.come >= own.awaited) {
+        go_on(c);
+        return;
+    }
+    while (*link && (*link)->pid < c->pid)
+        link = &(*link)->after;
+    c->after = *link;
+    *link = c;
+    if (++own.come < own.awaited)
         kfd_say("%u of %u processes have come (--shared %u)", own.come, own.awaited, own.awaited);
-    return KFD_LATER;
+    for (; own.come == own.awaited && own.gathered; go_on(c)) {
+        c = own.gathered;
+        own.gathered = c->after;
+    }
 }
 
 void kfd_connections_await(uint32_t processes)
@@ -207,7 +209,10 @@ static int run_hello(struct kfd_connection *c)
         kfd_say("this platform takes calls as packets, and can be used by one program only");
         return -ENODEV;
     }
-    return own.come < own.awaited ? gather(c) : open_process(c);
+    if (is_guest)
+        return open_process(c);
+    kfd_gather(c);
+    return KFD_LATER;
 }
 
 static int run_thread(struct kfd_connection *c)
@@ -351,11 +356,11 @@ int kfd_connection_give_up(struct kfd_request *request)
 
 static void drop_gathered(const struct kfd_connection *c)
 {
-    struct kfd_request **link = &own.gathered;
-    while (*link && *link != &c->request)
-        link = &(*link)->next;
+    struct kfd_connection **link = &own.gathered;
+    while (*link && *link != c)
+        link = &(*link)->after;
     if (*link) {
-        *link = c->request.next;
+        *link = c->after;
         own.come--;
     }
 }

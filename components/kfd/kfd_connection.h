@@ -7,8 +7,9 @@
 #include "kfd_machine.h"
 
 struct kfd_connection {
-    struct kfd_connection *next; /* in the machine's list */
-    int fd, watch;               /* the latter tells when the process has ended; -1: none */
+    struct kfd_connection *next;  /* in the machine's list */
+    struct kfd_connection *after; /* of those whose processes wait for others to come */
+    int fd, watch;                /* the latter tells when the process has ended; -1: none */
     pid_t pid;
     bool pending; /* atomic: a call is being done */
     bool listed;  /* of the machine's thread, as what follows */
@@ -44,5 +45,8 @@ bool kfd_kind_has_bytes(uint32_t kind);
 int kfd_connection_call(struct kfd_request *request);
 int kfd_connection_give_up(struct kfd_request *request);
 int kfd_connection_gone(struct kfd_request *request);
+
+/* The process of the connection has come, and goes on when all have that are waited for. */
+void kfd_gather(struct kfd_connection *c);
 
 #endif

@@ -57,8 +57,10 @@ bool kfd_guest_is_aside(const struct kfd_call *call)
 static bool has_work(const struct kfd_guest *g)
 {
     uint64_t ticket = 0;
-    for (size_t i = 0; i < g->queue_count && !ticket && !kfd.lost; i++)
-        kfd.api->last(g->queues[i], &ticket);
+    for (size_t i = 0; i < g->queue_count && g->entered && !ticket && !kfd.lost; i++) {
+        if (g->queues[i].used)
+            kfd.api->last(g->queues[i].number, &ticket);
+    }
     return ticket != 0;
 }
 
@@ -102,25 +104,6 @@ static void go_on(struct kfd_connection *c)
     c->call = c->waits;
 }
 
-int kfd_guest_call(struct kfd_connection *c)
-{
-    struct kfd_guest *g = c->process->guest;
-    c->process->behind = false;
-    c->rung = true;
-    if (!g || c->call.size != sizeof(struct guest_call) || name_in(c) >= GUEST_CALLS)
-        return -EPROTO;
-    if (name_in(c) == GUEST_go_on) {
-        go_on(c);
-    } else if (kfd_guest_kind_of(name_in(c)) == GUEST_ASIDE) {
-        answer(c, (int)kfd_guest_do(c));
-        return KFD_LATER;
-    } else {
-        c->began = kfd_guest_kind_of(name_in(c)) == GUEST_WAITS && !is_over(c);
-    }
-    put_behind(g, &c->request);
-    return KFD_LATER;
-}
-
 void kfd_guest_drop(const struct kfd_request *request)
 {
     struct kfd_request **link = kfd_now && kfd_now->guest ? &kfd_now->guest->calls : NULL;
@@ -153,6 +136,46 @@ static void finish_call(struct kfd_connection *c)
     answer(c, (int)status);
 }
 
+int kfd_guest_call(struct kfd_connection *c)
+{
+    struct kfd_guest *g = c->process->guest;
+    c->process->behind = false;
+    c->rung = true;
+    if (!g || c->call.size != sizeof(struct guest_call) || name_in(c) >= GUEST_CALLS)
+        return -EPROTO;
+    if (name_in(c) == GUEST_go_on) {
+        go_on(c);
+    } else if (kfd_guest_kind_of(name_in(c)) == GUEST_ASIDE) {
+        answer(c, (int)kfd_guest_do(c));
+        return KFD_LATER;
+    } else {
+        c->began = kfd_guest_kind_of(name_in(c)) == GUEST_WAITS && !is_over(c);
+    }
+    put_behind(g, &c->request);
+    if (!g->entered && kfd_guest_kind_of(name_in(c)) == GUEST_LOOKS) {
+        finish_call(c);
+    } else if (!g->entered && !g->comes) {
+        g->comes = true;
+        kfd_gather(c);
+    }
+    return KFD_LATER;
+}
+
+void kfd_guest_enter(struct kfd_connection *c)
+{
+    struct kfd_guest *g = c->process->guest;
+    kfd_enter(c->process);
+    g->entered = kfd_process_enter(c->process);
+    if (g->entered) {
+        kfd_guest_make_queues();
+        return;
+    }
+    kfd_guest_put_text(c, "the machine has no room for another process");
+    g->fault =
+        strcpy(kfd_grow(NULL, sizeof((struct driver_fault *)0)->text), (char *)c->reply.bytes);
+    g->entered = true;
+}
+
 /* The first call of such a kind; NULL: the guest makes none. */
 static struct kfd_connection *find_call(const struct kfd_process *p, enum kfd_guest_kind kind)
 {
@@ -173,12 +196,13 @@ static bool waits(const struct kfd_process *p)
 
 bool kfd_guest_waits(void)
 {
-    return kfd_now->guest && (kfd_now->gone || waits(kfd_now));
+    return kfd_now->guest && kfd_now->guest->entered && (kfd_now->gone || waits(kfd_now));
 }
 
 bool kfd_guest_computes(void)
 {
-    return kfd_now->guest && !kfd_now->gone && !kfd_now->behind && !waits(kfd_now);
+    return kfd_now->guest && kfd_now->guest->entered && !kfd_now->gone && !kfd_now->behind
+           && !waits(kfd_now);
 }
 
 /* ---- turns ---- */
@@ -198,9 +222,11 @@ static struct kfd_process *find_holder(void)
 static bool do_now(const struct kfd_process *holder)
 {
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        if (!kfd_now->guest || kfd_now->gone || (holder && kfd_now != holder))
+        if (!kfd_now->guest || !kfd_now->guest->entered || kfd_now->gone
+            || (holder && kfd_now != holder))
             continue;
         struct kfd_connection *c = find_call(kfd_now, GUEST_NOW);
+        c = c ? c : find_call(kfd_now, GUEST_LOOKS);
         c = c ? c : find_call(kfd_now, GUEST_WAITS);
         if (c && !c->began) {
             finish_call(c);
@@ -213,8 +239,9 @@ static bool do_now(const struct kfd_process *holder)
 static bool do_runs(void)
 {
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        struct kfd_connection *c =
-            kfd_now->guest && !kfd_now->gone ? find_call(kfd_now, GUEST_RUNS) : NULL;
+        struct kfd_connection *c = kfd_now->guest && kfd_now->guest->entered && !kfd_now->gone
+                                       ? find_call(kfd_now, GUEST_RUNS)
+                                       : NULL;
         if (c) {
             finish_call(c);
             return true;
@@ -289,7 +316,7 @@ void kfd_guests_advanced(void)
 bool kfd_guest_is_busy(void)
 {
     const struct kfd_guest *g = kfd_now->guest;
-    return (g->calls && !kfd_now->gone) || has_work(g);
+    return (g->entered && g->calls && !kfd_now->gone) || has_work(g);
 }
 
 /* Has the process no thread that runs, or waits for the disk? */

@@ -7,9 +7,17 @@
 #include "guest_channel.h"
 #include "kfd_connection.h"
 
+struct kfd_guest_queue {
+    uint32_t device; /* as the guest calls it */
+    uint32_t number; /* the driver's; UINT32_MAX: it is not made yet */
+    bool used;
+};
+
 struct kfd_guest {
     struct kfd_request *calls; /* that are not answered, in the order in which they came */
-    uint32_t *queues;          /* the driver's, of this guest */
+    bool entered;              /* it has an address space; before, it may only look at devices */
+    bool comes;                /* it waits for others that have to come (--shared) */
+    struct kfd_guest_queue *queues; /* by the guest's numbers */
     size_t queue_count;
     uint32_t contexts[16]; /* devices that it has made */
     uint32_t context_count;
@@ -25,6 +33,8 @@ struct kfd_guest {
 
 /* A connection makes a call of the driver. */
 int kfd_guest_call(struct kfd_connection *c);
+/* The guest of the connection gets an address space, and its calls are done. */
+void kfd_guest_enter(struct kfd_connection *c);
 /* Any thread: can the call be done in the middle of a kernel? */
 bool kfd_guest_is_aside(const struct kfd_call *call);
 /* kfd_now has ended: the contexts that it has made are destroyed. */
@@ -50,8 +60,10 @@ void kfd_guests_attend(const struct driver_attention *now);
 
 /* ---- kfd_guest_calls.c ---- */
 
-enum kfd_guest_kind { GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_ASIDE };
+enum kfd_guest_kind { GUEST_LOOKS, GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_ASIDE };
 enum kfd_guest_kind kfd_guest_kind_of(uint32_t name);
+/* Makes the queues of a guest, kfd_now, that has entered. */
+void kfd_guest_make_queues(void);
 /* Does the call of a guest, kfd_now, and puts what it gives into the answer. */
 enum driver_status kfd_guest_do(struct kfd_connection *c);
 /* The text of an answer that is not DRIVER_OK. */

@@ -25,7 +25,7 @@ static struct loan {
 static uint32_t device_of(const struct kfd_guest *g, uint64_t number)
 {
     if (number < kfd.gpu_count)
-        return kfd_now->device[number];
+        return g->entered ? kfd_now->device[number] : (uint32_t)number;
     for (uint32_t i = 0; i < g->context_count; i++) {
         if (g->contexts[i] == number)
             return (uint32_t)number;
@@ -35,11 +35,8 @@ static uint32_t device_of(const struct kfd_guest *g, uint64_t number)
 
 static uint32_t queue_of(const struct kfd_guest *g, uint64_t number)
 {
-    for (size_t i = 0; i < g->queue_count; i++) {
-        if (g->queues[i] == number)
-            return (uint32_t)number;
-    }
-    return UINT32_MAX;
+    return number < g->queue_count && g->queues[number].used ? g->queues[number].number
+                                                             : UINT32_MAX;
 }
 
 /* An address that the guest has itself, by the driver's name; 0: it is none of its own. */
@@ -168,27 +165,44 @@ static enum driver_status context_destroy(struct kfd_guest *g, uint32_t context)
     return refuse("only a device that the process has made can be destroyed");
 }
 
-static enum driver_status queue_create(struct kfd_guest *g, uint32_t device, uint64_t *made)
+static enum driver_status make_queue(const struct kfd_guest *g, struct kfd_guest_queue *q)
 {
-    uint32_t queue = 0;
-    enum driver_status status = kfd.api->queue_create(device, &queue);
-    if (status != DRIVER_OK)
-        return status;
-    g->queues = kfd_grow(g->queues, (g->queue_count + 1) * sizeof *g->queues);
-    g->queues[g->queue_count++] = queue;
-    *made = queue;
-    return DRIVER_OK;
+    return kfd.api->queue_create(device_of(g, q->device), &q->number);
 }
 
-static enum driver_status queue_destroy(struct kfd_guest *g, uint32_t queue)
+static enum driver_status queue_create(struct kfd_guest *g, uint64_t device, uint64_t *made)
 {
-    enum driver_status status = kfd.api->queue_destroy(queue);
     size_t i = 0;
-    while (i < g->queue_count && g->queues[i] != queue)
+    while (i < g->queue_count && g->queues[i].used)
         i++;
-    if (status == DRIVER_OK && i < g->queue_count)
-        g->queues[i] = g->queues[--g->queue_count];
+    if (i == g->queue_count)
+        g->queues = kfd_grow(g->queues, ++g->queue_count * sizeof *g->queues);
+    g->queues[i] = (struct kfd_guest_queue){(uint32_t)device, UINT32_MAX, false};
+    enum driver_status status = g->entered ? make_queue(g, &g->queues[i]) : DRIVER_OK;
+    g->queues[i].used = status == DRIVER_OK;
+    *made = i;
     return status;
+}
+
+void kfd_guest_make_queues(void)
+{
+    struct kfd_guest *g = kfd_now->guest;
+    for (size_t i = 0; i < g->queue_count; i++)
+        g->queues[i].used = g->queues[i].used && make_queue(g, &g->queues[i]) == DRIVER_OK;
+}
+
+static enum driver_status queue_destroy(struct kfd_guest *g, uint64_t number)
+{
+    enum driver_status status = kfd.api->queue_destroy(queue_of(g, number));
+    if (status == DRIVER_OK)
+        g->queues[number].used = false;
+    return status;
+}
+
+static enum driver_status last(const struct kfd_guest *g, uint32_t queue, uint64_t *ticket)
+{
+    *ticket = 0;
+    return g->entered ? kfd.api->last(queue, ticket) : DRIVER_OK;
 }
 
 static enum driver_status launch(uint32_t queue, uint64_t address, uint64_t *ticket)

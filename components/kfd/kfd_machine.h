@@ -145,6 +145,8 @@ void kfd_enter(struct kfd_process *p);
 bool kfd_any_process(bool (*is)(void));
 /* An address space and empty tables for a process; NULL: it was said on stderr why not. */
 struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest);
+/* A guest has an address space from now on, and is the last in the order of processes. */
+bool kfd_process_enter(struct kfd_process *p);
 /* A process has ended: its queues begin nothing more, its waits are over. */
 void kfd_process_leave(struct kfd_process *p);
 /* All that it has is free. Nothing of it is with the driver any more, unless `kfd.lost`. */

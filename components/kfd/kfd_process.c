@@ -137,33 +137,56 @@ static void close_space(const struct kfd_process *p)
         kfd_status(kfd.api->context_destroy(p->device[i]), "the end of a process");
 }
 
+static void put_last(struct kfd_process *p)
+{
+    struct kfd_process **end = &kfd.processes;
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    p->next = NULL;
+}
+
+static void take_out(const struct kfd_process *p)
+{
+    struct kfd_process **link = &kfd.processes;
+    while (*link != p)
+        link = &(*link)->next;
+    *link = p->next;
+}
+
 struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest)
 {
-    struct kfd_process **end = &kfd.processes, *p = kfd_new(sizeof *p);
+    struct kfd_process *p = kfd_new(sizeof *p);
     *p = (struct kfd_process){.pid = pid, .code = code, .file = -1};
     p->guest = is_guest ? kfd_new(sizeof *p->guest) : NULL;
     bool shared = open_shared(p);
     if (!shared)
         kfd_say("a process cannot be taken: %s", strerror(errno));
-    if (!shared || open_space(p) != 0) {
+    if (!shared || (!is_guest && open_space(p) != 0)) {
         close_space(p);
         close_shared(p);
         free(p->guest);
         free(p);
         return NULL;
     }
-    p->number = ++own.opened;
+    p->number = is_guest ? 0 : ++own.opened;
     kfd_enter(p);
     p->caches = kfd_new(sizeof *p->caches);
     kfd_memory_open();
     kfd_queues_open();
     kfd_events_open();
     kfd_svm_open();
-    while (*end)
-        end = &(*end)->next;
-    *end = p;
+    put_last(p);
     kfd_publish_time();
     return p;
+}
+
+bool kfd_process_enter(struct kfd_process *p)
+{
+    take_out(p);
+    put_last(p);
+    p->number = ++own.opened;
+    return open_space(p) == 0;
 }
 
 void kfd_process_leave(struct kfd_process *p)
@@ -178,7 +201,6 @@ void kfd_process_leave(struct kfd_process *p)
 
 void kfd_process_close(struct kfd_process *p)
 {
-    struct kfd_process **link = &kfd.processes;
     kfd_enter(p);
     kfd_queues_close();
     kfd_svm_close();
@@ -191,9 +213,7 @@ void kfd_process_close(struct kfd_process *p)
     close_shared(p);
     free(p->caches);
     kfd_connections_forget(p);
-    while (*link != p)
-        link = &(*link)->next;
-    *link = p->next;
+    take_out(p);
     free(p);
     kfd_enter(NULL);
 }
@@ -201,7 +221,7 @@ void kfd_process_close(struct kfd_process *p)
 /* A single program leaves the machine as it does when the machine is in its process. */
 bool kfd_process_stays(const struct kfd_process *p)
 {
-    return p->guest && own.opened == 1;
+    return p->guest && p->guest->entered && own.opened == 1;
 }
 
 void kfd_processes_report(void)
