@@ -70,8 +70,8 @@ static void set_further_arguments(cl_kernel kernel, const char *name)
     }
 }
 
-static void launch(cl_command_queue queue, cl_program program, const struct launch *how,
-                   cl_mem out, cl_mem in)
+static void launch(cl_command_queue queue, cl_program program, const struct launch *how, cl_mem out,
+                   cl_mem in)
 {
     static cl_uint wrong[ITEMS_MAX];
     size_t items = 1;

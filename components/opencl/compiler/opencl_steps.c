@@ -250,8 +250,8 @@ static void add_library(struct clang_command *command, const char *name)
 static void add_libraries(struct clang_command *command, const char *target, uint32_t math)
 {
     char own[64];
-    bool borrowed, flushes = math & OPENCL_MATH_DENORMS_ARE_ZERO
-                             || !opencl_compiler_keeps_denormals(target);
+    bool borrowed,
+        flushes = math & OPENCL_MATH_DENORMS_ARE_ZERO || !opencl_compiler_keeps_denormals(target);
     const char *const constants[] = {
         flushes ? "oclc_daz_opt_on.bc" : "oclc_daz_opt_off.bc",
         math & OPENCL_MATH_UNSAFE ? "oclc_unsafe_math_on.bc" : "oclc_unsafe_math_off.bc",
