@@ -98,7 +98,10 @@ static int end_one(struct command *c, const struct run_recording *recording, siz
 {
     const char *folder = run_numbered_path(c, recording->folder[kind], number, true);
     const char *part = run_numbered_path(c, recording->part[kind], number, true);
-    const char *trace = arena_printf(c->arena, "%s/%s", part, recording_kinds[kind].complete);
+    const char *list = kind == RUN_RECORD_STEPS && c->options->record_raw
+                           ? "kernelslist" /* not grouped */
+                           : recording_kinds[kind].complete;
+    const char *trace = arena_printf(c->arena, "%s/%s", part, list);
     bool complete = access(trace, F_OK) == 0;
     if (complete && rename(part, folder) == 0) {
         fprintf(stderr, "heddle: recorded in '%s'\n", folder);

@@ -12,6 +12,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/command_trace.h"
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
+#include "components/traces/instruction_trace/tools/itrace_group.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
@@ -143,6 +144,51 @@ static void filter(struct tool *tool, const char *path)
     itrace_list_release(&list);
 }
 
+/* kernel-1.trace.xz -> kernel-1.traceg; kernelslist -> kernelslist.g */
+static const char *grouped_name(struct tool *tool, const char *path)
+{
+    const char *name = unpacked_name(tool, source_base_name(path));
+    return arena_printf(tool->c->arena, "%sg", name);
+}
+
+static bool group_one(struct tool *tool, const char *path)
+{
+    struct itrace_group_result result;
+    const char *to = place(tool, path, grouped_name(tool, path));
+    if (!itrace_group(path, to, &result))
+        return result.line
+                   ? fail(tool, "%s:%" PRIu64 ": error: %s", path, result.line, result.error)
+                   : fail(tool, "%s: error: %s", path, result.error);
+    printf("%s: %" PRIu64 " instructions, %" PRIu64 " thread blocks\n", to, result.instructions,
+           result.blocks);
+    return true;
+}
+
+/* All raw traces of a list, then the list of what was written; or one trace. */
+static void group(struct tool *tool, const char *path)
+{
+    struct itrace_list list;
+    struct itrace_output output = {.slot = -1};
+    const char *list_path =
+        place(tool, path, arena_printf(tool->c->arena, "%s.g", source_base_name(path)));
+    bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true, NULL});
+    bool is_list = ok && list.commands[0].line;
+    if (ok && is_list && !itrace_output_open(&output, list_path))
+        ok = fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));
+    for (size_t i = 0; ok && i < list.count; i++) {
+        const struct itrace_command *command = &list.commands[i];
+        if (command->name)
+            ok = group_one(tool, command->path);
+        if (is_list)
+            fprintf(output.file, "%s\n",
+                    command->name ? grouped_name(tool, command->path) : command->text);
+    }
+    if (ok && is_list && !itrace_output_commit(&output))
+        fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));
+    itrace_output_abandon(&output);
+    itrace_list_release(&list);
+}
+
 static bool check_one(struct tool *tool, const char *path)
 {
     struct itrace trace;
@@ -192,7 +238,7 @@ static void stats(struct tool *tool, const char *path)
 static const struct {
     const char *name;
     void (*take)(struct tool *tool, const char *path);
-} tools[] = {{"mem", filter}, {"stats", stats}, {"check", check}};
+} tools[] = {{"mem", filter}, {"stats", stats}, {"check", check}, {"group", group}};
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 
 static int unknown_tool(const char *word)
@@ -201,7 +247,7 @@ static int unknown_tool(const char *word)
     for (int i = 0; i < TOOLS; i++)
         names[i] = tools[i].name;
     const char *near = compile_suggest(word, names, TOOLS);
-    fprintf(stderr, "heddle trace: there is no tool '%s': mem, stats or check%s%s%s\n", word,
+    fprintf(stderr, "heddle trace: there is no tool '%s': mem, stats, check or group%s%s%s\n", word,
             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return EXIT_USAGE;
 }
@@ -216,7 +262,7 @@ static bool options_fit(struct command *c, const char *tool)
     } limits[] = {{"--csv", "stats", o->csv},
                   {"--line", "stats", o->line != 0},
                   {"--no-cache", "stats", o->no_cache},
-                  {"-o", "mem stats", o->output != NULL}};
+                  {"-o", "mem stats group", o->output != NULL}};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         if (limits[i].given && !strstr(limits[i].tools, tool)) {
             fprintf(stderr, "heddle trace %s: '%s' is an option of: %s\n", tool, limits[i].option,
@@ -254,8 +300,8 @@ int command_trace(struct command *c)
         return unknown_tool(word);
     if (!options_fit(c, word))
         return EXIT_USAGE;
-    if (tools[index].take == filter && tool.folder && mkdir(tool.folder, 0777) != 0
-        && errno != EEXIST) {
+    if ((tools[index].take == filter || tools[index].take == group) && tool.folder
+        && mkdir(tool.folder, 0777) != 0 && errno != EEXIST) {
         fail(&tool, "'%s' cannot be made: %s", tool.folder, strerror(errno));
         return EXIT_ERRORS;
     }

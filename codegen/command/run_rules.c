@@ -66,6 +66,10 @@ static bool keeps_traces(const struct options *o)
         {.broken = o->record_instructions && o->kernels,
          .text =
              "'--record instructions' records all launches in the same way; leave out '--kernels'"},
+        {.broken = (o->record_raw || o->record_addresses) && !o->record_instructions,
+         .text =
+             "'--record-raw' and '--record-addresses' say how '--record instructions' of a CUDA "
+             "program is written; give that, too"},
         {.broken = o->record_instructions && o->unified,
          .text = "'--record instructions' cannot record a device of several GPUs; leave out "
                  "'--unified'"},

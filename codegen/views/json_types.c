@@ -125,7 +125,7 @@ static json_t *measures_json(const struct model_type *type)
     return all;
 }
 
-/* Of those that have one. */
+/* Parameters without a range are left out. */
 static json_t *ranges_json(const struct model_type *type)
 {
     json_t *all = json_object();

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -23,7 +22,7 @@ struct given {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct given *given;
+static struct given *given, *spare;
 
 /* ---- descriptors ---- */
 
@@ -111,6 +110,30 @@ static uint64_t run_at(uint64_t host, uint64_t end, bool *again)
     return end - host;
 }
 
+/* The heap is no place for a record: the server has taken what memory held, which may be the heap's,
+ * and a change from there on until the view is in its place would be lost. With the lock held. */
+static struct given *new_given(void)
+{
+    enum { ROOM = 16 * KFD_PAGE };
+    if (!spare) {
+        struct given *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                  -1, 0);
+        for (size_t i = 0; room != MAP_FAILED && i < ROOM / sizeof *room; i++) {
+            room[i].next = spare;
+            spare = &room[i];
+        }
+    }
+    struct given *g = spare;
+    spare = g ? g->next : NULL;
+    return g;
+}
+
+static void drop_given(struct given *g)
+{
+    g->next = spare;
+    spare = g;
+}
+
 /* What a view of the program's memory shows becomes its own memory again, but for pages that it has
  * given a second time. With the lock held, and out of the list. */
 static void give_back(const struct given *g)
@@ -133,7 +156,7 @@ static void give_back(const struct given *g)
 void kfd_views_forget(void)
 {
     pthread_mutex_init(&mutex, NULL);
-    given = NULL;
+    given = spare = NULL;
 }
 
 /* Memory that a handle stands for is the program's own again, if it was. */
@@ -147,7 +170,7 @@ static void take_back(uint64_t handle)
     if (found) {
         *link = found->next;
         give_back(found);
-        free(found);
+        drop_given(found);
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -164,20 +187,17 @@ static void free_memory(uint64_t handle)
 
 int kfd_view_add(uint64_t handle, uint64_t host, uint64_t size, bool by_attributes)
 {
-    struct given *g = malloc(sizeof *g);
-    int result = g ? show(handle, (char *)(uintptr_t)host, size, PROT_READ | PROT_WRITE | PROT_EXEC)
-                   : -ENOMEM;
-    if (result != 0) {
-        free(g);
+    int result = show(handle, (char *)(uintptr_t)host, size, PROT_READ | PROT_WRITE | PROT_EXEC);
+    if (result != 0)
         return result;
-    }
-    *g = (struct given){
-        .handle = handle, .host = host, .size = size, .by_attributes = by_attributes};
     pthread_mutex_lock(&mutex);
-    g->next = given;
-    given = g;
+    struct given *g = new_given();
+    if (g) {
+        *g = (struct given){given, handle, host, size, by_attributes};
+        given = g;
+    }
     pthread_mutex_unlock(&mutex);
-    return 0;
+    return g ? 0 : -ENOMEM;
 }
 
 void kfd_views_take_back(uint64_t *start, uint64_t *end)
@@ -194,7 +214,7 @@ void kfd_views_take_back(uint64_t *start, uint64_t *end)
         *end = g->host + g->size > *end ? g->host + g->size : *end;
         *link = g->next;
         give_back(g);
-        free(g);
+        drop_given(g);
     }
     pthread_mutex_unlock(&mutex);
 }

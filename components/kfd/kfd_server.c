@@ -165,7 +165,7 @@ static void take_message(struct kfd_connection *c)
 /* The program has ended, or the user asks for it. A second signal ends the server at once. */
 static void take_end(void)
 {
-    static struct kfd_request end = {.run = run_end};
+    static struct kfd_request end = {.run = run_end, .aside = true};
     static bool ended;
     struct signalfd_siginfo signal;
     ssize_t got = read(own.control, &signal, sizeof signal);

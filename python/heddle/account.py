@@ -9,11 +9,11 @@ counts of slot-cycles (components/protocols/work/work_cycles.h), those of the AL
 it left out. These shares add up to the kernel's time, without its start.
 
 Beside them stands what has no wavefront meanwhile, which could do a part of the work: compute units
-(`idle`), SIMDs of the others (`empty`: wavefronts are so few that at least so many SIMDs have
-none), and slots while work-groups come one by one (`dispatch`). What the ALUs of the rest do is the
-ALUs' limit only as far as all of them work; otherwise it is the length of the wavefronts' own way
-(`program`). Of both, the part of the lanes that are off is `lanes`: with all of them on, so many
-instructions fewer would do."""
+(`idle`, while that one has some), SIMDs of the others (`empty`: wavefronts are so few that at least
+so many SIMDs have none), and slots while work-groups come one by one (`dispatch`). What the ALUs of
+the rest do is the ALUs' limit only as far as all of them work; otherwise it is the length of the
+wavefronts' own way (`program`). Of both, the part of the lanes that are off is `lanes`: with all of
+them on, so many instructions fewer would do."""
 from __future__ import annotations
 
 from heddle.kernels import WAVEFRONTS, Kernel
@@ -84,7 +84,7 @@ def of(kernel: Kernel) -> dict[str, float]:
     own = min(max(kernel["longest_unit_cycles"] / cycles, busy), 1.0)
     present = min((kernel.wavefronts + kernel.group("ended")) / simds, 1.0)
     valu = min(kernel.valu / 100, present)
-    shares = {"launch": start, "idle": max(1.0 - busy - start, 0.0),
+    shares = {"launch": start, "idle": own - busy,
               "empty": busy * (1.0 - present), "dispatch": _dispatch(kernel), "valu": own * valu,
               OTHER: own * valu * (1.0 / present - 1.0)}
     for cause, part in waits(kernel).items():

@@ -16,10 +16,11 @@ from typing import Any, Sequence
 from heddle import calibration_plots, compare, description, fit, results, words as command_line
 from heddle.compare import Compared
 from heddle.description import Description, Row
-from heddle.files import csv_text, write
+from heddle.files import csv_text, digest, write
 from heddle.mistakes import Mistake
-from heddle.point_runner import STATISTICS, Runner, Unreadable, expected_cost, progress_on
-from heddle.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store, digest
+from heddle.point_runner import STATISTICS, Runner, Unreadable, expected_cost
+from heddle.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
+from heddle.progress import progress_on
 
 WORST = 12          # points that are named
 FIT_HEADROOM = 4.0  # of the limit: a fit changes what points cost, and wants all of them

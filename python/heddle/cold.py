@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, Sequence
 
 from heddle import draw
-from heddle.correction import Correction
+from heddle.correction import Correction, dram_reads
 from heddle.files import csv_text
 from heddle.trial import Statistics, launches, short
 
@@ -34,11 +34,6 @@ def l2_misses(components: dict[str, dict[str, Any]]) -> tuple[float, float]:
         accesses += counts.get("accesses", counts.get("hits", 0) + counts["misses"])
         misses += missed
     return accesses, misses
-
-
-def dram_reads(components: dict[str, dict[str, Any]]) -> list[float]:
-    """Of each memory controller, in the order of their paths."""
-    return [part["reads"] for part in components.values() if "bytes_read" in part]
 
 
 COLUMNS = ["launch", "kernel", "chosen", "wavefront_instructions", "thread_instructions",

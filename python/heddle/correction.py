@@ -78,12 +78,17 @@ def l2_latency(run: Statistics) -> float:
                  ), 0.0)
 
 
+def dram_reads(components: dict[str, dict[str, Any]]) -> list[float]:
+    """Of each memory controller, in the order of their paths."""
+    return [part["reads"] for part in components.values() if "bytes_read" in part]
+
+
 def correction(cold: Statistics, profile: Statistics, number: int,
                counted: float | None = None) -> Correction:
     """`counted`: bytes that a profiler saw read from DRAM, in place of the simulated ones."""
     kernel, profiled = launches(cold)[number], launches(profile)
     own, before = profiled[number]["profile"], profiled.get(number - 1, {}).get("profile", {})
-    reads = [part["reads"] for part in kernel["components"].values() if "bytes_read" in part]
+    reads = dram_reads(kernel["components"])
     line = next((values["line"] for values in parameters(cold).values()
                  if {"latency", "line", "width"} <= values.keys()), 0)
     unique = own["lines_read"] if line else own["lines"] * LINE / SECTOR

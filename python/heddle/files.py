@@ -4,10 +4,10 @@ from __future__ import annotations
 import csv
 import fcntl
 import io
+import json
 import os
 import pathlib
 import stat
-import tempfile
 import time
 from typing import Any, Iterable, Sequence, TextIO
 
@@ -17,6 +17,7 @@ from heddle.mistakes import Mistake
 def write(path: pathlib.Path, text: str) -> None:
     """Whole or not at all, with the permissions of any new file. A pipe or a device cannot be
     replaced, and a link stays one."""
+    import tempfile  # takes as long to import as to write a small file
     part = None
     try:
         if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
@@ -61,3 +62,9 @@ def hold(folder: pathlib.Path, lock: TextIO) -> None:
         except OSError:
             time.sleep(0.1)
     raise Mistake(f"another process works on the folder '{folder}'")
+
+
+def digest(*parts: str) -> str:
+    """A key from texts; which text is which part matters."""
+    import hashlib  # most commands make none
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]

@@ -27,6 +27,7 @@ ACHIEVED = ("wavefront_cycles", "unit_cycles", "longest_unit_cycles")
 UNITS = ("lds_busy", "lds_conflict", "vector_memory_instructions", "vector_memory_cycles",
          "vector_memory_lines", "scratch_lines", "valu_idle_lanes", "polls")
 BUSY = "_busy"  # of the units of a sub-core, behind their names
+LANES = 64  # of a wavefront of AMD's
 
 
 def per_cent(part: float, whole: float) -> float:
@@ -111,7 +112,7 @@ class Kernel:
     @property
     def width(self) -> int:
         """Lanes of a wavefront."""
-        return self["lanes"] or 64
+        return self["lanes"] or LANES
 
     def said(self, sentence: str) -> str:
         return terms.nvidia(sentence) if self.is_nvidia else sentence

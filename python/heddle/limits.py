@@ -110,7 +110,7 @@ def _too_few(j: Judged, share: float) -> Limit:
         f"{longest // launches} cycles, all of them on average for "
         f"{100 - per_cent(k['unit_cycles'], longest * k['compute_units']):.0f} % less; "
         f"{_work_groups(k)}, of which {k['work_groups_per_unit']} fit on each; {sure(share)}"),
-        tuple(dict.fromkeys((*tries, *_way(j)))))
+        tuple(dict.fromkeys((*_way(j), *tries))))
 
 
 def _empty_simds(j: Judged, share: float) -> Limit:
@@ -138,11 +138,14 @@ def _dispatch(j: Judged, share: float) -> Limit:
                "cp.dispatch_cost_per_wavefront"))
 
 
-# Issued instructions of the vector ALUs, and the parameters of compute units that say how long they
-# take.
-RATES = {"valu_quarter": ("integer_multiply", "quarter_rate"),
-         "valu_transcendental": ("transcendental",), "valu_f64_add": ("f64_add",),
-         "valu_f64_multiply": ("f64_multiply",), "valu_f64_transcendental": ("f64_transcendental",)}
+# Slower instructions of the vector ALUs: what they are called, and the parameters of compute units
+# that say how long they take.
+SLOWER = {"valu_quarter": ("of a quarter of the rate, as products of integers",
+                           "integer_multiply", "quarter_rate"),
+          "valu_transcendental": ("transcendental", "transcendental"),
+          "valu_f64_add": ("sums of 64 bits", "f64_add"),
+          "valu_f64_multiply": ("products of 64 bits", "f64_multiply"),
+          "valu_f64_transcendental": ("transcendental of 64 bits", "f64_transcendental")}
 
 
 def _sm_units(j: Judged, share: float) -> Limit:
@@ -168,14 +171,14 @@ def _valu(j: Judged, share: float) -> Limit:
         return _sm_units(j, share)
     issued = {kind: value for (group, kind), value in k.rows.items() if group == "issued"
               and kind.startswith("valu")}
-    slow = per_cent(sum(value for kind, value in issued.items() if kind != "valu"),
-                    sum(issued.values()))
-    kinds = (f"; {slow:.0f} % of their instructions are slower ones (transcendental, of 64 bits)"
-             if slow >= WORTH_FIXING else "")
-    longest = sorted((kind for kind in issued if issued[kind] and (slow >= WORTH_FIXING
-                                                                   or kind == "valu")),
-                     key=lambda kind: (kind == "valu", -issued[kind]))
-    rates = [f"cu.{rate}" for kind in longest if kind != "valu" for rate in RATES.get(kind, ())]
+    shares = {kind: per_cent(issued.get(kind, 0), sum(issued.values())) for kind in SLOWER}
+    slow, kinds, rates = sum(shares.values()), "", []
+    if slow >= WORTH_FIXING:
+        kinds = (f"; {slow:.0f} % of their instructions are slower ones ("
+                 + ", ".join(f"{shares[kind]:.0f} % {words}"
+                             for kind, (words, *_) in SLOWER.items() if shares[kind] >= 1) + ")")
+        rates = [f"cu.{rate}" for kind in sorted(SLOWER, key=lambda kind: -shares[kind])
+                 if shares[kind] for rate in SLOWER[kind][1:]]
     shared = k.sum("work_groups") > len(k.launches) * k["compute_units"]
     more = j.more("more compute units share the work", "gpu.arrays") if shared else ()
     return Limit("valu", share, (

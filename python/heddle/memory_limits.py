@@ -26,11 +26,12 @@ def _most_lines(j: Judged) -> int:
 
 
 def _place(j: Judged) -> Array | None:
-    """Where requests queue, if they do: the array that was the fullest most often."""
+    """Where requests queue, if they do: the array that was the fullest in most intervals; where
+    there is none, the one that was full most often."""
     full = j.full
     if not full or not full.arrays:
         return None
-    array = max(full.arrays, key=lambda a: a.first)
+    array = max(full.arrays, key=lambda a: (2 * a.first > full.intervals, a.full, a.first))
     often = per_cent(array.full, full.intervals) >= WORTH_SAYING
     return array if often or j.queued >= WORTH_SAYING else None
 
@@ -92,7 +93,8 @@ def _translation(j: Judged, share: float, array: Array | None) -> Limit | None:
            ] if busy else []
     tries = (j.more("more lookups at a time", *own)
              + j.more("it holds more pages", "l2tlb.sets", "l1v.translation.sets")
-             + j.more("an entry holds more pages", "driver.fragment"))
+             + j.more("an entry holds more pages", "driver.fragment")
+             + j.less("what misses is found sooner", "mmu.walk_latency"))
     where = (f"{_hot(busy)[0]} is {_when(j, busy)}; {j.sure_of_place(busy)}" if busy else
              f"of the {j.measured:.0f} cycles of a load misses of TLBs are up to {extra:.0f}; "
              "confidence: medium")
@@ -132,6 +134,8 @@ def _scratch(j: Judged, share: float, array: Array | None) -> Limit | None:
 
 def _uneven(j: Judged, share: float, array: Array) -> Limit | None:
     uneven = 1 - array.mean / array.top  # so much less time its traffic takes when it is spread
+    if j.levels and array.path == j.levels[0][0]:
+        return None  # each compute unit has its own: no address chooses
     if (array.elements < FEWEST or uneven < 1 - BALANCED or array.kind not in ("cache", "memory")
             or uneven < 1 - _most_lines(j) / max(j.lines, 1.0)):  # and so much when lanes coalesce
         return None
@@ -168,7 +172,9 @@ def _spread_lanes(j: Judged, share: float, array: Array | None) -> Limit | None:
         + j.more("a compute unit asks for more lines a cycle", "cu.vmem_width", "sm.requests"))
 
 
-def _bandwidth(j: Judged, share: float, array: Array) -> Limit:
+def _bandwidth(j: Judged, share: float, array: Array) -> Limit | None:
+    if 2 * array.full < array.first:
+        return None
     if array.kind == "link":
         sent = per_cent(j.stat("sent"), j.stat("misses", j.levels[0][0]) if j.levels else 0)
         peer = f"; {min(sent, 100):.0f} % of what misses the L1 goes to other GPUs" if sent else ""

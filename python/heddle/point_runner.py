@@ -15,12 +15,12 @@ import os
 import pathlib
 import selectors
 import signal
-import sys
 import time
 from typing import Any, Callable, Sequence
 
 from heddle.mistakes import Mistake
 from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Outcome, Point, Store
+from heddle.progress import duration
 from heddle.sweeps.worker import complaint, logged, longest, was_limited
 
 # What a reader is given: the point and the path of its log without an ending (.out, .err, .json).
@@ -277,25 +277,3 @@ def _interrupt(_signal: int, _frame: Any) -> None:
 def _printed(log: pathlib.Path) -> list[str]:
     return [pathlib.Path(f"{log}.{ending}").read_text(encoding="utf-8", errors="replace")
             for ending in ("out", "err")]
-
-
-def duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-def progress_on(stream: Any = sys.stderr, every: float = 10.0) -> Callable[[str], None]:
-    """Says lines on a stream: one that is written over on terminals, one every 10 seconds in logs.
-    """
-    last = [time.monotonic()]
-
-    def say(line: str) -> None:
-        if stream.isatty():
-            stream.write(f"\r\033[K{line}")
-            stream.flush()
-        elif time.monotonic() - last[0] >= every:
-            last[0] = time.monotonic()
-            stream.write(line + "\n")
-            stream.flush()
-    return say

@@ -10,7 +10,6 @@ Each change of a state is one transaction. A process that is killed leaves point
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import pathlib
 import sqlite3
@@ -60,11 +59,6 @@ class Outcome:
     result: dict[str, Any] | None = None
     message: str | None = None
     cpu_seconds: float | None = None
-
-
-def digest(*parts: str) -> str:
-    """A key from texts; which text is which part matters."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 class Store:

@@ -28,7 +28,7 @@ def _mistake(file: pathlib.Path) -> str:
 WORDS = {"name", "symbol", "limited_by", "simulated", "to", "command", "date", "folder",
          "path", "kind", "range"}
 FLAGS = {"overlaps", "partial"}
-VECTORS = {"units", "blocks"}  # of `--profile blocks`: numbers in a text
+VECTORS = {"units", "blocks"}  # of `--profile blocks`: numbers in a text; SMs count blocks
 
 
 def _wrong(name: str, value: Any, place: str) -> str:
@@ -40,8 +40,8 @@ def _wrong(name: str, value: Any, place: str) -> str:
                         f"{place}[{key}]" if isinstance(value, list) else f"{place}.{key}")
                  for key, one in inside)
         return next((one for one in found if one), "")
-    if name in VECTORS:
-        return "" if isinstance(value, str) and re.fullmatch(r"\d+( \d+)*", value) else \
+    if name in VECTORS and isinstance(value, str):
+        return "" if re.fullmatch(r"\d+( \d+)*", value) else \
             f"{place} is {value!r:.60}, which are no numbers"
     if name in WORDS or name in FLAGS:
         return "" if isinstance(value, str if name in WORDS else bool) else \

@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import pathlib
-import tomllib
 from typing import Any, Mapping
 
 from heddle.mistakes import Mistake
 
 
 def load(path: pathlib.Path) -> dict[str, Any]:
+    import tomllib  # most commands read none
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

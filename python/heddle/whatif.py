@@ -25,7 +25,7 @@ from heddle import differences, draw, kernels, limits, sensitivity, words as com
 from heddle.files import csv_text, write
 from heddle.judged import Limit, Setting
 from heddle.mistakes import Mistake
-from heddle.point_runner import progress_on
+from heddle.progress import progress_on
 from heddle.sensitivity import Parameter, Point
 from heddle.statistics_file import Statistics, number, read, title
 from heddle.sweeps import plan as plans

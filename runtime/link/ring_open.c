@@ -56,8 +56,6 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles)
 void ring_agree(void)
 {
     ring_ends_agree(add);
-    if (ring_large)
-        ring_place_others(engine_base.platform);
 }
 
 /* Beside one of their ends; between two ranks, each of which has its own copy, apart. */

@@ -23,8 +23,6 @@ struct ring_route {
     uint8_t split;    /* between two shards: this is one of two rings */
     uint32_t depth;   /* slots */
     uint32_t room;    /* slots for which there is room where they stand now */
-    uint32_t few;     /* where the first ones stand */
-    uint32_t middle;  /* where there is room for NARROW of them; 0: not on this platform */
     uint32_t wide;    /* where there is room for all; 0: they begin where it stands */
 };
 
@@ -43,7 +41,6 @@ struct ring_link {
 
 extern struct ring_route *ring_routes __attribute__((visibility("hidden"))); /* by number */
 extern struct ring_link *ring_links __attribute__((visibility("hidden")));
-extern bool ring_large __attribute__((visibility("hidden"))); /* platform_is_large() */
 
 static inline struct ring_route *ring_route(const struct ring *r)
 {
@@ -89,8 +86,6 @@ void ring_open_room(const struct platform_table *table);
 void ring_place_slots(struct ring *r, uint32_t depth);
 /* The slots of the near ring are those of the far one, too. */
 void ring_share_slots(uint32_t near);
-/* On a large platform, when all depths are known: places for more than the first few slots. */
-void ring_place_others(const struct platform_table *table);
 /* Twice as many slots, the new ones `ahead` of the one to send in next. */
 void ring_widen(struct ring *r, uint32_t ahead);
 

@@ -60,11 +60,25 @@ static void share_told(MPI_Comm here)
     MPI_Barrier(here);
 }
 
+/* The library looks at the machine by hwloc, one of whose plugins asks OpenCL for devices: in a
+ * program's process those of the platform that is being opened, on which it would wait for ever. */
+static bool init_library(void)
+{
+    static const char name[] = "HWLOC_COMPONENTS";
+    int provided;
+    bool chosen = getenv(name);
+    setenv(name, "-opencl", 0);
+    bool good = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) == MPI_SUCCESS
+                && provided >= MPI_THREAD_SERIALIZED;
+    if (!chosen)
+        unsetenv(name);
+    return good;
+}
+
 static bool open_ranks(uint32_t *number, uint32_t *count)
 {
-    int provided, own, all;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS
-        || provided < MPI_THREAD_SERIALIZED) {
+    int own, all;
+    if (!init_library()) {
         fprintf(stderr, "heddle: this MPI library cannot be used by several threads in turn\n");
         return false;
     }

@@ -229,7 +229,7 @@ static void try_part(const struct model_type *type, const char *file, const char
 /* Of all values of all types one in so many is tried. */
 static size_t step(const struct model_type *type)
 {
-    return type->is_composite ? tests_amount(1, 31, 499) : tests_amount(1, 11, 97);
+    return type->is_composite ? tests_amount(1, 61, 499) : tests_amount(1, 23, 97);
 }
 
 static void try_types_of(const char *path)
@@ -270,7 +270,7 @@ Test(one_wrong, each_setting_of_each_component_and_part_has_an_answer_to_each_va
 /* Every parameter of every instance of a platform by --set, as a user tries numbers. */
 static void try_platform(const char *path)
 {
-    const size_t every = tests_amount(2, 53, 499);
+    const size_t every = tests_amount(2, 107, 499);
     size_t turn = 0;
     static char text[1 << 18];
     char set[600];
@@ -489,7 +489,7 @@ static void mutate_all(const char *folder, unsigned every)
     list_paths(folder);
     unsigned sum = 0;
     for (size_t i = 0; i < path_count; i++)
-        sum += mutate(paths[i], (unsigned)tests_amount(1, every, every * 19), (unsigned)i * 7);
+        sum += mutate(paths[i], (unsigned)tests_amount(1, every, every * 9), (unsigned)i * 7);
     cr_expect_gt(sum, 0);
     if (tests_are_full())
         fprintf(stderr, "%s: %u descriptions with one change\n", folder, sum);
@@ -497,12 +497,12 @@ static void mutate_all(const char *folder, unsigned every)
 
 Test(one_wrong, each_token_of_the_library_in_another_way_has_an_answer)
 {
-    mutate_all(".", 1999);
+    mutate_all(".", 3989);
 }
 
 Test(one_wrong, each_token_of_the_examples_in_another_way_has_an_answer)
 {
-    mutate_all("../tests/dsl/good", 239);
+    mutate_all("../tests/dsl/good", 479);
 }
 
 Test(one_wrong, each_token_of_a_platform_in_another_way_has_an_answer)
@@ -513,5 +513,5 @@ Test(one_wrong, each_token_of_a_platform_in_another_way_has_an_answer)
         if (strstr(paths[i], "/tiny.") != NULL
             || (tests_are_full() && strstr(paths[i], "/pod") == NULL
                 && strstr(paths[i], "_x8") == NULL))
-            mutate(paths[i], (unsigned)tests_amount(1, 71, 331), 0);
+            mutate(paths[i], (unsigned)tests_amount(1, 149, 331), 0);
 }

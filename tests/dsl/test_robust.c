@@ -33,7 +33,7 @@ static void read_example(void)
 Test(robust, every_prefix_of_the_example_has_an_answer)
 {
     read_example();
-    const size_t step = tests_amount(7, 23, 71);
+    const size_t step = tests_amount(7, 47, 71);
     for (size_t size = 0; size < strlen(fixture.text); size += step)
         expect_answer(fixture.text, size);
 }
@@ -50,7 +50,7 @@ Test(robust, damaged_examples_have_an_answer)
     read_example();
     size_t size = strlen(fixture.text);
     static char text[sizeof fixture.text];
-    for (uint32_t seed = 1; seed <= tests_amount(400, 150, 40); seed++) {
+    for (uint32_t seed = 1; seed <= tests_amount(400, 75, 40); seed++) {
         uint32_t state = seed;
         memcpy(text, fixture.text, size);
         for (int i = 0; i < 4; i++) {
@@ -70,7 +70,7 @@ Test(robust, broken_lines_and_missing_braces_have_an_answer)
     read_example();
     size_t size = strlen(fixture.text);
     static char text[sizeof fixture.text];
-    for (uint32_t seed = 1; seed <= tests_amount(100, 50, 20); seed++) {
+    for (uint32_t seed = 1; seed <= tests_amount(100, 25, 20); seed++) {
         uint32_t state = seed;
         memcpy(text, fixture.text, size);
         for (size_t at = 0; at < size; at++)

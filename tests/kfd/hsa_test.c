@@ -74,6 +74,24 @@ void *gpu_memory(int gpu, size_t bytes)
     return allocate(gpus[gpu], bytes);
 }
 
+hsa_agent_t host_agent(void)
+{
+    return cpu;
+}
+
+static hsa_status_t take_region(hsa_region_t region, void *chosen)
+{
+    memcpy(chosen, &region, sizeof region);
+    return HSA_STATUS_SUCCESS;
+}
+
+hsa_region_t host_region(void)
+{
+    hsa_region_t region = {0};
+    CHECK(hsa_agent_iterate_regions(cpu, take_region, &region));
+    return region;
+}
+
 uint64_t load_kernel(int gpu, const char *path, const char *name)
 {
     hsa_code_object_reader_t reader;

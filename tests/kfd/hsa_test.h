@@ -21,6 +21,8 @@ void open_agents(void);
 /* Memory of the host, or of a GPU, that all GPUs may use. */
 void *host_memory(size_t bytes);
 void *gpu_memory(int gpu, size_t bytes);
+hsa_agent_t host_agent(void);
+hsa_region_t host_region(void);
 /* The address of a kernel's descriptor on a GPU. */
 uint64_t load_kernel(int gpu, const char *path, const char *symbol);
 hsa_signal_t new_signal(hsa_signal_value_t value);

@@ -79,6 +79,18 @@ class Done:
         return sum(float(row[3]) for row in rows)
 
 
+def of_gpu(stats):
+    """What statistics say of kernels, and of all that is no host's: neither the driver nor the
+    copies and names that only a program has."""
+    def kept(paths):
+        return {path: {k: v for k, v in counts.items() if k != "copies_done"}
+                for path, counts in paths.items() if "driver" not in path}
+    kernels = [{k: v for k, v in kernel.items() if k not in ("name", "components")}
+               | {"components": kept(kernel["components"])} for kernel in stats["kernels"]]
+    return {"kernels": kernels, "components": kept(stats["components"]),
+            "connections": kept(stats["connections"])}
+
+
 COMPILING = ("build", "experiment", "run", "sample")  # the commands that take --generic
 
 

@@ -17,7 +17,8 @@ from harness import HEDDLE, PROGRAMS, ROOT, call
 sys.path.insert(0, str(ROOT / "python"))
 from heddle import compare, description, fit, point_runner  # noqa: E402
 from heddle.mistakes import Mistake  # noqa: E402
-from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Point, Store, digest  # noqa: E402
+from heddle.files import digest  # noqa: E402
+from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Point, Store  # noqa: E402
 
 TABLE = """# made up
 kernel,n,us

@@ -4,13 +4,16 @@ import shutil
 
 import pytest
 
-from harness import HEDDLE, ORDERS, ROOT, call, same_bytes
+from harness import HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
 from programs import CUDA, CUDA_OPTIONS, only_full, quick_and_full
 
 MACHINES = ["rtx3070", "a100", "h100"]
 QUICK = "matmul_tiled scan radix_sort prints half clocks own_streams"
 NOT_FUNCTIONAL = ["own_streams", "stream_rules"]  # which are about time
 PRINTS_TIMES = ["call_costs", "saxpy"]
+# Divergence, atomics, barriers, shared and local memory, calls, many launches, streams at once.
+RECORDED = """vectoradd histogram divergence bfs bitonic scan reduction matmul_tiled fft radix_sort
+streams overlap kmeans transpose calls scratch half""".split()
 pytestmark = pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19 is missing")
 
 
@@ -56,3 +59,12 @@ def test_program_passes_on_each_machine(run, as_cuda, name, machine):
 def test_statistics_depend_on_no_order(measure, as_cuda, name):
     same_bytes(measure, "platforms/rtx3070.heddle --generic --set sms=4 {} -- "
                f"{as_cuda(name)}", [*ORDERS, "--threads=2"])
+
+
+@pytest.mark.parametrize("name", quick_and_full("histogram streams", RECORDED))
+def test_recording_is_played_as_the_program_ran(measure, as_cuda, tmp_path, name):
+    """The same cycles and statistics of all that is no host's."""
+    machine = "platforms/rtx3070.heddle --generic --set sms=4 --set channels=2"
+    told = measure(f"{machine} --record instructions={tmp_path}/traces -- {as_cuda(name)}")
+    assert of_gpu(told.stats) == of_gpu(measure(
+        f"{machine} --no-cache --play sass={tmp_path}/traces/kernelslist.g").stats)

@@ -59,6 +59,21 @@ def test_queues_do_what_hsa_says(run, case):
                                           "HSA_STATUS_ERROR_INVALID_ARGUMENT"]
 
 
+# Cheap ones, then the others.
+DAILY = ["handler", "values", "locked", "fork"]
+SELDOM = "signals any threads crowd ring queues settings times agents fault again".split()
+
+
+@pytest.mark.parametrize("platform, case", [
+    *(("r9nano", case) for case in DAILY),
+    *(pytest.param("r9nano", case, marks=pytest.mark.full) for case in SELDOM),
+    pytest.param("r9nano_x4", "chain", marks=pytest.mark.full)])
+def test_hsa_programs_of_strangers_work(run, platform, case):
+    run(f"platforms/{platform}.heddle --stack rocm --mode functional"
+        f" -- {KFD / 'hsa_stranger'} {case} {KERNEL}", f"^PASS hsa_stranger {case}",
+        status=3 if case == "fault" else 0)
+
+
 REACH = f"-- {KFD / 'hsa_reach'}"
 
 

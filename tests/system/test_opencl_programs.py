@@ -1,5 +1,6 @@
 """OpenCL programs, through the system's loader, on simulated GPUs: our own of tests/opencl, and
 those that a distribution has."""
+import hashlib
 import os
 import re
 import shutil
@@ -39,6 +40,15 @@ def test_vector_is_added(measure, program, platform, mode):
     "kernel_calls", r"^-3 text  2.50 1,2,3,4 z %\n")])
 def test_host_functions_do_what_the_specification_says(run, program, name, says, mode):
     run(f"{R9NANO} --mode {mode} -- {program(name)}", rf"{says}(?s:.*)PASSED: \d+ checks, 0 fail")
+
+
+@pytest.mark.parametrize("target,mode", [("gfx906", "timing"), ("gfx803", "functional")] + [
+    pytest.param(target, "timing", marks=pytest.mark.full) for target in ["gfx90a", "gfx942"]])
+def test_features_of_the_language_are_those_of_the_specification(run, program, target, mode):
+    done = run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode}"
+               f" -- {program('features')} {SOURCES / 'features.cl'}",
+               r"PASSED: 193 checks, 0 failures")
+    assert "not on this device" not in done.output
 
 
 @pytest.mark.parametrize("target,mode", [("gfx906", "timing")] + [
@@ -130,8 +140,11 @@ def test_calls_with_wrong_arguments_return_errors(run, program, calls):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", [
-    "xswap", "xscal", "xcopy", "xaxpy", "xdot", "xdotc", "xnrm2", "xasum", "xgemv", "xsymv", "xger",
-    "xgerc", "xhemv", "xsyr", "xgemm"])
+    "xswap", "xscal", "xcopy", "xaxpy", "xdot", "xdotu", "xdotc", "xnrm2", "xasum", "xgemv", "xgbmv",
+    "xhemv", "xhbmv", "xhpmv", "xsymv", "xsbmv", "xspmv", "xtrmv", "xtbmv", "xtpmv", "xtrsv",
+    "xger", "xgeru", "xgerc", "xher", "xhpr", "xher2", "xhpr2", "xsyr", "xspr", "xsyr2", "xspr2", "xgemm",
+    "xsymm", "xhemm", "xsyrk", "xherk", "xsyr2k", "xher2k", "xtrmm", "xtrsm", "xhad", "xomatcopy",
+    "xim2col", "xcol2im", "xgemmstridedbatched"])
 def test_tests_of_clblast_pass(run, program, name):
     """Each tests a routine for single and double precision, both complex ones, and half."""
     program("vector_add")
@@ -154,15 +167,30 @@ def test_client_of_clfft_passes(run, program, length):
 
 
 @pytest.mark.full
-def test_hashcat_finds_a_password(run, program):
+@pytest.mark.parametrize("mode,digest", [
+    (0, hashlib.md5), (100, hashlib.sha1), (1400, hashlib.sha256)])
+def test_hashcat_finds_a_password(run, program, mode, digest):
     program("vector_add")
     path = shutil.which("hashcat")
     if not path:
         pytest.skip("hashcat is missing: no password was looked for")
+    text = digest(b"test").hexdigest()
     done = run(f"{R9NANO} --mode functional -- {path} --backend-ignore-hip --potfile-disable"
-               " --self-test-disable --force -m 0 -a 3 -n 1 -u 1 -T 64"
-               " 098f6bcd4621d373cade4e832627b4f6 ?l?l?l?l", seconds=3600)
-    assert "098f6bcd4621d373cade4e832627b4f6:test" in done.output
+               f" --self-test-disable --force -m {mode} -a 3 -n 1 -u 1 -T 64 {text} ?l?l?l?l",
+               seconds=3600)
+    assert f"{text}:test" in done.output
+
+
+@pytest.mark.full
+def test_clpeak_measures_the_rate_of_the_link(run, program):
+    program("vector_add")
+    path = shutil.which("clpeak")
+    if not path:
+        pytest.skip("clpeak is missing: nothing was measured")
+    done = run(f"{R9NANO} --set gpu.vram=16MiB -- {path} --use-event-timer --transfer-bandwidth")
+    rates = re.findall(r"enqueue(?:Read|Write)Buffer .*: ([0-9.]+)", done.output)
+    assert len(rates) == 4
+    assert all(15.5 < float(rate) <= 15.75 for rate in rates)
 
 
 @pytest.mark.full

@@ -1,8 +1,11 @@
 """Kernels in PTX on NVIDIA's GPUs, by the driver's own interface: in function, in time, recorded
 and played again."""
+import csv
+import re
+
 import pytest
 
-from harness import HEDDLE, ORDERS, ROOT, call, same_bytes
+from harness import HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
 
 MODULE = ROOT / "tests/programs/ptx_calls.ptx"
 CALLS = f"-- ptx_calls {MODULE}"
@@ -37,17 +40,82 @@ def test_access_outside_of_all_memory_is_a_fault(run, mode):
 
 
 def test_recorded_run_is_played_as_it_was(measure, tmp_path):
-    """Each kernel: instructions, blocks and what the SMs count; its cycles to a few, since the
-    clocks of memory and cores stand otherwise when it begins."""
     folder = tmp_path / "recorded"
     told = measure(f"{SMALL} --record instructions={folder} {CALLS} all")
     played = measure(f"{SMALL} --no-cache --play sass={folder}/kernelslist.g")
-    for a, b in zip(told.stats["kernels"], played.stats["kernels"], strict=True):
-        assert [a[n] for n in ("name", "wavefront_instructions", "work_groups")] \
-            == [b[n] for n in ("name", "wavefront_instructions", "work_groups")]
-    for name in ("instructions", "thread_instructions", "loads", "stores", "atomics", "barriers",
-                 "requests_sent", "sectors_sent", "bank_conflicts"):
-        assert told.total(r"sm\[", name) == played.total(r"sm\[", name)
+    assert of_gpu(told.stats) == of_gpu(played.stats)
+    cut = folder / "cut.g"  # the second kernel was launched behind the first one
+    cut.write_text((folder / "kernelslist.g").read_text().replace("kernel-1.traceg\n", ""))
+    alone = measure(f"{SMALL} --no-cache --play sass={cut}").stats["kernels"]
+    assert [kernel["name"] for kernel in alone] == ["histogram", "report"]
+
+
+def plays(measure, folder):
+    """The statistics of the kernels that a recording has, without their times of day."""
+    stats = measure(f"{SMALL} --no-cache --play sass={folder}/kernelslist.g").stats
+    return stats["kernels"], stats["components"]
+
+
+def test_recordings_in_all_forms_are_played_alike(run, measure, tmp_path):
+    """Addresses in each of the three forms; raw, and grouped afterwards: the same trace. The table
+    has each kernel."""
+    forms = {"stride": "", "each": "--record-addresses each", "raw": "--record-raw",
+             "difference": "--record-addresses difference"}
+    for name, option in forms.items():
+        run(f"{SMALL} --record instructions={tmp_path / name} {option} {CALLS} all")
+    raw, stride = tmp_path / "raw", tmp_path / "stride"
+    memory = (raw / "kernel-mem-2.trace").read_text()
+    whole = (raw / "kernel-2.trace").read_text()
+    assert re.search(r"^11 0 0 3 [0-9a-f]{4} [0-9a-f]{8} ", whole, re.M), whole[:900]
+    kept = [line for line in whole.splitlines() if re.search(
+        r"^[\d ]+ \w{4} \w{8} .*(ld|st|atom|red)\.(?!param|const)| exit ", line)]
+    assert re.findall(r"^\d.*", memory, re.M) == kept
+    call([HEDDLE, "trace", "group", raw / "kernelslist"])
+    call([HEDDLE, "trace", "group", raw / "kernel-mem-2.trace"])
+    call([HEDDLE, "trace", "mem", "-o", tmp_path, stride / "kernel-2.traceg"])
+    steps = re.compile(r"^(?:[0-9a-f]{4} .*|warp .*|thread .*|insts .*)$", re.M)
+    assert steps.findall((raw / "kernel-mem-2.traceg").read_text()) == steps.findall(
+        (tmp_path / "kernel-mem-2.traceg").read_text())
+    for file in ("kernelslist.g", "kernel-1.traceg", "kernel-2.traceg", "stats.csv"):
+        assert (raw / file).read_bytes() == (stride / file).read_bytes()
+    modes = {name: set(re.findall(r" 4 ([012]) 0x", (tmp_path / name / "kernel-1.traceg")
+                                  .read_text())) for name in ("stride", "each", "difference")}
+    assert modes == {"stride": {"1"}, "each": {"0"}, "difference": {"2"}}
+    of = plays(measure, stride)
+    assert plays(measure, tmp_path / "each") == of == plays(measure, tmp_path / "difference")
+    with open(stride / "stats.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, skipinitialspace=True))
+    assert [row["kernel mangled name"] for row in rows] == [k["symbol"] for k in of[0]]
+    assert [int(row["total_insts"]) for row in rows] == [
+        k["wavefront_instructions"] for k in of[0]]
+    assert [int(row["#blocks"]) for row in rows] == [k["work_groups"] for k in of[0]]
+
+
+RAW = """-kernel name = k
+-grid dim = (2,1,1)
+-block dim = (32,1,1)
+
+1 0 0 0 0000 ffffffff 0 EXIT 0 0
+0 0 0 0 0000 ffffffff 0 EXIT 0 0
+"""
+
+
+@pytest.mark.parametrize("text, says", [
+    (RAW + "0 0 0 0000 ffffffff 0 EXIT 0 0\n", "7: error: no instruction of a raw trace, which"),
+    (RAW + "-late = 1\n", "7: error: no instruction of a raw trace"),
+    (RAW.replace("1 0 0 0 0", "#BEGIN_TB\n0"), "5: error: it is grouped by thread block already"),
+    (RAW[:RAW.index("1 0 0 0 ")], "error: it has no instruction")])
+def test_what_cannot_be_grouped_is_named(tmp_path, text, says):
+    trace, grouped = tmp_path / "kernel-1.trace", tmp_path / "kernel-1.traceg"
+    trace.write_text(RAW)
+    call([HEDDLE, "trace", "group", trace])
+    assert re.findall("thread block = .*", grouped.read_text()) == [
+        "thread block = 0,0,0", "thread block = 1,0,0"]
+    call([HEDDLE, "trace", "check", grouped])
+    grouped.unlink()
+    trace.write_text(text)
+    call([HEDDLE, "trace", "group", trace], f"kernel-1.trace:.*{says}", status=1)
+    assert not grouped.exists()
 
 
 WAITING = """

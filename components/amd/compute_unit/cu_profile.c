@@ -33,8 +33,8 @@ enum {
 _Static_assert(PROFILE_ALL <= PROFILE_COUNTS, "a row has room");
 
 static const char *const profile_names[PROFILE_ALL] = {
-    "executions", "idle_lanes", "lines",   "bytes",     "memory_cycles", "l1_hits",
-    "l1_merged",  "l1_misses",  "l2_hits", "l2_merged", "l2_misses",
+    "executions",  "idle_lanes", "lines",   "bytes",     "memory_cycles", "l1_hits",
+    "l1_merged",   "l1_misses",  "l2_hits", "l2_merged", "l2_misses",
 #define X(identifier, group, name) group "." name,
     WORK_CYCLES(X)
 #undef X

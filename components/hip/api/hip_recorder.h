@@ -23,7 +23,7 @@ struct hip_recorded_copy {
     void *host; /* NULL: both sides are on devices */
     uint64_t size, rows, to_pitch, from_pitch;
     bool to_device, from_device, waits;
-    bool pageable; /* the host side is no allocation, also where the caller does not wait */
+    bool pageable;   /* the host side is no allocation, also where the caller does not wait */
     uint32_t stream; /* hip_stream_number() */
 };
 

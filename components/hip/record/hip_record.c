@@ -257,7 +257,8 @@ static size_t copy_begins(const struct hip_recorded_copy *copy)
 static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
 {
     enum api_trace_kind kind = record.calls[place].kind;
-    if (kind == API_TRACE_PINNED_FROM_DEVICE || (kind == API_TRACE_COPY_FROM_DEVICE && !copy->waits))
+    if (kind == API_TRACE_PINNED_FROM_DEVICE
+        || (kind == API_TRACE_COPY_FROM_DEVICE && !copy->waits))
         add_pending(&(struct pending){ticket, place, *copy});
 }
 

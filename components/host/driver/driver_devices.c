@@ -128,7 +128,7 @@ static void device_add_instance(struct driver_device_info *info,
 static void device_add_player(struct driver_device *device, const struct platform_instance *player)
 {
     struct driver_device_info *info = &device->info;
-    struct driver_sm *sm = &device->sm;
+    struct sm_shape *sm = &device->sm;
     if (strcmp(table_string(player->type), "trace_player") != 0)
         return;
     sm->room = (struct sm_room){.threads = (uint32_t)device_param(player, "threads", 0),

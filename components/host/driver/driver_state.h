@@ -21,6 +21,7 @@
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/util.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
 
@@ -90,11 +91,6 @@ struct driver_scratch {
 };
 
 /* A streaming multiprocessor of a device that executes PTX. */
-struct driver_sm {
-    struct sm_room room;
-    uint32_t register_unit, sub_cores, shared_unit, shared_system;
-};
-
 struct driver_device {
     uint64_t size;  /* bytes of memory */
     uint32_t slots; /* arena: struct driver_slot[in_flight + DRIVER_SPARE_SLOTS] */
@@ -129,7 +125,7 @@ struct driver_device {
     struct driver_piece last_piece; /* the one taken last, held or not; bytes 0: none */
     uint32_t last_piece_queue;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
-    struct driver_sm sm;
+    struct sm_shape sm;
     uint64_t heap_bytes; /* of kernels that allocate; 0: nothing was said */
     struct driver_device_info info;
 };

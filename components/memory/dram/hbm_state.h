@@ -18,6 +18,7 @@
 
 #include "dram_timing.h"
 #include "hbm.gen.h"
+#include "runtime/engine/util.h"
 
 #define HBM_PLACES   64u
 #define HBM_CHANNELS 16u        /* at most */
@@ -110,16 +111,6 @@ struct hbm {
     uint64_t rooms;         /* queues of `full` that a request has left since */
     uint64_t next, next_ps; /* earliest of the channels */
 };
-
-static inline uint64_t hbm_max(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline uint64_t hbm_min(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static inline uint32_t hbm_bank_count(const struct hbm *p)
 {

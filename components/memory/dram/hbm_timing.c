@@ -80,7 +80,7 @@ static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t 
     bank->column[HBM_WRITE] = edge + t.rcd_write;
     hbm_group(p, ch, number)->act = edge + t.rrd_l;
     *window = edge + t.faw;
-    ch->act = hbm_max(edge + t.rrd_s, ch->window[ch->activations % 4]);
+    ch->act = max_u64(edge + t.rrd_s, ch->window[ch->activations % 4]);
     hbm_find_hits(p, ch, number);
 }
 
@@ -95,7 +95,7 @@ static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t
         ch->queues[d].open &= ~((uint64_t)1 << number);
         bank->hits[d] = 0;
     }
-    bank->act = hbm_max(bank->act, edge + hbm_edges(p).rp);
+    bank->act = max_u64(bank->act, edge + hbm_edges(p).rp);
 }
 
 /* Precharges what is open at or after the edge at which the refresh is due, and refreshes. */
@@ -108,7 +108,7 @@ static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
         const struct hbm_bank *bank = &ch->banks[i];
         if (bank->row != HBM_CLOSED) {
             open |= (uint64_t)1 << i;
-            edge = hbm_max(edge, bank->pre);
+            edge = max_u64(edge, bank->pre);
         }
     }
     if (open)
@@ -116,7 +116,7 @@ static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
     for (; open; open &= open - 1)
         hbm_precharge(p, ch, (uint32_t)__builtin_ctzll(open), edge);
     for (uint32_t i = 0; i < banks; i++)
-        start = hbm_max(start, ch->banks[i].act);
+        start = max_u64(start, ch->banks[i].act);
     HBM_COMMAND(ch, "REF", 0, 0, start);
     for (uint32_t i = 0; i < banks; i++)
         ch->banks[i].act = start + t.rfc;
@@ -140,13 +140,13 @@ static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enu
     group->column[d] = edge + t.ccd_l;
     if (d == HBM_READ) {
         uint64_t free = end + t.rtw;
-        bank->pre = hbm_max(bank->pre, edge + t.rtp);
+        bank->pre = max_u64(bank->pre, edge + t.rtp);
         if (free > t.cas_write)
-            ch->column[HBM_WRITE] = hbm_max(ch->column[HBM_WRITE], free - t.cas_write);
+            ch->column[HBM_WRITE] = max_u64(ch->column[HBM_WRITE], free - t.cas_write);
     } else {
-        bank->pre = hbm_max(bank->pre, end + t.wr);
-        ch->column[HBM_READ] = hbm_max(ch->column[HBM_READ], end + t.wtr_s);
-        group->column[HBM_READ] = hbm_max(group->column[HBM_READ], end + t.wtr_l);
+        bank->pre = max_u64(bank->pre, end + t.wr);
+        ch->column[HBM_READ] = max_u64(ch->column[HBM_READ], end + t.wtr_s);
+        group->column[HBM_READ] = max_u64(group->column[HBM_READ], end + t.wtr_l);
     }
     if (ch->last != d)
         p->io.stats.turnarounds++;

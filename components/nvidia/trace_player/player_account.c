@@ -121,11 +121,11 @@ static const char *account_limit(const struct trace_player *p, const struct play
     uint32_t sms = trace_player_work_count(p), next = k->per_sm + 1;
     if ((k->blocks + sms - 1) / sms < k->per_sm)
         return "grid";
-    if (next * k->block.threads > p->whole.threads)
+    if (next * k->block.threads > p->sm.room.threads)
         return "wavefront_slots";
-    if (next * k->block.blocks > p->whole.blocks)
+    if (next * k->block.blocks > p->sm.room.blocks)
         return "work_group_slots";
-    return next * k->block.registers > p->whole.registers ? "vgprs" : "lds";
+    return next * k->block.registers > p->sm.room.registers ? "vgprs" : "lds";
 }
 
 static void account_shape(const struct trace_player *p, const struct player_kernel *k,

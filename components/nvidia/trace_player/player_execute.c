@@ -62,7 +62,9 @@ static void record_begin(struct player_call *c, const struct ptx_order *o)
                               .registers = l->kernel->registers,
                               .binary_version = m->target,
                               .shared_base = WARP_SHARED,
-                              .local_base = WARP_LOCAL};
+                              .local_base = WARP_LOCAL,
+                              .launch_behind = c->player->ended,
+                              .launch_delay = trace_player_now(c->player) - c->player->ended_at};
     if (!cuda_recording_is_on())
         return;
     snprintf(h.kernel_name, sizeof h.kernel_name, "%s", l->kernel->name);

@@ -8,25 +8,14 @@ static inline uint32_t sm_room_units(uint64_t amount, uint64_t unit)
 
 /* Registers of a warp, so that as many fit as on sub-cores of equal size: what is left over on each
  * is shared out. UINT32_MAX / 64: more than there are. */
-static inline uint32_t sm_room_of_warp(const struct sm_room *whole, uint32_t registers,
-                                       uint32_t unit, uint32_t sub_cores)
+static inline uint32_t sm_shape_registers(const struct sm_shape *sm, uint64_t registers)
 {
-    uint32_t warp = sm_room_units((uint64_t)registers * 32, unit);
-    uint32_t warps = warp ? whole->registers / sub_cores / warp * sub_cores : 0;
+    uint32_t most = registers < 255 ? (uint32_t)registers : 255;
+    uint32_t warp = sm_room_units((uint64_t)most * 32, sm->register_unit);
+    uint32_t warps = warp ? sm->room.registers / sm->sub_cores / warp * sm->sub_cores : 0;
     if (!warp)
         return 0;
-    return warps ? whole->registers / warps : UINT32_MAX / 64;
-}
-
-static inline struct sm_room sm_room_of_block(const struct sm_room *whole, uint32_t threads,
-                                              uint32_t registers, uint64_t shared, uint32_t unit,
-                                              uint32_t sub_cores, uint64_t shared_unit)
-{
-    uint32_t warps = (threads + 31) / 32;
-    return (struct sm_room){.threads = warps * 32,
-                            .blocks = 1,
-                            .registers = warps * sm_room_of_warp(whole, registers, unit, sub_cores),
-                            .shared = sm_room_units(shared, shared_unit)};
+    return warps ? sm->room.registers / warps : UINT32_MAX / 64;
 }
 
 static inline bool sm_room_fits(const struct sm_room *room, const struct sm_room *block)
@@ -77,4 +66,22 @@ static inline uint32_t sm_room_count(const struct sm_room *whole, const struct s
         }
     }
     return count;
+}
+
+static inline uint32_t sm_shape_blocks(const struct sm_shape *sm, uint64_t threads,
+                                       uint64_t registers, uint64_t shared, struct sm_room *block,
+                                       const char **limit)
+{
+    *limit = "threads";
+    if (!threads || threads > sm->room.threads)
+        return 0;
+    *limit = "bytes of shared memory";
+    if (shared > sm->room.shared)
+        return 0;
+    uint32_t warps = (uint32_t)(threads + 31) / 32;
+    *block = (struct sm_room){.threads = warps * 32,
+                              .blocks = 1,
+                              .registers = warps * sm_shape_registers(sm, registers),
+                              .shared = sm_room_units(shared + sm->shared_system, sm->shared_unit)};
+    return sm_room_count(&sm->room, block, limit);
 }

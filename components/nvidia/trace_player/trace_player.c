@@ -41,11 +41,17 @@ static void trace_player_init(struct trace_player *p)
         vector_close();
     }
     trace_files_open();
-    p->whole = (struct sm_room){(uint32_t)params->threads, (uint32_t)params->blocks,
-                                (uint32_t)params->registers, (uint32_t)params->shared};
+    p->sm = (struct sm_shape){.room = {.threads = (uint32_t)params->threads,
+                                       .blocks = (uint32_t)params->blocks,
+                                       .registers = (uint32_t)params->registers,
+                                       .shared = (uint32_t)params->shared},
+                              .register_unit = (uint32_t)params->register_unit,
+                              .sub_cores = (uint32_t)params->sub_cores,
+                              .shared_unit = (uint32_t)params->shared_unit,
+                              .shared_system = (uint32_t)params->shared_system};
     p->rooms = arena_allocate(sms * sizeof(struct sm_room));
     for (uint32_t i = 0; i < sms; i++)
-        *player_room(p, i) = p->whole;
+        *player_room(p, i) = p->sm.room;
     trace_writer_init(&p->writer, trace_player_stream(p), (uint64_t)params->memory,
                       sms * (uint32_t)params->blocks
                           + (2 + ITRACE_CLUSTER) * (uint32_t)params->kernels);
@@ -62,26 +68,19 @@ static void trace_player_init(struct trace_player *p)
 static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
                            const struct player_needs *needs)
 {
-    const struct trace_player_params *params = trace_player_params(p);
-    uint64_t threads = needs->threads;
-    uint64_t registers = needs->registers < 255 ? needs->registers : 255;
-    uint64_t shared = needs->shared + (uint64_t)params->shared_system;
-    const char *limit = "threads";
-    k->registers = (uint32_t)registers;
-    if (threads <= 32 * TRACE_WARPS && shared <= INT32_MAX) {
-        k->block = sm_room_of_block(&p->whole, (uint32_t)threads, (uint32_t)registers, shared,
-                                    (uint32_t)params->register_unit, (uint32_t)params->sub_cores,
-                                    (uint64_t)params->shared_unit);
-        k->per_sm = sm_room_count(&p->whole, &k->block, &limit);
-        k->carve = sm_room_carve(k->per_sm * k->block.shared, p->whole.shared);
-        if (k->per_sm && threads)
-            return true;
+    const char *limit;
+    k->registers = needs->registers < 255 ? (uint32_t)needs->registers : 255;
+    k->per_sm =
+        sm_shape_blocks(&p->sm, needs->threads, needs->registers, needs->shared, &k->block, &limit);
+    if (k->per_sm) {
+        k->carve = sm_room_carve(k->per_sm * k->block.shared, p->sm.room.shared);
+        return true;
     }
     snprintf(trace_files.error, sizeof trace_files.error,
              "%s: a block of %llu threads, %llu registers a thread and %llu bytes of shared memory "
              "does not fit on an SM: not enough %s",
-             needs->name, (unsigned long long)threads, (unsigned long long)registers,
-             (unsigned long long)shared, limit);
+             needs->name, (unsigned long long)needs->threads, (unsigned long long)needs->registers,
+             (unsigned long long)needs->shared, limit);
     return false;
 }
 
@@ -132,6 +131,15 @@ static bool traced_kernel_fits(struct trace_player *p, struct player_kernel *k,
     return kernel_measure(p, k, &needs);
 }
 
+/* The cycle in which a program launched the kernel: so long after as many kernels had ended.
+ * Kernels that go in turn do not wait for their program. */
+static uint64_t launch_time(const struct trace_player *p, const struct player_kernel *k)
+{
+    if (sample_in_turn())
+        return 0;
+    return p->ended < k->behind ? ENGINE_NEVER : p->ended_at + k->delay;
+}
+
 static bool traced_kernel_take(struct trace_player *p)
 {
     uint32_t slot = player_free_slot(p);
@@ -149,6 +157,10 @@ static bool traced_kernel_take(struct trace_player *p)
     }
     k->stream = trace->header.stream;
     k->local_base = trace->header.local_base;
+    k->behind = trace->header.launch_behind < k->launch ? trace->header.launch_behind
+                                                        : k->launch - 1; /* a list cut short */
+    k->delay = trace->header.launch_delay;
+    k->start_at = launch_time(p, k);
     p->order[p->order_count++] = slot;
     p->command++;
     return true;
@@ -205,9 +217,16 @@ static void kernel_leave(struct trace_player *p, uint32_t position)
 {
     p->kernel[p->order[position]].phase = PLAYER_FREE;
     p->io.stats.kernels_done++;
+    p->ended++;
+    p->ended_at = trace_player_now(p);
     p->order_count--;
     for (uint32_t i = position; i < p->order_count; i++)
         p->order[i] = p->order[i + 1];
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        struct player_kernel *k = &p->kernel[p->order[i]];
+        if (k->phase == PLAYER_WAITING && k->start_at == ENGINE_NEVER)
+            k->start_at = launch_time(p, k);
+    }
 }
 
 /* false: the driver cannot be told yet. */
@@ -442,7 +461,7 @@ static bool kernels_step(struct trace_player *p)
         if (k->phase == PLAYER_LAUNCHING && now >= k->start_at) {
             k->phase = PLAYER_RUNNING;
             slot_account_running(&k->slots, &p->all, now);
-            k->next_since = now;
+            k->next_since = now + 1; /* blocks of this cycle are placed */
             progress = true;
         }
         if (k->phase == PLAYER_LAUNCHING)

@@ -116,6 +116,7 @@ struct player_kernel {
     uint64_t events;              /* of its trace, taken so far */
     uint64_t stream;              /* CUDA's */
     uint64_t start_at; /* cycle of the first block; before that: of the next attempt to begin */
+    uint64_t behind, delay; /* of its launch: see launch_time() */
     uint64_t next_since;
     uint64_t local_base;
     uint32_t insts;   /* arena: struct trace_inst [TRACE_INSTS] */
@@ -158,11 +159,13 @@ struct player_needs {
 struct trace_player {
     struct trace_player_io io;
     struct trace_writer writer;
-    struct sm_room whole; /* of an SM without blocks */
-    uint32_t rooms;       /* arena: struct sm_room [count(work)] */
-    uint32_t command;     /* the next one of the list */
-    uint32_t launches;    /* kernels taken */
-    uint32_t copied;      /* functional mode: commands whose copies were repeated */
+    struct sm_shape sm;
+    uint32_t rooms;    /* arena: struct sm_room [count(work)] */
+    uint32_t command;  /* the next one of the list */
+    uint32_t launches; /* kernels taken */
+    uint64_t ended;    /* kernels that have ended; the cycle in which the last one did */
+    uint64_t ended_at;
+    uint32_t copied; /* functional mode: commands whose copies were repeated */
     bool stale; /* kernels were skipped: what caches hold is older than the warm-up asked for */
     uint32_t order[TRACE_FILES]; /* kernels that are not free, oldest first */
     uint32_t order_count;
@@ -219,7 +222,7 @@ static void account_place(struct trace_player *p, struct player_kernel *k, uint3
 static void account_finish(struct trace_player *p, struct player_kernel *k, uint32_t sm);
 static void account_describe(const struct trace_player *p, const struct player_kernel *k,
                              bool is_timed, struct slot_details *to);
-/* Of a profile of instructions: a static instruction, and what there is to say of it behind its
+/* For a profile of instructions: a static instruction, and what there is to say of it behind its
  * opcode, or NULL. */
 static void account_name(const struct trace_player *p, const struct player_kernel *k,
                          const struct itrace_inst *inst, const char *place);

@@ -44,7 +44,7 @@ static bool touch_open(const struct trace_player *p)
     uint32_t sms = trace_player_work_count(p);
     if (touch.block)
         return true;
-    touch.block = itrace_allocate((size_t)sms * p->whole.blocks, sizeof *touch.block);
+    touch.block = itrace_allocate((size_t)sms * p->sm.room.blocks, sizeof *touch.block);
     touch.free_slots = itrace_allocate(sms, sizeof *touch.free_slots);
     touch.unit = itrace_allocate(sms, sizeof *touch.unit);
     for (uint32_t i = 0; i < sms; i++) {

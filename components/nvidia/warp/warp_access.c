@@ -7,9 +7,6 @@
 #include "warp_formats.h"
 #include "warp_reach.h"
 
-#define EACH                                                                                       \
-    for (uint32_t left = mask, i; left && (i = (uint32_t)__builtin_ctz(left), 1); left &= left - 1)
-
 /* M: type in memory; R: of the register, to which M is extended. */
 #define LOAD(id, M, R)                                                                             \
     RUN(id)                                                                                        \

@@ -86,9 +86,6 @@ static unsigned format_bits(u64 how)
     return bits > 8 ? 16 : bits == 4 ? 4 : 8;
 }
 
-#define EACH                                                                                       \
-    for (uint32_t left = mask, i; left && (i = (uint32_t)__builtin_ctz(left), 1); left &= left - 1)
-
 RUN(FORMAT_OF_F32)
 {
     u32 *to = warp_target(m, op);

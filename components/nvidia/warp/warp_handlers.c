@@ -14,6 +14,7 @@ static warp_handler *handlers[WARP_RUN_COUNT];
         warp_enter_access_##level(handlers);                                                       \
         warp_enter_matrix_##level(handlers);                                                       \
         warp_enter_other_##level(handlers);                                                        \
+        warp_enter_exchange_##level(handlers);                                                     \
     }
 #ifdef ISA_V2
 FILL(v2)

@@ -103,6 +103,10 @@ WARP_INLINE void lanes_compared(const struct warp_machine *m, const struct warp_
         warp_put_predicate(m, op->at[4], other, mask);
 }
 
+/* Lanes of `mask`, one after another. */
+#define EACH                                                                                       \
+    for (uint32_t left = mask, i; left && (i = (uint32_t)__builtin_ctz(left), 1); left &= left - 1)
+
 #define RUN(id)                                                                                    \
     static void run_##id(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 

@@ -142,6 +142,7 @@ enum warp_run {
 #include "warp_convert.def"
 #include "warp_access.def"
 #include "warp_other.def"
+#include "warp_exchange.def"
 #include "warp_matrix.def"
 #undef LANE1
 #undef LANE2

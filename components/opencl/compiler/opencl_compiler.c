@@ -66,6 +66,12 @@ bool opencl_compiler_is_available(const char *target)
     return find_missing(target) == NULL;
 }
 
+bool opencl_compiler_keeps_denormals(const char *target)
+{
+    enum isa_target isa;
+    return isa_target_by_name(target, &isa) != 0 || isa_is_gfx9(isa);
+}
+
 const char *opencl_compiler_extensions(const char *target)
 {
     return isa_traits_of(target) ? extensions : "";

@@ -32,6 +32,9 @@ struct opencl_built {
 
 /* Can sources be compiled for the target, "gfx803"? */
 bool opencl_compiler_is_available(const char *target);
+/* Does its code keep denormal floats? Clang lets that of gfx8, which has no fast instructions for
+ * them, flush them. */
+bool opencl_compiler_keeps_denormals(const char *target);
 /* The OpenCL C extensions, separated by spaces, that sources for the target may use. */
 const char *opencl_compiler_extensions(const char *target);
 

@@ -10,7 +10,6 @@
 
 #include "opencl_prelude.h"
 
-#include "components/amd/isa/isa_target.h"
 #include "components/clang/clang_library.h"
 
 #include <errno.h>
@@ -247,14 +246,12 @@ static void add_library(struct clang_command *command, const char *name)
     clang_add(command, CLANG_LIBRARY_FOLDER "/", name);
 }
 
-/* The device library, and the constants that choose between its variants. Clang lets code of gfx8,
- * which has no fast instructions for denormal floats, flush them. */
+/* The device library, and the constants that choose between its variants. */
 static void add_libraries(struct clang_command *command, const char *target, uint32_t math)
 {
     char own[64];
-    enum isa_target isa;
-    bool borrowed, flushes = math & OPENCL_MATH_DENORMS_ARE_ZERO
-                             || (isa_target_by_name(target, &isa) == 0 && !isa_is_gfx9(isa));
+    bool borrowed,
+        flushes = math & OPENCL_MATH_DENORMS_ARE_ZERO || !opencl_compiler_keeps_denormals(target);
     const char *const constants[] = {
         flushes ? "oclc_daz_opt_on.bc" : "oclc_daz_opt_off.bc",
         math & OPENCL_MATH_UNSAFE ? "oclc_unsafe_math_on.bc" : "oclc_unsafe_math_off.bc",

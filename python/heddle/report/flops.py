@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 
 from heddle import profile
-from heddle.kernels import LANES
 from heddle.report.runs import Run
 from heddle.statistics_file import Identity, Statistics
 
@@ -15,6 +14,7 @@ ONE = r"add|sub|subrev|mul|mul_legacy|rcp|rsq|sqrt|exp|log|sin|cos"
 TWO = r"fma|fmac|mac|mad|madak|madmk|fmaak|fmamk|mad_legacy|div_fmas|mac_legacy"
 VECTOR = re.compile(rf"v_(pk_)?(?:({ONE})|({TWO}))_(f16|f32|f64)(?:_|\b)")
 MATRIX = re.compile(r"v_mfma_f\w+?_\d+x(\d+)x\d+_?(?:\d+b_)?(f64|f32|xf32|f16|bf16|fp8|bf8)(_1k)?")
+LANES = 64  # of a wavefront: these are instructions of AMD's
 # Values of a lane in one operand of a matrix instruction; all lanes hold M * K of each block.
 HELD = {"f64": 1, "f32": 1, "xf32": 2, "f16": 4, "bf16": 2, "fp8": 8, "bf8": 8}
 

@@ -196,7 +196,8 @@ def rooflines(run: Run, profile: str | None) -> str:
     flop = figure(roofline.roofline(run, roofline.operations(run, profile)), "Operations of lanes "
                   "that were active, by the profile. The roof is that of multiply-adds, which "
                   "packed and matrix instructions may pass.") if profile else ""
-    return figure(roofline.roofline(run, roofline.instructions(run)), told) + flop
+    return (f'<div class="two">{figure(roofline.roofline(run, roofline.instructions(run)), told)}'
+            f"{flop}</div>")
 
 
 def _elements(run: Run, i: int, arrays: list[dict[str, Any]]) -> str:
@@ -311,20 +312,14 @@ def _sections(runs: list[Run], arrays: list[list[dict[str, Any]]], timeline: str
     if chosen.profile:
         parts.append(section("instructions", "Hottest instructions", tables.instructions(
             runs[0], chosen.profile, "instructions-0")))
-    left, right = [], []
     if timed:
-        left.append(section("cycles", "Where the wavefronts' cycles went", sides(
+        parts.append(section("cycles", "Where the wavefronts' cycles went", sides(
             runs, lambda run, _: figure(figures.cycles(run), ""))))
     if measured:
-        left.append(levels(runs))
+        parts.append(levels(runs))
         roof = sides(runs, lambda run, _: rooflines(run, chosen.profile))
         if "<svg" in roof:
-            right.append(section("roofline", "Roofline", roof))
-    if len(runs) == 1 and right:
-        parts.append(f'<div class="columns"><div>{"".join(left)}</div>'
-                     f'<div>{"".join(right)}</div></div>')
-    else:
-        parts += left + right
+            parts.append(section("roofline", "Roofline", roof))
     return [*parts, elements(runs, arrays)] if measured else parts
 
 

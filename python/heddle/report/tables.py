@@ -25,7 +25,7 @@ def cell(value: float | str, shown: str | None = None, title: str = "") -> str:
 
 def table(name: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
     rows = list(rows)
-    numbers = [any(row[i].startswith('<td class="number"') for row in rows)
+    numbers = [any(row[i].startswith('<td class="number') for row in rows)
                for i in range(len(rows[0]) if rows else 0)]
     # What stands for a number that there is not, in its column.
     rows = [[c.replace("<td>", '<td class="missing">', 1) if n else c for c, n in zip(row, numbers)]

@@ -23,10 +23,9 @@ import time
 from typing import Any, Callable, Iterator, Sequence
 
 from heddle import words as command_line
-from heddle.files import csv_text, write
+from heddle.files import csv_text, digest, write
 from heddle.mistakes import Mistake
-from heddle.point_runner import duration, progress_on
-from heddle.points import digest
+from heddle.progress import duration, progress_on
 from heddle.sweeps import engine, plan as plans
 from heddle.sweeps.database import DONE, FAILED, Database, Reading
 from heddle.sweeps.plan import Plan, Point
@@ -133,9 +132,6 @@ class Toolkit:
     def check_platform(self, plan: Plan, platform: str) -> None:
         """Its description, then each value of what is varied, all names at once."""
         sets = [word for setting in plan.set for word in ("--set", setting)]
-        base = self.call("check", platform, *sets)
-        if base.returncode != 0:
-            raise Mistake(f"'{platform}' cannot be used:\n{base.stderr.strip()}")
         known = self._rows(platform, sets)
         asked = {name: [value for value in values if not _is_allowed(known.get(plain(name)), value)]
                  for name, values in plan.vary.items()}
@@ -148,11 +144,10 @@ class Toolkit:
 
     def _rows(self, platform: str, sets: list[str]) -> dict[str, dict[str, Any]]:
         """What `heddle params` says of each parameter, by its path without indices."""
-        try:
-            rows = json.loads(self.call("params", "--json", platform, *sets).stdout)
-        except ValueError:
-            return {}
-        return {plain(row["parameter"]): row for row in rows
+        made = self.call("params", "--json", platform, *sets)
+        if made.returncode != 0:
+            raise Mistake(f"'{platform}' cannot be used:\n{made.stderr.strip()}")
+        return {plain(row["parameter"]): row for row in json.loads(made.stdout)
                 if row["source"] not in ("let", "slot")}
 
     def _mistakes(self, platform: str, sets: list[str], varied: list[str]) -> list[str]:
@@ -203,9 +198,10 @@ class Toolkit:
         return found
 
     def platform_digest(self, platform: str, settings: Sequence[str], generic: bool) -> str:
-        """Of all that the description and its components consist of, by building it once."""
+        """Of all that the description and its components consist of, by building it once. The dump
+        has the hash of the model, and so of all that results depend on."""
         sets = [word for setting in settings for word in ("--set", setting)]
-        dumped = self.call("dump", "--json", platform)
+        dumped = self.call("dump", "--json", "--only", "measures", platform)
         built = self.call("build", platform, *sets, *(["--generic"] if generic else []))
         names = [pathlib.Path(line).parent.name for line in built.stdout.splitlines()]
         return digest(dumped.stdout, *names)

@@ -68,7 +68,7 @@ static const char strings[] = {
     /*   501 */ "main\0"
     /*   506 */ "weave\0"
     /*   512 */ "b70704a583b45a400678e0f4af0c2995165820c2be66ac656e139e752dbfe01e\0"
-    /*   577 */ "{\n      \"clock core\": \"1GHz\",\n      \"producers\": \"2\",\n      \"lines\": \"10\",\n      \"producer[*].lines\": \"10\",\n      \"producer[*].line\": \"64B\",\n      \"producer[*].how\": \"keep\",\n      \"producer[*].pace\": \"steady\",\n      \"producer[*].bits\": \"512\",\n      \"single.lines\": \"4\",\n      \"single.line\": \"64B\",\n      \"single.how\": \"drop\",\n      \"single.pace\": \"steady\",\n      \"single.bits\": \"512\",\n      \"consumer.line\": \"64B\",\n      \"consumer.bins\": \"2\",\n      \"auditor.period\": \"100cy\",\n      \"producer[*].sequence\": \"strided\",\n      \"producer[*].sequence.step\": \"3\",\n      \"single.sequence\": \"ascending\",\n      \"consumer.bin[*]\": \"bin\"\n    },\n    \"ranges\": {\n      \"producers\": \"1 .. 8\",\n      \"lines\": \"1 .. 1000\",\n      \"producer[*].lines\": \"1 .. 1000\",\n      \"producer[*].line\": \"16B .. 128B pow2\",\n      \"single.lines\": \"1 .. 1000\",\n      \"single.line\": \"16B .. 128B pow2\",\n      \"consumer.line\": \"16B .. 128B pow2\",\n      \"consumer.bins\": \"1 .. 8\",\n      \"auditor.period\": \"1cy .. 10000cy\",\n      \"producer[*].sequence.step\": \"1 .. 16\"\n    }\0"
+    /*   577 */ "{\n      \"clock core\": \"1GHz\",\n      \"producers\": \"2\",\n      \"lines\": \"10\",\n      \"producer[*].lines\": \"10\",\n      \"producer[*].line\": \"64B\",\n      \"producer[*].how\": \"keep\",\n      \"producer[*].pace\": \"steady\",\n      \"producer[*].bits\": \"512\",\n      \"single.lines\": \"4\",\n      \"single.line\": \"64B\",\n      \"single.how\": \"drop\",\n      \"single.pace\": \"steady\",\n      \"single.bits\": \"512\",\n      \"consumer.line\": \"64B\",\n      \"consumer.bins\": \"2\",\n      \"auditor.period\": \"100cy\",\n      \"producer[*].sequence\": \"strided\",\n      \"producer[*].sequence.step\": \"3\",\n      \"single.sequence\": \"ascending\",\n      \"consumer.bin[*]\": \"bin\"\n    }\0"
 };
 
 static const struct platform_domain domains[] = {
@@ -240,7 +240,7 @@ static const struct platform_table table = {
     .model_hash = "b70704a583b45a400678e0f4af0c2995165820c2be66ac656e139e752dbfe01e",
     .strings = strings,
     .settings = strings + 577,
-    .string_bytes = 1614,
+    .string_bytes = 1209,
     .store_count = 1,
     .units = units,
     .unit_count = 5,

@@ -100,7 +100,6 @@ static void link_take(struct driver *d, uint32_t number, enum link_way way, uint
 /* How many bytes the next message of a command moves. */
 static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most);
 
-static uint64_t least(uint64_t a, uint64_t b);
 static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
                       uint64_t offset, uint32_t size);
 /* Sends a write of bytes that the caller puts where this says. */

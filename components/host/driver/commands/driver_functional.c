@@ -403,7 +403,6 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
 {
     if (device_executes_ptx(&d->device[number]))
         return functional_launch_ptx(d, k, number, way);
-
     uint64_t executed[SAMPLER_VECTOR] = {0};
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;

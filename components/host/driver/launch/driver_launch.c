@@ -69,8 +69,8 @@ static uint32_t launch_waves_per_simd(const struct driver_device_info *info, con
     kernel_registers_decode(registers, isa_traits_of(info->isa)->registers, &words);
     uint32_t sgprs = (registers->sgprs + 15) / 16 * 16;
     uint64_t by_registers =
-        least(info->vgprs_per_simd / registers->vgprs, info->sgprs_per_simd / sgprs);
-    return (uint32_t)least(info->wavefronts_per_simd, by_registers);
+        min_u64(info->vgprs_per_simd / registers->vgprs, info->sgprs_per_simd / sgprs);
+    return (uint32_t)min_u64(info->wavefronts_per_simd, by_registers);
 }
 
 /* Is there a compute unit with room for one work-group's registers? */
@@ -451,7 +451,7 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
     for (uint64_t first = 0; first < groups && status == DRIVER_OK; first += length) {
         uint32_t i;
         length = driver_split_ops(d)->groups(driver_split(d), first, groups, h->count, &i);
-        length = least(length, groups - first);
+        length = min_u64(length, groups - first);
         status = unified_part_queue(d, queue, i, given[i] ? 0 : before);
         if (status == DRIVER_OK)
             status = enqueue_part(d, h->part_queue[i], l, first, length, &last[i]);

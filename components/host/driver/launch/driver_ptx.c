@@ -105,17 +105,11 @@ static enum driver_status ptx_describe(uint64_t entry, struct driver_ptx_kernel 
 static uint32_t ptx_blocks_of(const struct driver_device *device, uint64_t entry, uint32_t threads,
                               uint64_t shared_bytes, const char **limit)
 {
-    const struct driver_sm *sm = &device->sm;
     const struct warp_kernel *kernel;
-    *limit = "threads";
-    if (!ptx_kernel_at(entry, &kernel) || !threads || threads > sm->room.threads
-        || shared_bytes > sm->room.shared)
+    struct sm_room block;
+    if (!ptx_kernel_at(entry, &kernel))
         return 0;
-    uint32_t registers = kernel->registers < 255 ? kernel->registers : 255;
-    struct sm_room block =
-        sm_room_of_block(&sm->room, threads, registers, shared_bytes + sm->shared_system,
-                         sm->register_unit, sm->sub_cores, sm->shared_unit);
-    return sm_room_count(&sm->room, &block, limit);
+    return sm_shape_blocks(&device->sm, threads, kernel->registers, shared_bytes, &block, limit);
 }
 
 static enum driver_status ptx_count_blocks(struct driver *d, uint32_t number, uint64_t entry,

@@ -40,7 +40,11 @@ static void record_init_ptx(const char *folder)
             "--mode functional");
     if (mkdir(folder, 0755) != 0 && errno != EEXIST)
         die("--record instructions: cannot make '%s': %s", folder, strerror(errno));
-    if (!cuda_recording_open(folder))
+    static const char *const addresses[] = {"stride", "each", "difference"}; /* the default first */
+    const struct cuda_recording_form form = {
+        .raw = option_flag("record-raw"),
+        .addresses = (enum cuda_recording_addresses)option_word("record-addresses", addresses, 3)};
+    if (!cuda_recording_open(folder, form))
         die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
 }
 
@@ -165,7 +169,7 @@ static void record_start(const struct driver *d, const struct driver_command *k,
 {
     const struct driver_device *device = &d->device[number];
     if (device_executes_ptx(device)) {
-        cuda_recording_launch(d->io.stats.launches + 1);
+        cuda_recording_launch(d->io.stats.launches + 1, k->queue);
         return;
     }
     if (!instruction_recorder)

@@ -84,15 +84,13 @@ static void note_lane(int number, uint32_t lane)
     }
     streams.list[lane] = (struct stream){opencl.face->take_stream_number(), number};
     note_device(number);
-    NOTE(.kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane),
-         .flags = hipStreamNonBlocking);
+    NOTE(.kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane), .flags = hipStreamNonBlocking);
     note_device_back(number);
 }
 
 cl_int opencl_driver_make_lane(int number, uint32_t *lane)
 {
-    cl_int error =
-        opencl_status(opencl.api->queue_create(opencl.hip_devices[number].number, lane));
+    cl_int error = opencl_status(opencl.api->queue_create(opencl.hip_devices[number].number, lane));
     if (error == CL_SUCCESS && records())
         note_lane(number, *lane);
     return error;
@@ -133,11 +131,11 @@ cl_int opencl_driver_copy(uint32_t lane, uint64_t to, uint64_t from, const struc
     bool noted = begin_copy(&copy, &line);
     if (to_device && !from_device)
         opencl.face->scan(to, host, size);
-    cl_int error = opencl_status(
-        to_device && from_device
-            ? opencl.api->copy(lane, target->memory, source->memory, size, ticket)
-        : to_device ? opencl.api->write(lane, target->memory, host, size, ticket)
-                    : opencl.api->read(lane, host, source->memory, size, ticket));
+    cl_int error =
+        opencl_status(to_device && from_device
+                          ? opencl.api->copy(lane, target->memory, source->memory, size, ticket)
+                      : to_device ? opencl.api->write(lane, target->memory, host, size, ticket)
+                                  : opencl.api->read(lane, host, source->memory, size, ticket));
     if (noted && error == CL_SUCCESS)
         opencl.face->recorder->copy_sent(line, &copy, *ticket);
     return error;
@@ -182,8 +180,7 @@ cl_int opencl_driver_write_now(int number, uint64_t to, const void *bytes, uint6
 {
     uint64_t ticket = 0;
     note_device(number);
-    cl_int error =
-        write_bytes(opencl.hip_devices[number].queue, to, bytes, size, true, &ticket);
+    cl_int error = write_bytes(opencl.hip_devices[number].queue, to, bytes, size, true, &ticket);
     note_device_back(number);
     return error == CL_SUCCESS ? opencl_error_of(opencl.face->wait_here(ticket)) : error;
 }

@@ -191,9 +191,8 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
         return error;
     struct driver_launch described =
         face->describe_launch(function, launch->grid, launch->block, launch->dynamic_lds, kernarg);
-    enum driver_status status = opencl_driver_launch(event->lane, function, &described,
-                                                     &launch->geometry, launch->prints,
-                                                     &event->ticket);
+    enum driver_status status = opencl_driver_launch(
+        event->lane, function, &described, &launch->geometry, launch->prints, &event->ticket);
     if (status == DRIVER_FAULT)
         return opencl_error_of(face->refuse_launch(function));
     error = opencl_status(status);

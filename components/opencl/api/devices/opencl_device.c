@@ -47,12 +47,21 @@ static cl_int answer_extensions(const struct opencl_device *device, bool version
     return error;
 }
 
+static cl_device_fp_config floats_of(const struct opencl_device *device)
+{
+    return CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF
+           | CL_FP_FMA | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
+           | (opencl_compiler_keeps_denormals(device->info.isa) ? CL_FP_DENORM : 0);
+}
+
 static cl_int answer_sizes(const struct opencl_device *device, cl_device_info what,
                            struct opencl_answer to)
 {
     const struct driver_device_info *info = &device->info;
     size_t most = OPENCL_GROUP_MAX;
     switch (what) {
+    case CL_DEVICE_SINGLE_FP_CONFIG:
+        return OPENCL_ANSWER(to, cl_device_fp_config, floats_of(device));
     case CL_DEVICE_MAX_COMPUTE_UNITS:
         return OPENCL_ANSWER(to, cl_uint, info->compute_units);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES:

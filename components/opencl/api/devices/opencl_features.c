@@ -5,9 +5,6 @@
 
 #include "components/opencl/api/memory/opencl_image.h"
 
-#define SINGLE_FLOAT                                                                               \
-    (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO                   \
-     | CL_FP_ROUND_TO_INF | CL_FP_FMA | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT)
 #define WIDE_FLOAT                                                                                 \
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO                   \
      | CL_FP_ROUND_TO_INF | CL_FP_FMA)
@@ -71,7 +68,6 @@ static const struct {
     UINT(CL_DEVICE_MEM_BASE_ADDR_ALIGN, OPENCL_ALIGN * 8), /* bits */
     UINT(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, 128),
     ULONG(CL_DEVICE_HALF_FP_CONFIG, WIDE_FLOAT),
-    ULONG(CL_DEVICE_SINGLE_FP_CONFIG, SINGLE_FLOAT),
     ULONG(CL_DEVICE_DOUBLE_FP_CONFIG, WIDE_FLOAT),
     UINT(CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, CL_READ_WRITE_CACHE),
     UINT(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, 64),

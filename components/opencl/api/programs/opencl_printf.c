@@ -40,9 +40,8 @@ cl_int opencl_printf_prepare(int number, uint32_t lane, uint64_t *buffer)
         *buffer = spare[number].list[--spare[number].count];
     else
         error = opencl_error_of(opencl_driver_allocate(number, OPENCL_PRINTF_BYTES, buffer));
-    return error == CL_SUCCESS
-               ? opencl_driver_write(lane, *buffer, fresh, sizeof fresh, &ticket)
-               : error;
+    return error == CL_SUCCESS ? opencl_driver_write(lane, *buffer, fresh, sizeof fresh, &ticket)
+                               : error;
 }
 
 cl_int opencl_printf_queued(uint64_t buffer, uint32_t lane, const struct opencl_facts *formats,

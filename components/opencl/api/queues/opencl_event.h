@@ -23,8 +23,8 @@ struct opencl_event {
     uint64_t ticket;
     uint64_t begin, end; /* tickets of marks, with CL_QUEUE_PROFILING_ENABLE */
     uint64_t queued_ps, submitted_ps;
-    bool is_named;     /* the program, or another lane, may wait for it */
-    uint32_t recorded; /* number of its event in a recording; 0: it has none */
+    bool is_named;               /* the program, or another lane, may wait for it */
+    uint32_t recorded;           /* number of its event in a recording; 0: it has none */
     struct opencl_event **waits; /* held */
     uint32_t wait_count, listed; /* the first ones are those of the call's wait list */
     struct opencl_command *command;

@@ -16,7 +16,7 @@
 #include "components/traces/instruction_trace/reader/itrace_input.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
-#define ITRACE_CACHE_VERSION 6
+#define ITRACE_CACHE_VERSION 7
 #define ITRACE_CACHE_BUFFER  65536
 /* More than the longest record: 64 addresses of 10 bytes, or the header with its name. */
 #define ITRACE_CACHE_RECORD  4096

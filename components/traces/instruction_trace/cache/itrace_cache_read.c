@@ -127,6 +127,8 @@ static void get_header(struct itrace_cache_reader *r, struct itrace_header *h)
     h->stream = get(r);
     h->shared_base = get(r);
     h->local_base = get(r);
+    h->launch_behind = get(r);
+    h->launch_delay = get(r);
     h->tracer_version = (uint32_t)get_at_most(r, UINT32_MAX);
     h->tracer_minor = (uint32_t)get_at_most(r, UINT32_MAX);
     h->has_line_info = get_at_most(r, 1);

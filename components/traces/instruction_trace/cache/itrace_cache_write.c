@@ -97,6 +97,8 @@ static bool put_header(struct itrace_cache_writer *w, const struct itrace_header
     put(w, h->stream);
     put(w, h->shared_base);
     put(w, h->local_base);
+    put(w, h->launch_behind);
+    put(w, h->launch_delay);
     put(w, h->tracer_version);
     put(w, h->tracer_minor);
     put(w, h->has_line_info);

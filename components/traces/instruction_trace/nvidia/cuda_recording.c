@@ -8,17 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUDA_RECORDING_LIST "kernelslist.g"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
+#include "components/traces/instruction_trace/tools/itrace_filter.h"
 
 struct cuda_trace {
-    FILE *file;
-    uint32_t grid[3];
+    FILE *file, *memory; /* memory: of a raw recording */
+    struct itrace_header header;
+    uint64_t block[3], warp; /* where the next step is */
+    uint64_t instructions;
     char path[PATH_MAX];
 };
 
 static struct {
     bool on;
-    FILE *list;
+    struct cuda_recording_form form;
+    FILE *list, *stats;
+    uint32_t *streams; /* by number of the launch */
+    size_t stream_room;
     char folder[PATH_MAX - 64];
     char why[PATH_MAX + 100]; /* the first thing that went wrong */
 } record;
@@ -36,16 +42,33 @@ static void path_of(char path[PATH_MAX], const char *name)
     snprintf(path, PATH_MAX, "%s/%s", record.folder, name);
 }
 
-bool cuda_recording_open(const char *folder)
+/* The list appears under its name when all is written. */
+static const char *list_name(void)
+{
+    return record.form.raw ? "kernelslist" : "kernelslist.g";
+}
+
+static FILE *open_in(const char *name)
 {
     char path[PATH_MAX];
+    path_of(path, name);
+    return fopen(path, "we");
+}
+
+bool cuda_recording_open(const char *folder, struct cuda_recording_form form)
+{
     int size = snprintf(record.folder, sizeof record.folder, "%s", folder);
     errno = ENAMETOOLONG;
     if ((size_t)size >= sizeof record.folder)
         return false;
-    path_of(path, CUDA_RECORDING_LIST ".part");
-    record.list = fopen(path, "we");
-    record.on = record.list != NULL;
+    record.form = form;
+    record.list = open_in("kernelslist.part");
+    record.stats = record.list ? open_in("stats.csv") : NULL;
+    record.on = record.stats != NULL;
+    if (record.on)
+        fputs("kernel id, kernel mangled name, grid_dimX, grid_dimY, grid_dimZ, #blocks, "
+              "block_dimX, block_dimY, block_dimZ, #threads, total_insts, total_reported_insts\n",
+              record.stats);
     return record.on;
 }
 
@@ -60,10 +83,14 @@ void cuda_recording_copy(uint64_t address, uint64_t bytes)
         fprintf(record.list, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "\n", address, bytes);
 }
 
-void cuda_recording_launch(uint64_t number)
+void cuda_recording_launch(uint64_t number, uint32_t stream)
 {
-    if (record.on)
-        fprintf(record.list, "kernel-%" PRIu64 ".traceg\n", number);
+    if (!record.on)
+        return;
+    fprintf(record.list, "kernel-%" PRIu64 ".trace%s\n", number, record.form.raw ? "" : "g");
+    record.streams =
+        itrace_reserve(record.streams, number + 1, &record.stream_room, sizeof *record.streams);
+    record.streams[number] = stream;
 }
 
 /* ---- traces ---- */
@@ -76,17 +103,34 @@ static void write_header(FILE *to, const struct itrace_header *h)
     fprintf(to, "-shmem = %" PRIu64 "\n-nregs = %" PRIu64 "\n-binary version = %" PRIu64 "\n",
             h->shared_bytes, h->registers, h->binary_version);
     fprintf(to,
-            "-cuda stream id = %" PRIu64 "\n-shmem base_addr = 0x%016" PRIx64
+            "-cuda stream id = %" PRIu32 "\n-shmem base_addr = 0x%016" PRIx64
             "\n-local mem base_addr = 0x%016" PRIx64 "\n",
-            h->stream, h->shared_base, h->local_base);
-    fprintf(to, "-nvbit version = PTX\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n"
-                "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
-                "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n");
+            record.streams[h->kernel_id], h->shared_base, h->local_base);
+    fprintf(to, "-launch behind = %" PRIu64 "\n-launch delay = %" PRIu64 "\n", h->launch_behind,
+            h->launch_delay);
+    fprintf(to,
+            "-nvbit version = PTX\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n"
+            "#traces format = %s[line_num] PC mask dest_num [reg_dests] opcode src_num "
+            "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n",
+            record.form.raw ? "threadblock_x threadblock_y threadblock_z warpid_tb " : "");
+}
+
+static FILE *open_trace(struct cuda_trace *t, const char *kind)
+{
+    char name[64];
+    snprintf(name, sizeof name, "kernel-%s%" PRIu64 ".trace%s", kind, t->header.kernel_id,
+             record.form.raw ? "" : "g");
+    path_of(t->path, name);
+    FILE *file = fopen(t->path, "we");
+    if (file)
+        write_header(file, &t->header);
+    else
+        cannot_write(t->path, errno);
+    return file;
 }
 
 struct cuda_trace *cuda_trace_begin(const struct itrace_header *h)
 {
-    char name[64];
     if (!record.on)
         return NULL;
     struct cuda_trace *t = calloc(1, sizeof *t);
@@ -94,29 +138,36 @@ struct cuda_trace *cuda_trace_begin(const struct itrace_header *h)
         cannot_write(record.folder, ENOMEM);
         return NULL;
     }
-    snprintf(name, sizeof name, "kernel-%" PRIu64 ".traceg", h->kernel_id);
-    path_of(t->path, name);
-    t->file = fopen(t->path, "we");
-    if (!t->file) {
-        cannot_write(t->path, errno);
-        free(t);
-        return NULL;
-    }
-    memcpy(t->grid, h->grid, sizeof t->grid);
-    write_header(t->file, h);
-    return t;
+    t->header = *h;
+    t->memory = record.form.raw ? open_trace(t, "mem-") : NULL;
+    t->file = open_trace(t, "");
+    if (t->file && (t->memory || !record.form.raw))
+        return t;
+    if (t->file)
+        fclose(t->file);
+    if (t->memory)
+        fclose(t->memory);
+    free(t);
+    return NULL;
 }
 
 void cuda_trace_block(struct cuda_trace *t, uint64_t number)
 {
-    fprintf(t->file, "#BEGIN_TB\n\nthread block = %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-            number % t->grid[0], number / t->grid[0] % t->grid[1],
-            number / t->grid[0] / t->grid[1]);
+    const uint32_t *grid = t->header.grid;
+    t->block[0] = number % grid[0];
+    t->block[1] = number / grid[0] % grid[1];
+    t->block[2] = number / grid[0] / grid[1];
+    if (!record.form.raw)
+        fprintf(t->file, "#BEGIN_TB\n\nthread block = %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                t->block[0], t->block[1], t->block[2]);
 }
 
 void cuda_trace_warp(struct cuda_trace *t, uint32_t warp, uint32_t steps)
 {
-    fprintf(t->file, "\nwarp = %u\ninsts = %u\n", warp, steps);
+    t->warp = warp;
+    t->instructions += steps;
+    if (!record.form.raw)
+        fprintf(t->file, "\nwarp = %u\ninsts = %u\n", warp, steps);
 }
 
 static void write_registers(FILE *to, const uint16_t *registers, unsigned count)
@@ -126,51 +177,86 @@ static void write_registers(FILE *to, const uint16_t *registers, unsigned count)
         fprintf(to, "R%u ", registers[i]);
 }
 
-/* Lanes that follow each other and a stride: form 1; otherwise each address: form 0. */
-static void write_addresses(FILE *to, const struct itrace_step *step)
+/* Lanes that follow each other and a stride: mode 1. */
+static bool has_stride(const struct itrace_step *step)
 {
     uint64_t lanes = step->mask ? step->mask >> __builtin_ctzll(step->mask) : 0;
-    bool together = (lanes & (lanes + 1)) == 0;
+    return step->mode == ITRACE_MODE_STRIDE && (lanes & (lanes + 1)) == 0;
+}
+
+static void write_addresses(FILE *to, const struct itrace_step *step)
+{
+    enum cuda_recording_addresses form = record.form.addresses;
     if (!step->count) {
         fprintf(to, "1 0x0 0 ");
-        return;
-    }
-    if (step->mode == ITRACE_MODE_STRIDE && together) {
+    } else if (form == CUDA_ADDRESSES_STRIDE && has_stride(step)) {
         fprintf(to, "1 0x%016" PRIx64 " %" PRId64 " ", step->address[0], step->stride);
-        return;
+    } else if (form == CUDA_ADDRESSES_DIFFERENCES) {
+        fprintf(to, "2 0x%016" PRIx64 " ", step->address[0]);
+        for (unsigned i = 1; i < step->count; i++)
+            fprintf(to, "%" PRId64 " ", (int64_t)(step->address[i] - step->address[i - 1]));
+    } else {
+        fprintf(to, "0 ");
+        for (unsigned i = 0; i < step->count; i++)
+            fprintf(to, "0x%016" PRIx64 " ", step->address[i]);
     }
-    fprintf(to, "0 ");
-    for (unsigned i = 0; i < step->count; i++)
-        fprintf(to, "0x%016" PRIx64 " ", step->address[i]);
+}
+
+static void write_step(const struct cuda_trace *t, FILE *to, const struct itrace_step *step)
+{
+    const struct itrace_inst *inst = step->inst;
+    if (record.form.raw)
+        fprintf(to, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", t->block[0], t->block[1],
+                t->block[2], t->warp);
+    fprintf(to, "%04" PRIx32 " %08" PRIx64 " ", inst->pc, step->mask);
+    write_registers(to, inst->destinations, inst->destination_count);
+    fprintf(to, "%s ", inst->name);
+    write_registers(to, inst->sources, inst->source_count);
+    fprintf(to, "%u ", inst->width);
+    if (inst->width)
+        write_addresses(to, step);
+    for (unsigned i = 0; i < inst->immediate_count; i++)
+        fprintf(to, "%" PRId64 " ", inst->immediates[i]);
+    fputc('\n', to);
 }
 
 void cuda_trace_step(struct cuda_trace *t, const struct itrace_step *step)
 {
-    const struct itrace_inst *inst = step->inst;
-    fprintf(t->file, "%04" PRIx32 " %08" PRIx64 " ", inst->pc, step->mask);
-    write_registers(t->file, inst->destinations, inst->destination_count);
-    fprintf(t->file, "%s ", inst->name);
-    write_registers(t->file, inst->sources, inst->source_count);
-    fprintf(t->file, "%u ", inst->width);
-    if (inst->width)
-        write_addresses(t->file, step);
-    for (unsigned i = 0; i < inst->immediate_count; i++)
-        fprintf(t->file, "%" PRId64 " ", inst->immediates[i]);
-    fputc('\n', t->file);
+    write_step(t, t->file, step);
+    if (t->memory && itrace_filter_keeps(step->inst))
+        write_step(t, t->memory, step);
 }
 
 void cuda_trace_block_end(struct cuda_trace *t)
 {
-    fprintf(t->file, "\n#END_TB\n\n");
+    if (!record.form.raw)
+        fprintf(t->file, "\n#END_TB\n\n");
+}
+
+static void close_trace(const struct cuda_trace *t, FILE *file)
+{
+    bool good = !ferror(file);
+    if (fclose(file) != 0 || !good)
+        cannot_write(t->path, errno);
 }
 
 void cuda_trace_end(struct cuda_trace *t)
 {
     if (!t)
         return;
-    bool good = !ferror(t->file);
-    if (fclose(t->file) != 0 || !good)
-        cannot_write(t->path, errno);
+    const struct itrace_header *h = &t->header;
+    uint64_t blocks = (uint64_t)h->grid[0] * h->grid[1] * h->grid[2];
+    uint64_t threads = (uint64_t)h->block[0] * h->block[1] * h->block[2];
+    if (record.stats)
+        fprintf(record.stats,
+                "kernel-%" PRIu64 ".trace, %s, %u, %u, %u, %" PRIu64 ", %u, %u, %u, %" PRIu64
+                ", %" PRIu64 ", %" PRIu64 "\n",
+                h->kernel_id, h->kernel_name, h->grid[0], h->grid[1], h->grid[2], blocks,
+                h->block[0], h->block[1], h->block[2], blocks * threads, t->instructions,
+                t->instructions);
+    close_trace(t, t->file);
+    if (t->memory)
+        close_trace(t, t->memory);
     free(t);
 }
 
@@ -179,12 +265,13 @@ const char *cuda_recording_finish(bool good)
     char part[PATH_MAX], whole[PATH_MAX];
     if (!record.list)
         return NULL;
-    path_of(part, CUDA_RECORDING_LIST ".part");
-    path_of(whole, CUDA_RECORDING_LIST);
-    bool written = !ferror(record.list);
+    path_of(part, "kernelslist.part");
+    path_of(whole, list_name());
+    bool written = !ferror(record.list) && !ferror(record.stats);
+    written &= fclose(record.stats) == 0;
     if (fclose(record.list) != 0 || !written)
         cannot_write(part, errno);
-    record.list = NULL;
+    record.list = record.stats = NULL;
     record.on = false;
     if (!good && !record.why[0])
         snprintf(record.why, sizeof record.why, "a kernel broke the device");

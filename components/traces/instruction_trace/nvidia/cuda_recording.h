@@ -1,6 +1,7 @@
 /* Recording what a CUDA program does that is executed from PTX: a list of its copies to the device
- * and of its kernels, and the trace of each kernel, in the files of Accel-Sim's tracer, grouped by
- * thread block (docs/reference/traces.md). The opcodes are those of PTX. One recording a process.
+ * and of its kernels, a table of the latter, and the trace of each, in the files of Accel-Sim's
+ * tracer (docs/reference/traces.md): grouped by thread block, or raw as the tracer writes them. The
+ * opcodes are those of PTX. One recording a process.
  *
  * The driver opens it, names copies and launches in their order, and ends it. A unit that executes
  * a kernel begins its trace, gives it whole blocks, and ends it. What goes wrong ends the
@@ -13,17 +14,30 @@
 
 #include "components/traces/instruction_trace/reader/itrace_header.h"
 
+/* How addresses are written: the modes of a line (docs/reference/traces.md). */
+enum cuda_recording_addresses {
+    CUDA_ADDRESSES_STRIDE,     /* mode 1 where it can be, else 0 */
+    CUDA_ADDRESSES_EACH,       /* mode 0 */
+    CUDA_ADDRESSES_DIFFERENCES /* mode 2 */
+};
+
+struct cuda_recording_form {
+    bool raw; /* kernel-N.trace, and kernel-mem-N.trace with the memory instructions and EXIT */
+    enum cuda_recording_addresses addresses;
+};
+
 /* false: errno says why. */
-bool cuda_recording_open(const char *folder);
+bool cuda_recording_open(const char *folder, struct cuda_recording_form form);
 bool cuda_recording_is_on(void);
 
 void cuda_recording_copy(uint64_t address, uint64_t bytes);
-void cuda_recording_launch(uint64_t number);
+/* Launches are numbered from 1, in the order in which they go to the GPU. */
+void cuda_recording_launch(uint64_t number, uint32_t stream);
 
 struct cuda_trace;
 
-/* A kernel begins: name, id, grid, block, shared_bytes, registers, binary_version, stream and the
- * base addresses of the header. NULL: nothing records. */
+/* A kernel begins: name, id (the number of its launch), grid, block, shared_bytes, registers,
+ * binary_version, the base addresses and the launch of the header. NULL: nothing records. */
 struct cuda_trace *cuda_trace_begin(const struct itrace_header *header);
 void cuda_trace_block(struct cuda_trace *trace, uint64_t number);
 /* The warp's `steps` steps follow. */

@@ -159,7 +159,7 @@ static bool open_text(struct itrace *t)
         return false;
     /* Nothing but an instruction begins with a digit, and a block begins before it does. */
     if (t->has_line && itrace_hex_digit(t->line[0]) < 10) {
-        bad(t, "a raw trace: group it first, by post-traces-processing of Accel-Sim's tracer");
+        bad(t, "a raw trace: group it first, by `heddle trace group`");
         return false;
     }
     return check_header(t);

@@ -17,6 +17,7 @@
 #define MOST_VECTOR_REGISTERS 256
 #define MOST_SHARED_BYTES     (228 * 1024)
 #define MOST_BLOCKS           (UINT64_C(1) << 62)
+#define MOST_DELAY            (UINT64_C(1) << 48) /* days */
 
 enum kind {
     NAME,
@@ -52,6 +53,8 @@ static const struct field {
     {"cuda stream id", NUMBER, FIELD(stream)},
     {"shmem base_addr", HEX, FIELD(shared_base)},
     {"local mem base_addr", HEX, FIELD(local_base)},
+    {"launch behind", NUMBER, FIELD(launch_behind)},
+    {"launch delay", NUMBER, FIELD(launch_delay)},
     {"nvbit version", SHORT_TEXT, FIELD(nvbit_version)},
     {"accelsim tracer version", VERSION, FIELD(tracer_version)},
     {"enable lineinfo", FLAG, FIELD(has_line_info)},
@@ -373,6 +376,8 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
              h->shared_bytes, MOST_SHARED_BYTES)
     COMPLAIN(threads > MOST_THREADS, ERROR, "a block of %" PRIu64 " threads: there are at most %d",
              threads, MOST_THREADS)
+    COMPLAIN(h->launch_delay > MOST_DELAY, ERROR, "a launch %" PRIu64 " cycles later: at most 2^48",
+             h->launch_delay)
     COMPLAIN(itrace_header_is_amd(h) && itrace_header_lacks(h), WARNING,
              "the header has no '-%s = ...': such a trace cannot be played", itrace_header_lacks(h))
     COMPLAIN(itrace_header_arch(h) == ITRACE_ARCH_UNKNOWN, WARNING,

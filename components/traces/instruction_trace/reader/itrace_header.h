@@ -10,7 +10,7 @@
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 #include "components/traces/instruction_trace/reader/itrace_program.h"
 
-#define ITRACE_HEADER_FIELDS 26
+#define ITRACE_HEADER_FIELDS 28
 
 /* Bytes of code, from a virtual address on. */
 struct itrace_code {
@@ -25,6 +25,9 @@ struct itrace_header {
     uint32_t grid[3], block[3]; /* blocks, threads */
     uint64_t shared_bytes, registers, binary_version, stream;
     uint64_t shared_base, local_base; /* 0: not recorded */
+    /* Kernels that had ended when a recorded program launched this one, and cycles since then. Both
+     * 0: not recorded. */
+    uint64_t launch_behind, launch_delay;
     char nvbit_version[32];
     uint32_t tracer_version; /* the part before the dot; 0: not recorded */
     uint32_t tracer_minor;

@@ -175,10 +175,11 @@ Test(sm_pieces, shared_memory_is_carved_in_the_sizes_of_the_card)
 /* Blocks of an SM by NVIDIA's occupancy calculator, compute capabilities 7.0 and 8.6. */
 Test(sm_pieces, occupancy_is_that_of_the_calculator)
 {
-    static const struct sm_room volta = {2048, 32, 65536, 98304},
-                                ampere = {1536, 32, 65536, 102400};
+    static const struct sm_shape volta = {{2048, 32, 65536, 98304}, 256, 4, 256, 0},
+                                 ampere = {{1536, 32, 65536, 102400}, 256, 4, 128, 0},
+                                 hopper = {{2048, 32, 65536, 233472}, 256, 4, 128, 1024};
     static const struct {
-        const struct sm_room *sm;
+        const struct sm_shape *sm;
         uint32_t threads, registers, shared, blocks;
         const char *limit;
     } cases[] = {
@@ -194,22 +195,26 @@ Test(sm_pieces, occupancy_is_that_of_the_calculator)
         {&ampere, 64, 16, 4000, 24, "threads"},
         {&ampere, 64, 16, 5000, 20, "bytes of shared memory"},
         {&ampere, 33, 40, 0, 24, "threads"},
+        {&ampere, 0, 40, 0, 0, "threads"},
+        {&ampere, 1537, 40, 0, 0, "threads"},
+        {&ampere, 32, 400, 0, 8, "registers"},
+        {&ampere, 32, 40, 102401, 0, "bytes of shared memory"},
+        {&hopper, 128, 32, 116000, 1, "bytes of shared memory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *limit = "";
-        struct sm_room block =
-            sm_room_of_block(cases[i].sm, cases[i].threads, cases[i].registers, cases[i].shared,
-                             256, 4, cases[i].sm == &volta ? 256 : 128);
-        uint32_t blocks = sm_room_count(cases[i].sm, &block, &limit);
+        struct sm_room block = {.blocks = UINT32_MAX};
+        uint32_t blocks = sm_shape_blocks(cases[i].sm, cases[i].threads, cases[i].registers,
+                                          cases[i].shared, &block, &limit);
         cr_expect_eq(blocks, cases[i].blocks, "case %zu: %u", i, blocks);
         cr_expect_str_eq(limit, cases[i].limit, "case %zu", i);
-        struct sm_room room = *cases[i].sm;
+        struct sm_room room = cases[i].sm->room;
         uint32_t taken = 0;
         for (; sm_room_fits(&room, &block); taken++)
             sm_room_take(&room, &block);
         cr_expect_eq(taken, blocks);
         while (taken--)
             sm_room_give(&room, &block);
-        cr_expect_eq(memcmp(&room, cases[i].sm, sizeof room), 0);
+        cr_expect_eq(memcmp(&room, &cases[i].sm->room, sizeof room), 0);
     }
 }

@@ -282,6 +282,10 @@ static const struct {
     {"-grid dim = (2,2)\n", "e1: 'grid dim' wants three positive numbers: (x,y,z), not '(2,2)'\n"},
     {"-grid dim = (2,0,1)\n",
      "e1: 'grid dim' wants three positive numbers: (x,y,z), not '(2,0,1)'\n"},
+    {"-kernel name = k\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-binary version = 80\n"
+     "-accelsim tracer version = 5\n-launch behind = 2\n-launch delay = 281474976710657\n",
+     "e0: a launch 281474976710657 cycles later: at most 2^48\n"},
+    {"-launch behind = x\n", "e1: 'launch behind' wants a whole number, not 'x'\n"},
     {"-kernel id = -1\n", "e1: 'kernel id' wants a whole number, not '-1'\n"},
     {"-kernel id = 1\n-kernel id = 1\n", "e2: 'kernel id' stands in the header twice\n"},
     {"-shmem base_addr = 7g\n", "e1: 'shmem base_addr' wants an address (0x...), not '7g'\n"},
@@ -339,7 +343,7 @@ static const struct {
     {HEADER WARP("2") "0000 ffffffff 0 MOV 0 0\n0010 ffffffffffffffff 0 MOV 0 0\n" END,
      "e13: the mask (8 hexadecimal digits) expected, not 'ffffffffffffffff'\n"},
     {HEADER "0 0 0 0 0000 ffffffff 0 MOV 0 0\n",
-     "e8: a raw trace: group it first, by post-traces-processing of Accel-Sim's tracer\n"},
+     "e8: a raw trace: group it first, by `heddle trace group`\n"},
     {HEADER WARP("1") "0 0 0 1 0000 ffffffff 0 MOV 0 0\n" END,
      "e12: the instruction belongs to another block or warp than the one it stands in\n"},
 };

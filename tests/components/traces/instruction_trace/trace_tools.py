@@ -286,7 +286,7 @@ def test_check():
     raw = os.path.join(FIXTURES, "raw.trace")
     for tool in ("check", "stats", "mem"):
         done = trace(tool, raw, status=1)
-        check(f"{raw}:17: error: a raw trace: group it first, by post-traces-processing"
+        check(f"{raw}:17: error: a raw trace: group it first, by `heddle trace group`"
               in done.stderr, done.stderr)
     trace("stats", status=2)
 

@@ -1,11 +1,9 @@
-/* Commands that elaborate a description and show the result: check, gen, dump, params. */
+/* `heddle check`. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/command/command.h"
-#include "codegen/command/python.h"
-#include "codegen/emit/gen.h"
 #include "codegen/views/json_text.h"
 #include "codegen/views/view.h"
 
@@ -94,86 +92,4 @@ int command_check(struct command *c)
         status = EXIT_ERRORS;
     json_decref(found);
     return status;
-}
-
-int command_gen(struct command *c)
-{
-    const struct options *o = c->options;
-    if (!o->output) {
-        fprintf(stderr, "heddle gen: say where to write: -o DIR\n");
-        return EXIT_USAGE;
-    }
-    struct compilation *compilation = command_open(c);
-    const struct model *model = compile_check(compilation, o->arguments.items[0], o->platform);
-    command_print_diagnostics(compilation);
-    struct gen_files files = {0};
-    bool ok = model && gen_headers(c->arena, model, o->output, &files);
-    if (ok && model->root)
-        ok = gen_platform(c->arena, layout_make(c->arena, model, o->generic), o->output, &files);
-    if (ok && o->verbose)
-        for (uint32_t i = 0; i < files.names.count; i++)
-            fprintf(stderr, "%s/%s\n", o->output, files.names.items[i]);
-    compile_close(compilation);
-    return ok ? EXIT_CLEAN : EXIT_ERRORS;
-}
-
-static int report(const struct view_error *error, int status)
-{
-    if (error->text[0])
-        fprintf(stderr, "heddle: %s\n", error->text);
-    return status;
-}
-
-static int print_dump(struct command *c, const struct model *model)
-{
-    struct view_error error = {""};
-    struct command_output out;
-    const char *only = c->options->only, *hashes[2] = {NULL, NULL};
-    if (!command_output_open(&out))
-        return EXIT_ERRORS;
-    for (int generic = 0; generic < 2 && (!only || strcmp(only, "measures") == 0); generic++)
-        hashes[generic] = layout_make(c->arena, model, generic)->model_hash;
-    bool ok = view_json(model, only, hashes, out.file, &error);
-    return report(&error, command_output_close(&out, c->options->output, ok));
-}
-
-static int print_params(struct command *c, const struct model *model)
-{
-    struct view_error error = {""};
-    struct command_output out;
-    if (!command_output_open(&out))
-        return EXIT_ERRORS;
-    bool ok = view_params(model, out.file, &error);
-    return report(&error, command_output_close(&out, c->options->output, ok));
-}
-
-static int with_platform(struct command *c, int (*print)(struct command *, const struct model *))
-{
-    const struct options *o = c->options;
-    struct compilation *compilation = command_open(c);
-    bool any = o->command == COMMAND_DUMP && o->only && strcmp(o->only, "reference") == 0;
-    const struct model *model =
-        (any ? compile_check : compile_platform)(compilation, o->arguments.items[0], o->platform);
-    command_print_diagnostics(compilation);
-    int status = model ? print(c, model) : EXIT_ERRORS;
-    compile_close(compilation);
-    return status;
-}
-
-int command_dump(struct command *c)
-{
-    return with_platform(c, print_dump);
-}
-
-static int print_paths(struct command *c, const struct model *model)
-{
-    view_param_paths(model, c->options->paths, stdout);
-    return EXIT_CLEAN;
-}
-
-int command_params(struct command *c)
-{
-    if (c->options->paths)
-        return with_platform(c, print_paths);
-    return c->options->json ? with_platform(c, print_params) : command_python(c);
 }

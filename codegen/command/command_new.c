@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codegen/command/command.h"
 #include "codegen/command/new_templates.h"
 #include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
@@ -156,4 +157,19 @@ bool view_new(const char *kind_name, const char *name, const char *dir, FILE *ou
     bool written = write_files(&arena, prefix, name, kind, out);
     arena_release(&arena);
     return written;
+}
+
+int command_new(struct command *c)
+{
+    const struct options *o = c->options;
+    const char *what = o->arguments.items[0], *name = o->arguments.items[1];
+    struct view_error error = {""};
+    if (!view_new_is_kind(what)) {
+        fprintf(stderr, "heddle new: '%s' is not 'component', 'part' or 'platform'\n", what);
+        return EXIT_USAGE;
+    }
+    bool ok = view_new(what, name, o->output, stdout, &error);
+    if (error.text[0])
+        fprintf(stderr, "heddle: %s\n", error.text);
+    return ok ? EXIT_CLEAN : EXIT_ERRORS;
 }

@@ -1,0 +1,24 @@
+/* `heddle gen`. */
+#include "codegen/command/command.h"
+#include "codegen/emit/gen.h"
+
+int command_gen(struct command *c)
+{
+    const struct options *o = c->options;
+    if (!o->output) {
+        fprintf(stderr, "heddle gen: say where to write: -o DIR\n");
+        return EXIT_USAGE;
+    }
+    struct compilation *compilation = command_open(c);
+    const struct model *model = compile_check(compilation, o->arguments.items[0], o->platform);
+    command_print_diagnostics(compilation);
+    struct gen_files files = {0};
+    bool ok = model && gen_headers(c->arena, model, o->output, &files);
+    if (ok && model->root)
+        ok = gen_platform(c->arena, layout_make(c->arena, model, o->generic), o->output, &files);
+    if (ok && o->verbose)
+        for (uint32_t i = 0; i < files.names.count; i++)
+            fprintf(stderr, "%s/%s\n", o->output, files.names.items[i]);
+    compile_close(compilation);
+    return ok ? EXIT_CLEAN : EXIT_ERRORS;
+}
