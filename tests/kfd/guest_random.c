@@ -1,6 +1,7 @@
 /* A hostile guest that is none of heddle's library: it speaks to the machine's socket itself, which
  * HEDDLE_PLATFORM names. `guest_random SEED`: 2,000 calls of the driver with words that may be
- * numbers of devices, queues and tickets, addresses of its own and of others, or anything else.
+ * numbers of devices, queues and tickets, addresses of its own and of others, or anything else;
+ * before them, it tries to find and free what others have.
  * PASS: the machine has answered all of them, and a good call at the end. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,22 @@ static void send_random(int fd)
         given[number() % 16] = reply.word[0];
 }
 
+/* Is anything of [2^45, 2^45 + 4096 pages) this guest's, which has allocated nothing? */
+static bool owns_any(int fd)
+{
+    struct kfd_reply reply;
+    for (uint64_t page = 0; page < 4096; page++) {
+        const uint64_t address = ((uint64_t)2 << 44) + page * 4096;
+        const struct guest_call find = {.name = GUEST_find, .word = {address}};
+        const struct guest_call release = {.name = GUEST_release, .word = {address}};
+        if (call(fd, &find, &reply) == 0 || call(fd, &release, &reply) == 0) {
+            printf("FAIL guest_random: 0x%llx is another's\n", (unsigned long long)address);
+            return true;
+        }
+    }
+    return false;
+}
+
 int main(int count, char **words)
 {
     const struct kfd_call hello = {.kind = KFD_SAY_GUEST,
@@ -98,6 +115,8 @@ int main(int count, char **words)
     prctl(PR_SET_PTRACER, reply.word[1]);
     fd = open_socket();
     if (ask(fd, &thread, &reply) != 0)
+        return 1;
+    if (owns_any(fd))
         return 1;
     for (int i = 0; i < 2000; i++)
         send_random(fd);

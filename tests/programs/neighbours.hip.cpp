@@ -5,6 +5,7 @@
 //   streams   two streams in turns, ordered by events
 //   prints    kernels print, too
 //   sleeps    sleeps between the launches
+//   computes  computes on the host between two calls for memory, and says what it got
 //   free      says how much memory of the GPU is free
 //   greedy    takes all memory of the GPU first, and gives it back
 //   die       ends by SIGKILL while its last launch runs
@@ -13,6 +14,7 @@
 #include "check.hpp"
 
 #include <csignal>
+#include <ctime>
 #include <string>
 
 #include <unistd.h>
@@ -82,6 +84,16 @@ static void get(const memory &m, std::vector<unsigned> &to)
     } else {
         HIP_MUST(hipMemcpy(to.data(), m.data, bytes, hipMemcpyDeviceToHost));
     }
+}
+
+static void compute(const void *before)
+{
+    void *behind = nullptr;
+    const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 20;
+    while (std::clock() < end) {
+    }
+    HIP_MUST(hipMalloc(&behind, 64));
+    std::printf("has %p and %p\n", before, behind);
 }
 
 static void say_free_memory()
@@ -166,6 +178,9 @@ int main(int argc, char **argv)
         say_free_memory();
     }
     memory m = make(how, data.size() * sizeof data[0]);
+    if (how == "computes") {
+        compute(m.data);
+    }
     for (size_t i = 0; i < data.size(); i++) {
         want[i] = data[i] = static_cast<unsigned>(i);
         for (int k = 0; k < launches; k++) {

@@ -3,6 +3,7 @@ what the machine does is the same every time, and one that ends or fails is noth
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -10,6 +11,7 @@ import pytest
 
 import harness
 from harness import BUILD, FAILS, HEDDLE, PROGRAMS, ROOT, call, heddle, same
+from test_ranks import PASS_AS_ROOT
 
 TINY = "platforms/tiny.heddle"
 MINE = PROGRAMS / "neighbours"
@@ -50,6 +52,14 @@ def test_four_processes_on_a_gpu_do_the_same_every_time(measure):
     same(*times)
 
 
+def test_a_process_has_its_turn_however_long_it_computes(run):
+    """Addresses are given out one behind the other."""
+    done, passed = at_once(run, TINY, 3 * [f"{MINE} 0 1 64 computes"])
+    given = re.findall("^has (0x[0-9a-f]+) and (0x[0-9a-f]+)$", done.stdout, re.M)
+    assert passed == len(given) == 3, done.output
+    assert sorted(sum(given, ())) == list(sum(sorted(given), ()))
+
+
 def test_four_processes_share_two_gpus(measure):
     """In any order, and without waiting for each other first."""
     programs = [f"{MINE} {i % 2} {2 + i} {500 << i} {how}"
@@ -81,6 +91,16 @@ def test_an_opencl_program_shares_with_a_hip_program(run):
     assert passed == 1, done.output
 
 
+def test_processes_of_mpi_share(run):
+    """mpirun itself looks at the devices of OpenCL, and is none of the two."""
+    if not shutil.which("mpirun.openmpi"):
+        pytest.skip("openmpi is missing: ./dev setup installs it")
+    done = run(f"{TINY} --shared 2 -- {shutil.which('mpirun.openmpi')} --oversubscribe -n 2"
+               f" {MINE} 0 3 500",
+               "^heddle: 2 processes have .*" + NOTHING_LEFT, env=PASS_AS_ROOT)
+    assert done.stdout.count("PASS neighbours") == 2
+
+
 @pytest.mark.parametrize("options, says", [
     ("--record api=x", "'--record api' needs the machine in the program's own process"),
     ("--unified 0", "'--unified' needs the machine"), ("--checkpoint x", "exclude each other"),
@@ -97,7 +117,7 @@ def test_user_queues_and_unified_devices_are_refused(run):
 @pytest.mark.parametrize("mode", ["functional", "timing"])
 def test_a_hostile_guest_gets_errors_and_hurts_nobody(run, mode):
     programs = [f"{BUILD}/tests/kfd/guest_random {seed}" for seed in (1, 2)]
-    done, passed = at_once(run, f"{TINY} --mode {mode}", [*programs, f"{MINE} 0 5 500"])
+    done, passed = at_once(run, f"{TINY} --mode {mode}", [f"{MINE} 0 5 500", *programs])
     assert passed == 1 and done.stdout.count("PASS guest_random") == 2, done.output
 
 
