@@ -28,6 +28,22 @@ def test_program_is_compiled_and_passes(run, compiled, name):
     run(f"{MACHINE} -- {compiled(name)}", "^PASS")
 
 
+MISTAKES = {
+    "outside": ("cudaErrorIllegalAddress", r"cudaDeviceSynchronize: kernel void outside<float>"
+                r"\(float\*, long long\), .*mistakes\.cu:8: .* \(block 0,0,0 thread 0,0,0\)"),
+    "block": ("cudaErrorInvalidConfiguration", "a block of 5000 and a grid of 5000 threads"),
+    "shared": ("cudaErrorInvalidConfiguration", "bytes of shared memory .* an SM has 167936"),
+    "free": ("cudaErrorInvalidValue", "cudaFree: 0x.* is host memory that CUDA has not allocated")}
+
+
+def test_messages_are_in_cudas_words(run, compiled):
+    program = compiled("mistakes")
+    for mistake, (error, message) in MISTAKES.items():
+        done = run(f"{MACHINE} -- {program} {mistake}", f"^{error}$", message,
+                   status=3 if mistake == "outside" else 0)
+        assert not re.search("HIP|hip|work-|wavefront|LDS|compute unit|_Z", done.stderr)
+
+
 @pytest.mark.full
 def test_matrix_fragments_are_those_of_the_host(run, compiled):
     run(f"{MACHINE} -- {compiled('matrices')}", "^PASS")
