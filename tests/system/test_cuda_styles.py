@@ -10,9 +10,11 @@ from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
 MACHINES = ["rtx3070", "a100", "h100"]
-ELSEWHERE = ["math_errors", "peer_rate"]  # which need libraries or arguments
+ELSEWHERE = ["math_errors", "peer_rate",  # which need libraries or arguments,
+             "managed_variables"]          # or nvcc
 ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE)
 QUICK = "aggregated_atomics groups halves intrinsics"
+FUNCTIONAL = "platforms/a100.heddle --generic --mode functional"
 FOUR = "platforms/a100_x4.heddle --generic --set sms=2 --set channels=2 --set vram=1GiB"
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 pytestmark = pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19 is missing")
@@ -29,6 +31,15 @@ def compiled(tmp_path_factory):
             call([HEDDLE, "cuda-cc", PROGRAMS / f"{name}.cu", "-o", program],
                  env={"PATH": "/usr/bin:/bin"})
         return program
+    return compile_program
+
+
+@pytest.fixture
+def by_nvcc(tmp_path):
+    def compile_program(name):
+        call([NVCC, "-std=c++17", "-cudart", "shared", "-arch=sm_80", "--extended-lambda",
+              "--expt-relaxed-constexpr", PROGRAMS / f"{name}.cu", "-o", tmp_path / name])
+        return tmp_path / name
     return compile_program
 
 
@@ -50,13 +61,15 @@ def test_program_passes_on_each_machine(run, compiled, name, machine):
 
 @pytest.mark.skipif(not os.access(NVCC, os.X_OK), reason="no nvcc")
 @pytest.mark.parametrize("name", only_full(*ALL))
-def test_program_of_nvcc_prints_the_same(run, compiled, tmp_path, name):
-    program = tmp_path / name
-    call([NVCC, "-std=c++17", "-cudart", "shared", "-arch=sm_80", "--extended-lambda",
-          "--expt-relaxed-constexpr", PROGRAMS / f"{name}.cu", "-o", program])
-    told = [run(f"platforms/a100.heddle --generic --mode functional -- {made}", "^PASS").stdout
-            for made in (program, compiled(name))]
+def test_program_of_nvcc_prints_the_same(run, compiled, by_nvcc, name):
+    told = [run(f"{FUNCTIONAL} -- {made}", "^PASS").stdout
+            for made in (by_nvcc(name), compiled(name))]
     assert told[0] == told[1]
+
+
+@pytest.mark.skipif(not os.access(NVCC, os.X_OK), reason="no nvcc")
+def test_managed_variables_are_those_of_both_sides(run, by_nvcc):
+    run(f"{FUNCTIONAL} -- {by_nvcc('managed_variables')}", "^PASS")
 
 
 @pytest.mark.parametrize("mode", ["timing", *only_full("functional")])
