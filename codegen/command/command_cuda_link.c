@@ -177,7 +177,7 @@ static char *rename_all(char *out, const char *text, const char *name, size_t le
 }
 
 /* Clang names a static variable when it sees the first use, and with its suffix from the first use
- * in host code on. So a variable may have two names, one of which nobody defines: it gets the
+ * in host code on. So a variable may have two names, one of which is defined nowhere: it gets the
  * other one. */
 static bool name_statics(struct cuda_cc *cc, const char *path)
 {

@@ -10,7 +10,7 @@
 #define HEDDLE_COMPLEX static __host__ __device__ __inline__
 
 /* `f` ends the names of functions in float; `abs` and `root` are those of the precision. */
-#define HEDDLE_COMPLEX_OF(complex, real, f, pair, make_pair, abs, root)                      \
+#define HEDDLE_COMPLEX_OF(complex, real, f, pair, make_pair, abs, root)                            \
     typedef pair complex;                                                                          \
     HEDDLE_COMPLEX real cuCreal##f(complex z)                                                      \
     {                                                                                              \

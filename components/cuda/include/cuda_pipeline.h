@@ -8,7 +8,7 @@
 #ifdef __CUDA__
 #define HEDDLE_PIPELINE static __device__ __forceinline__
 
-/* Of `bytes`, the last `zeros` become 0. */
+/* The last `zeros` of the bytes become 0. */
 HEDDLE_PIPELINE void __pipeline_memcpy_async(void *to, const void *from, size_t bytes,
                                              size_t zeros = 0)
 {

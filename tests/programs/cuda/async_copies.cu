@@ -6,7 +6,7 @@
 
 template <int BLOCK> __global__ void staged(const float *in, float *out, int tiles)
 {
-    __shared__ alignas(16) float buffer[2][BLOCK * 4];
+    alignas(16) __shared__ float buffer[2][BLOCK * 4];
     auto fetch = [&](int tile) {
         if (tile < tiles)
             __pipeline_memcpy_async(&buffer[tile % 2][threadIdx.x * 4],
