@@ -82,7 +82,7 @@ def test_each_function_with_a_twin_for_streams_of_threads_has_it():
 
 
 def test_device_code_of_several_files_is_linked(run, tmp_path):
-    """Functions, variables, a class with virtual functions; static variables of one name in both."""
+    """Functions, variables, a class with virtual functions, static variables of one name."""
     objects = []
     for name in ("main", "parts"):
         objects.append(tmp_path / f"{name}.o")

@@ -17,7 +17,9 @@ template <typename T, int BLOCK> class BlockScan
     TempStorage &storage;
 
   public:
-    __device__ explicit BlockScan(TempStorage &s) : storage(s) {}
+    __device__ explicit BlockScan(TempStorage &s) : storage(s)
+    {
+    }
     template <typename Op> __device__ T inclusive(T value, Op op, T &all)
     {
         int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -43,7 +45,10 @@ template <typename T, int BLOCK> class BlockScan
 };
 
 struct Plus {
-    template <typename T> __device__ T operator()(T a, T b) const { return a + b; }
+    template <typename T> __device__ T operator()(T a, T b) const
+    {
+        return a + b;
+    }
 };
 
 enum Status : unsigned { EMPTY, PARTIAL, PREFIX };

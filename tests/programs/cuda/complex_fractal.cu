@@ -1,5 +1,5 @@
-// Vector types and complex numbers: a fractal with cuComplex, rotations by float4 matrices, colours as
-// uchar4, loads by int4 and double2, and operators of one's own over them. Prints PASS or FAIL.
+// Vector types and complex numbers: a fractal with cuComplex, rotations by float4 matrices, colours
+// as uchar4, loads by int4 and double2, and operators of one's own over them. Prints PASS or FAIL.
 #include <cuComplex.h>
 #include <cmath>
 #include <cstdio>
@@ -13,7 +13,10 @@ __host__ __device__ inline float3 operator*(float s, float3 a)
 {
     return make_float3(s * a.x, s * a.y, s * a.z);
 }
-__host__ __device__ inline float dot(float3 a, float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+__host__ __device__ inline float dot(float3 a, float3 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
 
 __host__ __device__ int escape(cuFloatComplex c, int limit)
 {
@@ -97,8 +100,8 @@ int main()
                                    position[k].z - position[i].z);
             want = want + position[k].w * powf(dot(d, d) + 0.01f, -1.5f) * d;
         }
-        bad += fabsf(want.x - force[i].x) + fabsf(want.y - force[i].y)
-                   + fabsf(want.z - force[i].z) > 0.01f + 1e-3f * fabsf(want.x);
+        bad += fabsf(want.x - force[i].x) + fabsf(want.y - force[i].y) + fabsf(want.z - force[i].z)
+               > 0.01f + 1e-3f * fabsf(want.x);
     }
 
     double2 *z;
@@ -114,7 +117,8 @@ int main()
     wide<<<1, 32>>>(z, z + 32, q, q + 32, l);
     bad += cudaDeviceSynchronize() != cudaSuccess;
     for (int i = 0; i < 32; i++) {
-        bad += fabs(z[32 + i].x - (2.0 * i + 5.0 * i)) > 1e-12 || fabs(z[32 + i].y - 1.5 * i) > 1e-12;
+        bad +=
+            fabs(z[32 + i].x - (2.0 * i + 5.0 * i)) > 1e-12 || fabs(z[32 + i].y - 1.5 * i) > 1e-12;
         bad += q[32 + i].x != 7 || q[32 + i].y != 2 * i || q[32 + i].z != -i || q[32 + i].w != i;
         bad += l[i].x != (((long long)i << 32) | (unsigned)-i) || l[i].y != -1;
     }

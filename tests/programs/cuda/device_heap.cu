@@ -18,8 +18,14 @@ class Matrix
         : rows_(rows), columns_(columns), data_(new double[rows * columns]())
     {
     }
-    __device__ ~Matrix() { delete[] data_; }
-    __device__ double &operator()(int r, int c) { return data_[r * columns_ + c]; }
+    __device__ ~Matrix()
+    {
+        delete[] data_;
+    }
+    __device__ double &operator()(int r, int c)
+    {
+        return data_[r * columns_ + c];
+    }
     __device__ double trace() const
     {
         double sum = 0;

@@ -33,7 +33,8 @@ int main()
         cudaSetDevice(d);
         cudaDeviceProp p;
         bad += cudaGetDeviceProperties(&p, d) != cudaSuccess;
-        int clock = attribute(cudaDevAttrClockRate, d), bus = attribute(cudaDevAttrGlobalMemoryBusWidth, d);
+        int clock = attribute(cudaDevAttrClockRate, d),
+            bus = attribute(cudaDevAttrGlobalMemoryBusWidth, d);
         printf("Device %d: \"%s\", %d.%d, %d x %d cores, %.0f MHz\n", d, p.name, p.major, p.minor,
                p.multiProcessorCount, coresPerSM(p.major, p.minor), clock * 1e-3);
         printf("  %.0f MiB, %d bit, L2 %d bytes, shared %zu, %d registers, warp %d\n",
@@ -47,8 +48,10 @@ int main()
         bad += p.sharedMemPerBlock < 48 << 10 || p.regsPerBlock != 65536;
         bad += p.totalConstMem != 65536 || p.l2CacheSize <= 0 || bus <= 0;
         bad += !p.concurrentKernels || !p.managedMemory || !p.cooperativeLaunch;
-        bad += attribute(cudaDevAttrMaxThreadsPerMultiProcessor, d) != p.maxThreadsPerMultiProcessor;
-        bad += attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, d) != (int)p.sharedMemPerBlockOptin;
+        bad +=
+            attribute(cudaDevAttrMaxThreadsPerMultiProcessor, d) != p.maxThreadsPerMultiProcessor;
+        bad +=
+            attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, d) != (int)p.sharedMemPerBlockOptin;
         size_t free = 0, total = 0, stack = 0;
         cudaMemGetInfo(&free, &total);
         bad += free > total || total != p.totalGlobalMem;

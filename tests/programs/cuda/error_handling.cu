@@ -16,7 +16,10 @@ class CudaError : public std::runtime_error
           code_(code)
     {
     }
-    cudaError_t code() const { return code_; }
+    cudaError_t code() const
+    {
+        return code_;
+    }
 };
 
 inline void require(cudaError_t code, const char *file, int line)
@@ -36,7 +39,9 @@ static void expect(cudaError_t got, cudaError_t wanted, const char *what)
 }
 #define EXPECT(call, error) expect(call, error, #call)
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 __global__ void __launch_bounds__(64) small(int *p)
 {
     p[threadIdx.x] = 1;

@@ -4,9 +4,18 @@
 #include <cstdio>
 
 typedef float (*Binary)(float, float);
-__device__ float add(float a, float b) { return a + b; }
-__device__ float subtract(float a, float b) { return a - b; }
-__device__ float multiply(float a, float b) { return a * b; }
+__device__ float add(float a, float b)
+{
+    return a + b;
+}
+__device__ float subtract(float a, float b)
+{
+    return a - b;
+}
+__device__ float multiply(float a, float b)
+{
+    return a * b;
+}
 __device__ __noinline__ float power(float a, float b)
 {
     float r = 1;
@@ -21,23 +30,46 @@ __device__ Binary pointerToPower = power;
 
 struct Shape {
     __device__ virtual float area() const = 0;
-    __device__ virtual int corners() const { return 0; }
-    __device__ virtual ~Shape() {}
+    __device__ virtual int corners() const
+    {
+        return 0;
+    }
+    __device__ virtual ~Shape()
+    {
+    }
 };
 struct Circle : Shape {
     float r;
-    __device__ explicit Circle(float radius) : r(radius) {}
-    __device__ float area() const override { return 3.0f * r * r; }
+    __device__ explicit Circle(float radius) : r(radius)
+    {
+    }
+    __device__ float area() const override
+    {
+        return 3.0f * r * r;
+    }
 };
 struct Box : Shape {
     float w, h;
-    __device__ Box(float width, float height) : w(width), h(height) {}
-    __device__ float area() const override { return w * h; }
-    __device__ int corners() const override { return 4; }
+    __device__ Box(float width, float height) : w(width), h(height)
+    {
+    }
+    __device__ float area() const override
+    {
+        return w * h;
+    }
+    __device__ int corners() const override
+    {
+        return 4;
+    }
 };
 struct Square : Box {
-    __device__ explicit Square(float w) : Box(w, w) {}
-    __device__ int corners() const final { return 40; }
+    __device__ explicit Square(float w) : Box(w, w)
+    {
+    }
+    __device__ int corners() const final
+    {
+        return 40;
+    }
 };
 
 __device__ int ackermann(int m, int n)
@@ -47,8 +79,14 @@ __device__ int ackermann(int m, int n)
     return n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
 }
 __device__ int odd(int n);
-__device__ __noinline__ int even(int n) { return n == 0 ? 1 : odd(n - 1); }
-__device__ __noinline__ int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+__device__ __noinline__ int even(int n)
+{
+    return n == 0 ? 1 : odd(n - 1);
+}
+__device__ __noinline__ int odd(int n)
+{
+    return n == 0 ? 0 : even(n - 1);
+}
 
 __device__ int hanoi(int n, int from, int to, int via, int *pegs)
 {
@@ -60,7 +98,10 @@ __device__ int hanoi(int n, int from, int to, int via, int *pegs)
     return moves + 1 + hanoi(n - 1, via, to, from, pegs);
 }
 
-template <typename T> __device__ T sum(T last) { return last; }
+template <typename T> __device__ T sum(T last)
+{
+    return last;
+}
 template <typename T, typename... Rest> __device__ T sum(T first, Rest... rest)
 {
     return first + sum<T>(rest...);
@@ -68,8 +109,12 @@ template <typename T, typename... Rest> __device__ T sum(T first, Rest... rest)
 template <int N> struct Fibonacci {
     static constexpr int value = Fibonacci<N - 1>::value + Fibonacci<N - 2>::value;
 };
-template <> struct Fibonacci<0> { static constexpr int value = 0; };
-template <> struct Fibonacci<1> { static constexpr int value = 1; };
+template <> struct Fibonacci<0> {
+    static constexpr int value = 0;
+};
+template <> struct Fibonacci<1> {
+    static constexpr int value = 1;
+};
 
 __global__ void tables(float *out, Binary passed)
 {

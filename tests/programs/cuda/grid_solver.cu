@@ -20,8 +20,7 @@ __device__ float sweep(const Problem &p, cg::grid_group grid)
     for (int i = (int)grid.thread_rank(); i < p.side * p.side; i += (int)grid.size()) {
         int x = i % p.side, y = i / p.side;
         float around = (x > 0 ? p.now[i - 1] : 0) + (x + 1 < p.side ? p.now[i + 1] : 0)
-                       + (y > 0 ? p.now[i - p.side] : 0)
-                       + (y + 1 < p.side ? p.now[i + p.side] : 0);
+                       + (y > 0 ? p.now[i - p.side] : 0) + (y + 1 < p.side ? p.now[i + p.side] : 0);
         p.next[i] = (p.right[i] + around) / 5.0f;
         change = fmaxf(change, fabsf(p.next[i] - p.now[i]));
     }

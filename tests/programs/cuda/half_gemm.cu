@@ -1,5 +1,5 @@
-// Half and bfloat16: products of matrices by half2, a softmax in half, packing and unpacking, atomic
-// sums of pairs, and comparisons. Prints PASS or FAIL.
+// Half and bfloat16: products of matrices by half2, a softmax in half, packing and unpacking,
+// atomic sums of pairs, and comparisons. Prints PASS or FAIL.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cmath>

@@ -1,6 +1,6 @@
-// Inline PTX as libraries write it: special registers, wide multiplication with carries, bit fields,
-// lop3, predicated code with labels, vector loads with cache hints, barriers and saturation.
-// Prints PASS or FAIL.
+// Inline PTX as libraries write it: special registers, wide multiplication with carries, bit
+// fields, lop3, predicated code with labels, vector loads with cache hints, barriers and
+// saturation. Prints PASS or FAIL.
 #include <cstdint>
 #include <cmath>
 #include <cstdio>
@@ -145,8 +145,8 @@ int main()
         bad += o.inserted != ((v.x & ~0xfff00u) | (v.y & 0xfff) << 8);
         bad += o.majority != ((v.x & v.y) | (v.x & v.z) | (v.y & v.z));
         bad += o.xored != (v.x ^ v.y ^ v.z);
-        unsigned __int128 p = (unsigned __int128)((uint64_t)v.x << 32 | v.y)
-                              * ((uint64_t)v.z << 32 | v.w);
+        unsigned __int128 p =
+            (unsigned __int128)((uint64_t)v.x << 32 | v.y) * ((uint64_t)v.z << 32 | v.w);
         for (int i = 0; i < 4; i++)
             bad += o.product[i] != (uint32_t)(p >> 32 * i);
         uint32_t steps = 0;

@@ -7,8 +7,10 @@
 #include <type_traits>
 #include <vector>
 
-struct DeviceTag {};
-struct HostTag {};
+struct DeviceTag {
+};
+struct HostTag {
+};
 
 template <typename F> __global__ void forallKernel(int n, F body)
 {
@@ -44,7 +46,10 @@ template <typename T, typename F> __global__ void sumKernel(int n, T *result, F 
 }
 
 struct Deleter {
-    void operator()(void *p) const { cudaFree(p); }
+    void operator()(void *p) const
+    {
+        cudaFree(p);
+    }
 };
 template <typename T> using DeviceArray = std::unique_ptr<T[], Deleter>;
 template <typename T> DeviceArray<T> makeArray(size_t n)
@@ -57,24 +62,39 @@ template <typename T> DeviceArray<T> makeArray(size_t n)
 template <typename T> struct View {
     T *data;
     int rows, columns;
-    __host__ __device__ T &operator()(int r, int c) const { return data[r * columns + c]; }
+    __host__ __device__ T &operator()(int r, int c) const
+    {
+        return data[r * columns + c];
+    }
 };
 
 template <typename... F> struct Compose;
 template <typename F> struct Compose<F> {
     F f;
-    template <typename T> __device__ auto operator()(T v) const { return f(v); }
+    template <typename T> __device__ auto operator()(T v) const
+    {
+        return f(v);
+    }
 };
 template <typename F, typename... G> struct Compose<F, G...> {
     F f;
     Compose<G...> g;
-    template <typename T> __device__ auto operator()(T v) const { return f(g(v)); }
+    template <typename T> __device__ auto operator()(T v) const
+    {
+        return f(g(v));
+    }
 };
 struct Increment {
-    template <typename T> __host__ __device__ constexpr T operator()(T v) const { return v + 1; }
+    template <typename T> __host__ __device__ constexpr T operator()(T v) const
+    {
+        return v + 1;
+    }
 };
 struct Doubled {
-    template <typename T> __host__ __device__ constexpr T operator()(T v) const { return v * 2; }
+    template <typename T> __host__ __device__ constexpr T operator()(T v) const
+    {
+        return v * 2;
+    }
 };
 
 class Simulation
@@ -92,7 +112,10 @@ class Simulation
         cudaDeviceSynchronize();
         std::swap(u_, v_);
     }
-    float at(int i) const { return u_[i]; }
+    float at(int i) const
+    {
+        return u_[i];
+    }
 };
 
 int main()

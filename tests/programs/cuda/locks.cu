@@ -1,5 +1,5 @@
-// Locks and queues between threads: a spin lock in each bucket of a hash table, ticket locks, a work
-// queue that blocks take from until it is empty, and compare-and-swap loops for types without
+// Locks and queues between threads: a spin lock in each bucket of a hash table, ticket locks, a
+// work queue that blocks take from until it is empty, and compare-and-swap loops for types without
 // atomic functions of their own. Prints PASS or FAIL.
 #include <cstdio>
 #include <vector>
@@ -82,8 +82,7 @@ __device__ double atomicMulDouble(double *address, double value)
     unsigned long long *word = (unsigned long long *)address, old = *word, assumed;
     do {
         assumed = old;
-        old = atomicCAS(word, assumed,
-                        __double_as_longlong(value * __longlong_as_double(assumed)));
+        old = atomicCAS(word, assumed, __double_as_longlong(value * __longlong_as_double(assumed)));
     } while (assumed != old);
     return __longlong_as_double(old);
 }
@@ -117,8 +116,8 @@ __global__ void workers(int2 *queue, int capacity, int *done, int *pending)
         if (item.y > 64) {
             if (threadIdx.x < 2) {
                 int half = item.y / 2;
-                int2 part = threadIdx.x ? make_int2(item.x + half, item.y - half)
-                                        : make_int2(item.x, half);
+                int2 part =
+                    threadIdx.x ? make_int2(item.x + half, item.y - half) : make_int2(item.x, half);
                 atomicAdd(pending, 1);
                 int at = atomicAdd(&tail, 1) % capacity;
                 ((volatile int *)queue)[2 * at] = part.x;
@@ -198,7 +197,7 @@ int main()
         unsigned wrapped[2];
         double product;
         short bits[2];
-    } *e;
+    } * e;
     cudaMallocManaged(&e, sizeof *e);
     *e = {-1000, {0, 0}, 1, {0, 0}};
     extremes<<<2, 64>>>(&e->largest, &e->product, e->wrapped, e->bits);

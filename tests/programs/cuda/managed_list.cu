@@ -1,5 +1,5 @@
-// Managed memory: objects with new of their own, a list that both sides walk, advice and prefetches.
-// Prints PASS or FAIL.
+// Managed memory: objects with new of their own, a list that both sides walk, advice and
+// prefetches. Prints PASS or FAIL.
 #include <cstdio>
 #include <cstring>
 
@@ -23,7 +23,9 @@ class Managed
 struct Node : Managed {
     int value;
     Node *next;
-    Node(int v, Node *n) : value(v), next(n) {}
+    Node(int v, Node *n) : value(v), next(n)
+    {
+    }
 };
 
 struct Text : Managed {
@@ -34,8 +36,14 @@ struct Text : Managed {
         cudaMallocManaged(&letters, length + 1);
         strcpy(letters, s);
     }
-    ~Text() { cudaFree(letters); }
-    __host__ __device__ char &operator[](size_t i) { return letters[i]; }
+    ~Text()
+    {
+        cudaFree(letters);
+    }
+    __host__ __device__ char &operator[](size_t i)
+    {
+        return letters[i];
+    }
 };
 
 __global__ void walk(Node *head, int *total)
@@ -81,7 +89,8 @@ int main()
     int gpu = device, cpu = cudaCpuDeviceId;
     cudaMemPrefetchAsync(data, 1 << 16, gpu);
 #else
-    cudaMemLocation gpu = {cudaMemLocationTypeDevice, {device}}, cpu = {cudaMemLocationTypeHost, {0}};
+    cudaMemLocation gpu = {cudaMemLocationTypeDevice, {device}},
+                    cpu = {cudaMemLocationTypeHost, {0}};
     cudaMemPrefetchAsync(data, 1 << 16, gpu, 0);
 #endif
     cudaMemAdvise(data, 1 << 16, cudaMemAdviseSetPreferredLocation, gpu);

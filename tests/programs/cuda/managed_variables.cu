@@ -1,5 +1,5 @@
-// Variables of both sides, which clang has not: __managed__ scalars, arrays and pointers. Prints PASS
-// or FAIL.
+// Variables of both sides, which clang has not: __managed__ scalars, arrays and pointers. Prints
+// PASS or FAIL.
 #include <cstdio>
 
 struct Node {

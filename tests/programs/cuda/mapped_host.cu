@@ -78,6 +78,7 @@ int main()
     bad += total[0] != 2 * 2016 || total[1] != 128 || *most != 63ULL << 33;
     cudaFreeHost(in);
     cudaFreeHost((void *)shared);
-    printf("%d wrong, %s\n%s\n", bad, cudaGetErrorString(cudaGetLastError()), bad ? "FAIL" : "PASS");
+    printf("%d wrong, %s\n%s\n", bad, cudaGetErrorString(cudaGetLastError()),
+           bad ? "FAIL" : "PASS");
     return bad != 0;
 }

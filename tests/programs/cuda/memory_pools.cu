@@ -46,8 +46,8 @@ int main()
             sum<<<3, 100, 0, s[k]>>>(a, b, c, n);
             bad += OK(cudaFreeAsync(a, s[k]));
             bad += OK(cudaFreeAsync(b, s[k]));
-            bad += OK(cudaMemcpyAsync(result[k], c, sizeof result[k], cudaMemcpyDeviceToHost,
-                                      s[k]));
+            bad +=
+                OK(cudaMemcpyAsync(result[k], c, sizeof result[k], cudaMemcpyDeviceToHost, s[k]));
             bad += OK(cudaFreeAsync(c, s[k]));
         }
     for (cudaStream_t each : s)

@@ -56,8 +56,7 @@ int main()
         CHECK(cudaStreamCreate(&streams[g]));
         CHECK(cudaEventCreateWithFlags(&done[g], cudaEventDisableTiming));
         for (float *p : {now[g], then[g]})
-            CHECK(cudaMemcpy(p, &host[g * per], (per + 2) * sizeof(float),
-                             cudaMemcpyHostToDevice));
+            CHECK(cudaMemcpy(p, &host[g * per], (per + 2) * sizeof(float), cudaMemcpyHostToDevice));
     }
     for (int s = 0; s < steps; s++) {
         for (int g = 0; g < gpus; g++) {

@@ -13,7 +13,10 @@ struct Spin {
         while (!held.compare_exchange_weak(expected, 1, cuda::memory_order_acquire))
             expected = 0;
     }
-    __device__ void unlock() { held.store(0, cuda::memory_order_release); }
+    __device__ void unlock()
+    {
+        held.store(0, cuda::memory_order_release);
+    }
 };
 
 __global__ void count(Counter *counter, int *plain, double *sum, unsigned long long *largest)
@@ -80,7 +83,7 @@ int main()
         unsigned long long largest = 0;
         Counter flag{0};
         cuda::atomic<int, cuda::thread_scope_system> word{2};
-    } *s;
+    } * s;
     cudaMallocManaged(&s, sizeof *s);
     new (s) State;
     count<<<2, 64>>>(&s->counter, &s->plain, &s->sum, &s->largest);

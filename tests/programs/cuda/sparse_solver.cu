@@ -1,6 +1,6 @@
-// A conjugate-gradient solver over a sparse matrix: one warp a row with read-only loads, dot products
-// by a tree and an atomic function, scalars that stay on the device, and convergence that the host
-// checks. Prints PASS or FAIL.
+// A conjugate-gradient solver over a sparse matrix: one warp a row with read-only loads, dot
+// products by a tree and an atomic function, scalars that stay on the device, and convergence that
+// the host checks. Prints PASS or FAIL.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -26,8 +26,14 @@ template <typename T> class DeviceVector
     {
         other.data_ = nullptr;
     }
-    ~DeviceVector() { cudaFree(data_); }
-    T *get() { return data_; }
+    ~DeviceVector()
+    {
+        cudaFree(data_);
+    }
+    T *get()
+    {
+        return data_;
+    }
     std::vector<T> host() const
     {
         std::vector<T> h(size_);

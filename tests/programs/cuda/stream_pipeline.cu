@@ -28,8 +28,14 @@ class Stream
         CU(cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, priority));
     }
     Stream(const Stream &) = delete;
-    ~Stream() { cudaStreamDestroy(s); }
-    operator cudaStream_t() const { return s; }
+    ~Stream()
+    {
+        cudaStreamDestroy(s);
+    }
+    operator cudaStream_t() const
+    {
+        return s;
+    }
 };
 
 class Event
@@ -42,8 +48,14 @@ class Event
         CU(cudaEventCreateWithFlags(&e, flags));
     }
     Event(const Event &) = delete;
-    ~Event() { cudaEventDestroy(e); }
-    operator cudaEvent_t() const { return e; }
+    ~Event()
+    {
+        cudaEventDestroy(e);
+    }
+    operator cudaEvent_t() const
+    {
+        return e;
+    }
 };
 
 __global__ void square(float *x, int n)

@@ -31,15 +31,24 @@ template <> struct SharedMemory<double> {
 };
 
 struct Sum {
-    template <typename T> static __host__ __device__ T identity() { return T(0); }
-    template <typename T> __host__ __device__ T operator()(T a, T b) const { return a + b; }
+    template <typename T> static __host__ __device__ T identity()
+    {
+        return T(0);
+    }
+    template <typename T> __host__ __device__ T operator()(T a, T b) const
+    {
+        return a + b;
+    }
 };
 struct Max {
     template <typename T> static __host__ __device__ T identity()
     {
         return std::numeric_limits<T>::lowest();
     }
-    template <typename T> __host__ __device__ T operator()(T a, T b) const { return a < b ? b : a; }
+    template <typename T> __host__ __device__ T operator()(T a, T b) const
+    {
+        return a < b ? b : a;
+    }
 };
 template <typename Op> struct Twice {
     Op op;
@@ -86,8 +95,8 @@ __global__ void __launch_bounds__(BlockSize) reduce(const T *__restrict__ in, T 
         __syncthreads();
     }
     if (threadIdx.x < 32) {
-        T v = BlockSize >= 64 ? op(sdata[threadIdx.x], sdata[threadIdx.x + 32])
-                              : sdata[threadIdx.x];
+        T v =
+            BlockSize >= 64 ? op(sdata[threadIdx.x], sdata[threadIdx.x + 32]) : sdata[threadIdx.x];
         v = warpReduce(v, op);
         if (threadIdx.x == 0)
             out[blockIdx.x] = v;

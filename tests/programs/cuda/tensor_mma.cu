@@ -29,7 +29,7 @@ __device__ __forceinline__ void ldmatrix_x2_trans(uint32_t (&r)[2], const void *
 }
 template <typename T> __device__ void mma(float (&d)[4], uint32_t (&a)[4], uint32_t (&b)[2]);
 #define DEFINE_MMA(type, name)                                                                     \
-    template <> __device__ void mma<type>(float (&d)[4], uint32_t (&a)[4], uint32_t (&b)[2])       \
+    template <> __device__ void mma<type>(float(&d)[4], uint32_t(&a)[4], uint32_t(&b)[2])          \
     {                                                                                              \
         asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 "                \
                      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"                     \
@@ -130,7 +130,8 @@ template <typename T, typename Launch> int test(int k, Launch launch)
 
 int main()
 {
-    int bad = test<half>(64, [](half *a, half *b, float *d, int k) { tile<<<1, 32>>>(a, b, d, k); });
+    int bad =
+        test<half>(64, [](half *a, half *b, float *d, int k) { tile<<<1, 32>>>(a, b, d, k); });
     bad += test<__nv_bfloat16>(48, [](__nv_bfloat16 *a, __nv_bfloat16 *b, float *d, int k) {
         tile<__nv_bfloat16><<<1, 32>>>(a, b, d, k);
     });

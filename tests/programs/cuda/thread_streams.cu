@@ -1,6 +1,6 @@
-// Host threads with a stream each: workers that launch at the same time in cudaStreamPerThread and in
-// streams of their own, current devices of threads, and results that come by futures. Prints PASS or
-// FAIL.
+// Host threads with a stream each: workers that launch at the same time in cudaStreamPerThread and
+// in streams of their own, current devices of threads, and results that come by futures. Prints
+// PASS or FAIL.
 #include <cstdio>
 #include <future>
 #include <mutex>
