@@ -142,14 +142,17 @@ static void give_back(const struct given *g)
     for (uint64_t at = g->host, end = g->host + g->size, run; at < end; at += run) {
         run = run_at(at, end, &again);
         void *host = (void *)(uintptr_t)at;
+        struct kfd_closed *closed = again ? NULL : kfd_close_range(at, run);
         void *copy = again ? MAP_FAILED
                            : mmap(NULL, run, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (copy == MAP_FAILED)
-            continue;                    /* it goes on as a view, whose bytes may become others' */
-        if (!program_read(copy, at, run) /* the program has unmapped it */
-            || mremap(copy, run, run, MREMAP_MAYMOVE | MREMAP_FIXED, host) == MAP_FAILED)
+        /* Without a copy it goes on as a view, whose bytes may become others'. */
+        bool moved = copy != MAP_FAILED
+                     && program_read(copy, at, run) /* or the program has unmapped it */
+                     && mremap(copy, run, run, MREMAP_MAYMOVE | MREMAP_FIXED, host) != MAP_FAILED;
+        if (!moved && copy != MAP_FAILED)
             munmap(copy, run);
+        kfd_open_range(closed, moved);
     }
 }
 
@@ -258,13 +261,20 @@ static uint32_t limit_of(unsigned long number, const uint8_t *argument)
 }
 
 /* What is to be done here before the server hears of it, and behind its answer. */
-static void prepare(unsigned long number, const uint8_t *argument)
+static struct kfd_closed *prepare(unsigned long number, const uint8_t *argument)
 {
-    struct kfd_ioctl_free_memory_of_gpu_args memory;
-    if (_IOC_NR(number) != _IOC_NR(AMDKFD_IOC_FREE_MEMORY_OF_GPU))
-        return;
+    struct kfd_ioctl_free_memory_of_gpu_args gone;
+    struct kfd_ioctl_alloc_memory_of_gpu_args memory;
+    if (_IOC_NR(number) == _IOC_NR(AMDKFD_IOC_FREE_MEMORY_OF_GPU)) {
+        memcpy(&gone, argument, sizeof gone);
+        take_back(gone.handle);
+    }
+    if (_IOC_NR(number) != _IOC_NR(AMDKFD_IOC_ALLOC_MEMORY_OF_GPU))
+        return NULL;
     memcpy(&memory, argument, sizeof memory);
-    take_back(memory.handle);
+    return memory.flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
+               ? kfd_close_range(memory.mmap_offset, memory.size)
+               : NULL;
 }
 
 static int complete(unsigned long number, const uint8_t *argument)
@@ -309,13 +319,13 @@ int kfd_ioctl(int fd, unsigned long number, void *argument)
         call.word[1] = KFD_IOCTL_UNREADABLE;
     else
         call.size = (uint32_t)size;
-    if (call.size)
-        prepare(number, call.bytes);
+    struct kfd_closed *closed = call.size ? prepare(number, call.bytes) : NULL;
     result = ours ? send_call(&call, &reply) : kfd_send(&call, &reply, UINT32_MAX);
     if (reply.size && !program_write((uintptr_t)argument, reply.bytes, reply.size) && result == 0)
         result = -EFAULT;
     if (result == 0 && call.size)
         result = complete(number, reply.bytes);
+    kfd_open_range(closed, result == 0);
     if (result == 0)
         return 0;
     errno = -result;

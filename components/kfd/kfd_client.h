@@ -41,6 +41,17 @@ void kfd_views_take_back(uint64_t *start, uint64_t *end);
 /* Makes views anew whose pages have moved, before the program goes on. */
 void kfd_views_renew(void);
 
+/* ---- kfd_close.c ---- */
+
+/* Memory of the process is about to be copied and replaced: stores of other threads wait until
+ * kfd_open_range(). NULL: it stays open. `replaced`: what lies there now may be written. */
+struct kfd_closed *kfd_close_range(uint64_t start, uint64_t size);
+void kfd_open_range(struct kfd_closed *closed, bool replaced);
+/* The process is a child, which has none of the threads that have closed something. */
+void kfd_close_forget(void);
+/* A store of this thread has faulted. True: it is to be tried again. Also for handlers. */
+bool kfd_close_waits(uint64_t address);
+
 /* ---- kfd_spans.c ---- */
 
 /* A call that changes attributes of memory. */
@@ -48,6 +59,9 @@ int kfd_spans_change(struct kfd_call *call, struct kfd_reply *reply);
 void kfd_spans_forget(void);
 
 /* ---- kfd_doorbell.c ---- */
+
+/* From here on the library sees faults before the program does. */
+void kfd_faults_watch(void);
 
 /* Maps the doorbells of a GPU at the place that the program asks for, and watches them. */
 int kfd_doorbell_map(uint32_t gpu, void **address, size_t length, int flags);

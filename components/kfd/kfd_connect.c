@@ -158,6 +158,7 @@ static void begin_child(void)
     }
     kfd_doorbells_forget();
     kfd_views_forget();
+    kfd_close_forget();
     kfd_spans_forget();
     own.connection = -1;
     own.tried = own.open = false;

@@ -77,7 +77,10 @@ static void handle_fault(int number, siginfo_t *info, void *context)
 {
     ucontext_t *where = context;
     struct watched_page *p = find_page((uintptr_t)info->si_addr);
-    if (!p || !(where->uc_mcontext.gregs[REG_ERR] & WRITE_FAULT)
+    bool writes = (where->uc_mcontext.gregs[REG_ERR] & WRITE_FAULT) != 0;
+    if (!p && writes && info->si_code > 0 && kfd_close_waits((uintptr_t)info->si_addr))
+        return;
+    if (!p || !writes
         || mprotect((void *)p->start, p->end - p->start, PROT_READ | PROT_WRITE) != 0) {
         pass_on(number, info, context);
         return;
@@ -113,6 +116,14 @@ static void install(void)
     set_handler(SIGSEGV, &fault, &own.before[0]);
     set_handler(SIGTRAP, &trap, &own.before[1]);
     __atomic_store_n(&own.installed, true, __ATOMIC_RELEASE);
+}
+
+void kfd_faults_watch(void)
+{
+    pthread_mutex_lock(&own.mutex);
+    if (!own.installed)
+        install();
+    pthread_mutex_unlock(&own.mutex);
 }
 
 bool kfd_sigaction(int number, const struct sigaction *action, struct sigaction *before,

@@ -133,10 +133,10 @@ static uint8_t scope_of(uint16_t header, unsigned shift)
 static enum kfd_turn begin_empty(struct kfd_queue *q, uint16_t header, uint64_t completion)
 {
     uint64_t ticket = 0;
-    if (kfd_caches.unreleased && aql_scope(header, AQL_RELEASE_SHIFT) >= AQL_SCOPE_SYSTEM) {
+    if (kfd_queues_unreleased() && aql_scope(header, AQL_RELEASE_SHIFT) >= AQL_SCOPE_SYSTEM) {
         if (kfd_status(kfd.api->fence(q->driver, &ticket), "a fence") != 0)
             return TURN_OVER;
-        kfd_caches.unreleased = false;
+        kfd_queues_released(q);
     }
     kfd_packet_fly(q, ticket, completion);
     return TURN_BEGUN;
@@ -145,7 +145,7 @@ static enum kfd_turn begin_empty(struct kfd_queue *q, uint16_t header, uint64_t 
 /* Where caches of other GPUs may hold what the program has written, a fence empties all. */
 static int acquire_all(struct kfd_queue *q)
 {
-    memset(kfd_caches.acquired, false, sizeof kfd_caches.acquired);
+    kfd_caches.acquisitions++;
     kfd_caches.host_ran = false;
     return kfd.gpu_count > 1 ? kfd_status(kfd.api->fence(q->driver, NULL), "a fence") : 0;
 }
@@ -181,7 +181,7 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
                                    .group_bytes = p->group_bytes,
                                    .private_bytes = p->private_bytes,
                                    .kernarg_address = p->kernarg,
-                                   .acquire = kfd_caches.acquired[q->gpu]
+                                   .acquire = q->acquired == kfd_caches.acquisitions
                                                   ? scope_of(p->header, AQL_ACQUIRE_SHIFT)
                                                   : DRIVER_SCOPE_SYSTEM,
                                    .release = scope_of(p->header, AQL_RELEASE_SHIFT)};
@@ -197,9 +197,9 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
         kfd_queue_stop(q, reason_of(q, &launch), "the kernel cannot be launched");
         return TURN_OVER;
     }
-    kfd_caches.acquired[q->gpu] = true;
+    q->acquired = kfd_caches.acquisitions;
     bool others = kfd.gpu_count > 1; /* whose caches may hold what it has written to their memory */
-    kfd_caches.unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || others;
+    q->unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || others;
     if (!completion || !others || launch.release != DRIVER_SCOPE_SYSTEM) {
         kfd_packet_fly(q, ticket, completion);
         return TURN_BEGUN;

@@ -42,6 +42,8 @@ struct kfd_queue {
     struct kfd_sdma sdma;
     uint64_t rung; /* value of the doorbell */
     uint64_t last_end_ps;
+    bool unreleased;   /* launches of it have released less than system scope */
+    uint64_t acquired; /* kfd_caches.acquisitions at its last launch */
     struct kfd_flight flight[KFD_FLIGHTS]; /* a ring */
     uint32_t first, count;
 };
@@ -61,12 +63,17 @@ enum kfd_turn { TURN_BEGUN, TURN_WAITS, TURN_OVER /* of the queue, which has sto
 
 /* What caches may hold of the memory of a process. */
 struct kfd_cache_state {
-    bool host_ran;   /* since the last launch on a GPU: may have written anything */
-    bool unreleased; /* launches have released less than system scope */
-    bool acquired[KFD_GPUS_MAX];
+    bool host_ran;         /* since the last launch on a GPU: may have written anything */
+    uint64_t acquisitions; /* how often launches had to see that, from 1 */
+    bool unreleased;       /* queues that are gone have left something */
 };
 #define kfd_caches (*kfd_now->caches)
 
+/* May caches hold what launches have written? A fence of one queue does not wait for launches of
+ * another. */
+bool kfd_queues_unreleased(void);
+/* There is a fence behind all that `q` has begun, and all that is over; NULL: everything is. */
+void kfd_queues_released(const struct kfd_queue *q);
 /* The signal at an address; NULL: it is not in memory of the GPU. */
 struct amd_signal *kfd_signal_at(uint32_t gpu, uint64_t address);
 /* Says why, and tells the program. A queue of an SDMA engine cannot say so itself: the GPU hangs,

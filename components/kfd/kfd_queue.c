@@ -95,11 +95,29 @@ bool kfd_queues_busy(void)
 
 bool kfd_queues_settle(void)
 {
-    bool settled = !kfd_caches.unreleased;
+    bool settled = !kfd_queues_unreleased();
     if (!settled && kfd_status(kfd.api->fence(kfd_now->fences, &own.settling), "a fence") != 0)
         return true;
-    kfd_caches.unreleased = false;
+    kfd_queues_released(NULL);
     return settled;
+}
+
+bool kfd_queues_unreleased(void)
+{
+    bool any = kfd_caches.unreleased;
+    for (uint32_t i = 0; i < own.end; i++)
+        any |= own.queue[i] && own.queue[i]->unreleased;
+    return any;
+}
+
+void kfd_queues_released(const struct kfd_queue *q)
+{
+    kfd_caches.unreleased = false;
+    for (uint32_t i = 0; i < own.end; i++) {
+        struct kfd_queue *other = own.queue[i];
+        if (other && (!q || other == q || !other->count))
+            other->unreleased = false;
+    }
 }
 
 /* ---- calls ---- */
@@ -278,6 +296,7 @@ int kfd_queue_destroy(struct kfd_request *request)
     kfd_look_at_fault();
     while (q->count && end_flights(q))
         ;
+    kfd_caches.unreleased |= q->unreleased;
     free(q);
     return result;
 }

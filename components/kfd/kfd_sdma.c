@@ -72,8 +72,8 @@ static enum kfd_turn take(struct kfd_queue *q, enum driver_status status, uint64
 /* The link sees what is in memory, so what kernels have left in caches comes first. */
 static int settle(struct kfd_queue *q)
 {
-    bool left = kfd_caches.unreleased;
-    kfd_caches.unreleased = false;
+    bool left = kfd_queues_unreleased();
+    kfd_queues_released(q);
     return left ? kfd_status(kfd.api->fence(q->driver, NULL), "a fence") : 0;
 }
 

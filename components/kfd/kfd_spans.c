@@ -85,8 +85,10 @@ int kfd_spans_change(struct kfd_call *call, struct kfd_reply *reply)
     if (call->size < sizeof svm || svm.op != KFD_IOCTL_SVM_OP_SET_ATTR || range.end < range.start)
         return kfd_send(call, reply, UINT32_MAX);
     kfd_views_take_back(&range.start, &range.end);
+    struct kfd_closed *closed = kfd_close_range(range.start, range.end - range.start);
     int result = kfd_send(call, reply, UINT32_MAX);
     int shown = show_range(&range);
+    kfd_open_range(closed, false);
     if (result != -EINVAL)
         note((struct span){svm.start_addr, svm.start_addr + svm.size});
     return result ? result : shown;

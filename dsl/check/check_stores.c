@@ -1,5 +1,6 @@
 /* Each `reads` has one writer: the store that its instance names, or the only one of its type in
- * the platform. Sets `writers` of all nodes, from which the model is made. */
+ * the innermost component around it that has any. Sets `writers` of all nodes, from which the model
+ * is made. */
 #include <string.h>
 
 #include "dsl/check/check.h"
@@ -64,12 +65,39 @@ static struct node *named_writer(struct elaboration *e, struct node *node,
     return nodes.v.items[0];
 }
 
+static bool lies_in(const struct node *node, const struct node *outer)
+{
+    while (node != NULL && node != outer)
+        node = node->parent;
+    return node == outer;
+}
+
+/* NULL: there is none, or the innermost component with some has several. */
+static struct node *nearest_writer(const struct node *node, const struct writers *writers)
+{
+    struct node *found = NULL;
+    for (const struct node *outer = node; !found; outer = outer->parent) {
+        for (uint32_t i = 0; i < writers->v.count; i++) {
+            if (!lies_in(writers->v.items[i], outer))
+                continue;
+            if (found)
+                return NULL;
+            found = writers->v.items[i];
+        }
+        if (!outer)
+            break;
+    }
+    return found;
+}
+
 static struct node *only_writer(struct elaboration *e, struct node *node,
                                 const struct ast_item *reads, struct store_types *types)
 {
     const struct writers *writers = writers_of(e, types, reads->target.text);
-    if (writers->v.count == 1)
-        return writers->v.items[0];
+    struct node *nearest =
+        writers->v.count == 1 ? writers->v.items[0] : nearest_writer(node, writers);
+    if (nearest)
+        return nearest;
     struct diagnostic *d = diagnostic_add(
         e->diagnostics, E0211, node->span,
         writers->v.count == 0 ? "'%s' reads a store of type '%s', and no component has one"

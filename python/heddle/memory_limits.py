@@ -173,7 +173,8 @@ def _spread_lanes(j: Judged, share: float, array: Array | None) -> Limit | None:
 
 
 def _bandwidth(j: Judged, share: float, array: Array) -> Limit | None:
-    if 2 * array.full < array.first:
+    assert j.full
+    if 2 * array.full < array.first and 2 * array.first <= j.full.intervals:
         return None
     if array.kind == "link":
         sent = per_cent(j.stat("sent"), j.stat("misses", j.levels[0][0]) if j.levels else 0)

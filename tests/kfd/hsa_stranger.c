@@ -209,6 +209,38 @@ static void run_ring(void)
         EXPECT(sum[i] == ALL * i);
 }
 
+/* A kernel leaves its results in caches, and a fence of another queue ends before the kernel does:
+ * the fence behind the kernel is needed all the same. */
+static void run_release(void)
+{
+    enum { MANY = 65536 };
+    hsa_queue_t *queue = new_queue(0, 64), *other = new_queue(0, 64);
+    hsa_signal_t done = new_signal(1), early = new_signal(1);
+    int *numbers = host_memory(MANY * 4), *sum = gpu_memory(0, MANY * 4);
+    for (int i = 0; i < MANY; i++)
+        numbers[i] = i;
+    hsa_kernel_dispatch_packet_t packet = {
+        .header = HSA_PACKET_TYPE_KERNEL_DISPATCH
+                  | HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE
+                  | HSA_FENCE_SCOPE_AGENT << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE,
+        .setup = 1,
+        .workgroup_size_x = 64,
+        .workgroup_size_y = 1,
+        .workgroup_size_z = 1,
+        .grid_size_x = MANY,
+        .grid_size_y = 1,
+        .grid_size_z = 1,
+        .kernel_object = load_kernel(0, file, symbol),
+        .kernarg_address = make_arguments(numbers, numbers, sum, MANY)};
+    send_packet(queue, &packet);
+    send_barrier(other, HSA_PACKET_TYPE_BARRIER_AND, none, none, early);
+    send_barrier(queue, HSA_PACKET_TYPE_BARRIER_AND, none, none, done);
+    wait_below(done, 1);
+    EXPECT(hsa_signal_load_relaxed(early) == 0);
+    for (int i = 0; i < MANY; i++)
+        EXPECT(sum[i] == 2 * i);
+}
+
 /* More queues than the GPU has places for, of which some work, and one when all have gone. */
 static void run_queues(void)
 {
@@ -433,7 +465,7 @@ int main(int count, char **words)
                  {"ring", run_ring},       {"queues", run_queues},     {"settings", run_settings},
                  {"times", run_times},     {"chain", run_chain},       {"locked", run_locked},
                  {"agents", run_agents},   {"fault", run_fault},       {"fork", run_fork},
-                 {"again", run_again}};
+                 {"again", run_again},     {"release", run_release}};
     if (count != 4)
         return 2;
     file = words[2];

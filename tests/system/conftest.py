@@ -137,5 +137,6 @@ def planted_cuda(tmp_path_factory):
     if not shutil.which("clang++-19"):
         pytest.skip("clang-19 is missing")
     program = tmp_path_factory.mktemp("planted") / "planted"
-    harness.call([harness.HEDDLE, "cuda-cc", harness.ROOT / "tests/programs/cuda/planted.cu", "-o", program])
+    source = harness.ROOT / "tests/programs/cuda/planted.cu"
+    harness.call([harness.HEDDLE, "cuda-cc", source, "-o", program])
     return program

@@ -1,10 +1,12 @@
 """CUDA programs: which library they get, on which machines, and what is said where that is not
 possible. tests/components/cuda tests the library itself."""
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from harness import BUILD, ORDERS, ROOT, heddle, same_bytes
+from harness import BUILD, ORDERS, ROOT, call, heddle, same_bytes
 
 CUDA = BUILD / "components/cuda"
 TINY = "platforms/tiny.heddle --mode functional"
@@ -78,3 +80,60 @@ def test_runtime_inside_of_a_program_is_refused(run, compiled):
         int main(void) { return driver[0] == 0; }""")
     run(f"{TINY} -- {program}", "CUDA's runtime library is linked into",
         "nvcc: -cudart shared; CMake: CUDA_RUNTIME_LIBRARY Shared; clang: -lcudart", status=1)
+
+
+HEADERS = Path("/usr/local/cuda/include")  # of NVIDIA's toolkit
+TABLE = ROOT / "components/cuda/api/cuda_calls.tab"
+OWN = [ROOT / f"components/cuda/include/{name}.h"
+       for name in ("cuda_runtime_api", "heddle/runtime_templates")]
+
+
+def rows(major):
+    """{function: number of its parameters, None for one that is refused} of the table."""
+    found = {}
+    for line in TABLE.read_text().splitlines():
+        row = re.match(r"(?:(\d+): )?[\w *]*?\b(\w+)\(([^=]*)\) = ", line)
+        if row and row[1] in (None, str(major)):
+            found[row[2]] = 0 if row[3] == "void" else row[3].count(",") + 1
+        elif line.startswith("! "):
+            found.update(dict.fromkeys(line.split()[1:]))
+    return found
+
+
+def exports(major):
+    lines = call(["nm", "-D", "--defined-only", CUDA / f"libcudart.so.{major}"]).stdout
+    return {line.split()[2].split("@")[0] for line in lines.splitlines()}
+
+
+@pytest.mark.parametrize("major", [12, 13])
+def test_library_exports_the_functions_of_the_table(major):
+    twins = {f"{name}_{end}" for name in rows(major) for end in ("ptsz", "ptds")}
+    names = exports(major) - {f"libcudart.so.{major}"}
+    assert set(rows(major)) <= names <= set(rows(major)) | twins
+
+
+def test_own_headers_declare_what_the_table_has():
+    declared = set(re.findall(r"\b((?:__)?cuda\w+)\(", "".join(p.read_text() for p in OWN)))
+    called = {name for name, count in rows(12).items() if count is not None}
+    inner = {"cudaGetDeviceProperties", "cudaLaunchKernelExC_ptsz"}  # by a macro
+    assert {name for name in called - declared if not name.startswith("__")} == inner
+
+
+@pytest.mark.skipif(not (HEADERS / "cuda_runtime_api.h").exists(), reason="no headers of nvcc")
+def test_installed_headers_declare_the_same_functions():
+    """Their names, and how many parameters they have."""
+    text = "".join((HEADERS / name).read_text(errors="replace") for name in
+                   ("cuda_runtime_api.h", "cuda_profiler_api.h", "crt/host_runtime.h"))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    major = int(re.search(r"#define CUDART_VERSION +(\d+)", text)[1]) // 1000
+    if major not in (12, 13):
+        pytest.skip("no headers of nvcc")
+    declared = re.findall(r"CUDARTAPI\s+(?:CUDARTAPI_CDECL\s+)?(\w+)\s*\(([^()]*)\)\s*;", text)
+    table, counts = rows(major), {}
+    for name, parameters in declared:
+        counts[name] = 0 if parameters.strip() in ("", "void") else parameters.count(",") + 1
+    assert len(counts) > 250
+    assert set(counts) <= exports(major)
+    wrong = {name: (count, table[name]) for name, count in counts.items()
+             if table.get(name) not in (None, count)}
+    assert not wrong

@@ -23,14 +23,20 @@ def compiled(tmp_path):
     return compile_program
 
 
-@pytest.mark.parametrize("name", ["groups", "halves", "intrinsics"])
-def test_program_is_compiled_and_passes(run, compiled, name):
-    run(f"{MACHINE} -- {compiled(name)}", "^PASS")
+MISTAKES = {
+    "outside": ("cudaErrorIllegalAddress", r"cudaDeviceSynchronize: kernel void outside<float>"
+                r"\(float\*, long long\), .*mistakes\.cu:8: .* \(block 0,0,0 thread 0,0,0\)"),
+    "block": ("cudaErrorInvalidConfiguration", "a block of 5000 and a grid of 5000 threads"),
+    "shared": ("cudaErrorInvalidValue", "bytes of shared memory .* an SM has 167936"),
+    "free": ("cudaErrorInvalidValue", "cudaFree: 0x.* is host memory that CUDA has not allocated")}
 
 
-@pytest.mark.full
-def test_matrix_fragments_are_those_of_the_host(run, compiled):
-    run(f"{MACHINE} -- {compiled('matrices')}", "^PASS")
+def test_messages_are_in_cudas_words(run, compiled):
+    program = compiled("mistakes")
+    for mistake, (error, message) in MISTAKES.items():
+        done = run(f"{MACHINE} -- {program} {mistake}", f"^{error}$", message,
+                   status=3 if mistake == "outside" else 0)
+        assert not re.search("HIP|hip|work-|wavefront|LDS|compute unit|_Z", done.stderr)
 
 
 @pytest.mark.full
@@ -77,7 +83,6 @@ def test_options_of_nvcc_are_understood(tmp_path):
     (("a.cu", "-o"), "'-o' needs a value"),
     (("a.cu", "--default-stream", "own"), "'own' is none of legacy, null, per-thread"),
     (("a.cu", "-arch=gfx90a"), "'gfx90a' names no architecture such as sm_80"),
-    (("-rdc=true", "a.cu"), "there is no linker of device code"),
     (("a.cu", "b.cu", "-c", "-o", "x.o"), "several sources do not go into one file"),
 ])
 def test_mistakes_of_the_command_line_are_named(words, message):
@@ -90,6 +95,24 @@ def test_each_function_with_a_twin_for_streams_of_threads_has_it():
     header = (ROOT / "components/cuda/include/heddle/per_thread_streams.h").read_text()
     twins = re.findall(r"(cuda\w+)(_pt[sd][sz])\b", symbols)
     assert sorted(re.findall(r"#define (\w+) +\1(\w+)", header)) == sorted(set(twins))
+
+
+def test_device_code_of_several_files_is_linked(run, tmp_path):
+    """Functions, variables, a class with virtual functions, static variables of one name."""
+    objects = []
+    for name in ("main", "parts"):
+        objects.append(tmp_path / f"{name}.o")
+        call([HEDDLE, "cuda-cc", "-dc", PROGRAMS / f"separate/{name}.cu", "-o", objects[-1]])
+    call([HEDDLE, "cuda-cc", *objects, "-o", tmp_path / "whole"])
+    run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
+
+
+def test_device_code_of_another_compiler_is_not_linked(tmp_path):
+    (tmp_path / "a.s").write_text('.section __nv_relfatbin,"a"\n.long 0xba55ed50\n'
+                                  '.section __nv_module_id,"a"\n.asciz "x"\n')
+    call(["cc", "-c", tmp_path / "a.s", "-o", tmp_path / "a.o"])
+    call([HEDDLE, "cuda-cc", tmp_path / "a.o", "-o", tmp_path / "x"],
+         r"the device code of '.*a\.o' is not of heddle cuda-cc", status=1)
 
 
 def test_mistakes_of_the_source_are_clangs(tmp_path):

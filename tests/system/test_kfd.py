@@ -74,6 +74,10 @@ def test_hsa_programs_of_strangers_work(run, platform, case):
         status=3 if case == "fault" else 0)
 
 
+def test_a_fence_of_another_queue_releases_nothing_that_still_runs(run):
+    run(f"{NANO} -- {KFD / 'hsa_stranger'} release {KERNEL}", "^PASS hsa_stranger release")
+
+
 REACH = f"-- {KFD / 'hsa_reach'}"
 
 

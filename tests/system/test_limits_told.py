@@ -3,6 +3,7 @@ in it, and a setting that it proposes makes it faster."""
 import json
 import re
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from harness import ROOT, heddle, run
 from programs import only_full
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import fullness  # noqa: E402
+from heddle import fullness, memory_limits  # noqa: E402
 from heddle.statistics_file import read  # noqa: E402
 
 PLATFORMS = {"r9nano": "platforms/r9nano.heddle --generic",
@@ -128,6 +129,16 @@ def test_what_was_full_stays_in_the_statistics(measure):
     done.stats_file.write_text(json.dumps(without))
     assert "records which element of the machine was full" in heddle(
         f"stats --report limits {done.stats_file}").stdout
+
+
+@pytest.mark.parametrize("intervals, arrays, place", [
+    (46, {"l2": (14, 0), "mmu": (12, 11)}, "mmu"), (77, {"hbm": (23, 2), "mmu": (21, 19)}, "mmu"),
+    (162, {"dram": (128, 0), "mmu": (19, 19)}, "dram"), (40, {"l2": (3, 0), "hbm": (5, 0)}, "hbm")])
+def test_requests_queue_where_something_is_full(intervals, arrays, place):
+    """At what was the fullest in most intervals; otherwise at what was full most often."""
+    found = fullness.Fullness(intervals, 200, [
+        fullness.Array(path, "cache", 4, first, full) for path, (first, full) in arrays.items()])
+    assert memory_limits._place(SimpleNamespace(full=found, queued=50.0)).path == place
 
 
 def test_damaged_fullness_is_refused(measure):

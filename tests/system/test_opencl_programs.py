@@ -140,11 +140,11 @@ def test_calls_with_wrong_arguments_return_errors(run, program, calls):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", [
-    "xswap", "xscal", "xcopy", "xaxpy", "xdot", "xdotu", "xdotc", "xnrm2", "xasum", "xgemv", "xgbmv",
-    "xhemv", "xhbmv", "xhpmv", "xsymv", "xsbmv", "xspmv", "xtrmv", "xtbmv", "xtpmv", "xtrsv",
-    "xger", "xgeru", "xgerc", "xher", "xhpr", "xher2", "xhpr2", "xsyr", "xspr", "xsyr2", "xspr2", "xgemm",
-    "xsymm", "xhemm", "xsyrk", "xherk", "xsyr2k", "xher2k", "xtrmm", "xtrsm", "xhad", "xomatcopy",
-    "xim2col", "xcol2im", "xgemmstridedbatched"])
+    "xswap", "xscal", "xcopy", "xaxpy", "xdot", "xdotu", "xdotc", "xnrm2", "xasum", "xgemv",
+    "xgbmv", "xhemv", "xhbmv", "xhpmv", "xsymv", "xsbmv", "xspmv", "xtrmv", "xtbmv", "xtpmv",
+    "xtrsv", "xger", "xgeru", "xgerc", "xher", "xhpr", "xher2", "xhpr2", "xsyr", "xspr",
+    "xsyr2", "xspr2", "xgemm", "xsymm", "xhemm", "xsyrk", "xherk", "xsyr2k", "xher2k", "xtrmm",
+    "xtrsm", "xhad", "xomatcopy", "xim2col", "xcol2im", "xgemmstridedbatched"])
 def test_tests_of_clblast_pass(run, program, name):
     """Each tests a routine for single and double precision, both complex ones, and half."""
     program("vector_add")

@@ -195,11 +195,12 @@ def test_every_call_of_a_program_is_a_packet(measure, program):
     assert counted["device"]["malformed"] == 0
 
 
-def test_calls_that_ask_the_gpu_for_nothing_are_packets_too(measure):
+@pytest.mark.parametrize("gpus, interface", [("amd", ""), ("nvidia", "cuda")])
+def test_calls_that_ask_the_gpu_for_nothing_are_packets_too(measure, gpus, interface):
     """Queries, creations, errors: as many more packets as calls."""
     def packets(rounds):
-        done = measure(f"{DIRECT} {SMALL} -- {sys.executable} {EACH_CALL} {rounds}",
-                       "23 calls a round")
+        done = measure(f"{DIRECT} {SMALL} --set gpus_are={gpus} -- {sys.executable} {EACH_CALL}"
+                       f" {rounds} {interface}", "23 calls a round")
         return done.components["device"]["calls_done"]
     assert packets(3) - packets(1) == 2 * 23
 

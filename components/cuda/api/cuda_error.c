@@ -151,6 +151,7 @@ static const struct {
 
 const char *cuda_error_name(int error)
 {
+    cuda_face()->called("cudaGetErrorName");
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (errors[i].number == error)
             return errors[i].name;
@@ -159,6 +160,7 @@ const char *cuda_error_name(int error)
 
 const char *cuda_error_text(int error)
 {
+    cuda_face()->called("cudaGetErrorString");
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (errors[i].number == error)
             return errors[i].text;

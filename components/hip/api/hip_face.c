@@ -48,6 +48,7 @@ const struct hip_face *heddleFace(void)
         .complain = hip_complain,
         .say = hip_say,
         .call_as = hip_call_as,
+        .called = hip_called,
         .set_last_error = hip_set_last_error,
         .query_ticket = hip_query_ticket,
         .call_host = hip_call_host,

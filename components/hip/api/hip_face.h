@@ -29,6 +29,7 @@ struct hip_face {
     void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     const char *(*call_as)(const char *function);
+    void (*called)(const char *function);
     void (*set_last_error)(hipError_t error);
 
     /* hip_stream.h, hip_capture.h */

@@ -64,12 +64,46 @@ static bool note(const char *text)
     return true;
 }
 
+/* A message of a call of CUDA in CUDA's words; what stands in quotes are the program's. */
+static void translate(char *text, size_t size)
+{
+    static const char *const words[][2] = {{"work-group", "block"},
+                                           {"work-item", "thread"},
+                                           {"wavefront", "warp"},
+                                           {"a compute unit", "an SM"},
+                                           {"compute unit", "SM"},
+                                           {"bytes of LDS", "bytes of shared memory"},
+                                           {"the LDS", "shared memory"},
+                                           {"HIP", "CUDA"},
+                                           {"hip", "cuda"}};
+    char from[sizeof lines[0].text], *to = text;
+    bool quoted = false;
+    snprintf(from, sizeof from, "%s", text);
+    for (const char *at = from; *at && to + 1 < text + size;) {
+        size_t word = sizeof words / sizeof words[0];
+        quoted ^= *at == '\'';
+        for (size_t i = 0; !quoted && i < sizeof words / sizeof words[0] && word > i; i++)
+            if (strncmp(at, words[i][0], strlen(words[i][0])) == 0)
+                word = i;
+        if (word == sizeof words / sizeof words[0]) {
+            *to++ = *at++;
+            continue;
+        }
+        to += snprintf(to, (size_t)(text + size - to), "%s", words[word][1]);
+        to = to < text + size ? to : text + size - 1;
+        at += strlen(words[word][0]);
+    }
+    *to = '\0';
+}
+
 /* Says one line, written at once, unless it or too many others were said before. */
 static void say(const char *subject, const char *format, va_list arguments)
 {
     char text[sizeof lines[0].text];
     int length = snprintf(text, sizeof text, "%s%s", subject, *subject ? ": " : "");
     vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
+    if (strncmp(doing, "cuda", 4) == 0)
+        translate(text + length, sizeof text - (size_t)length);
     if (note(text))
         fprintf(stderr, "heddle: %s\n", text);
 }

@@ -139,6 +139,7 @@ static void device_add_player(struct driver_device *device, const struct platfor
     sm->sub_cores = (uint32_t)device_param(player, "sub_cores", 4);
     sm->shared_unit = (uint32_t)device_param(player, "shared_unit", 128);
     sm->shared_system = (uint32_t)device_param(player, "shared_system", 0);
+    device->takes_copies |= info->has_fabric = device_param(player, "nvlink", 0) > 0;
     snprintf(info->isa, sizeof info->isa, "sm_%u", (unsigned)device_param(player, "capability", 0));
     info->lanes = WARP_LANES;
     info->simds_per_cu = sm->sub_cores;
@@ -256,7 +257,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     info->pages_move = driver_move_count(d) > 0;
     info->reaches_host = driver_has_host(d);
     info->shares_memory = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
-    d->device[number].takes_copies = device_takes_copies(prefix);
+    d->device[number].takes_copies |= device_takes_copies(prefix);
     info->page_bytes = (uint32_t)driver_page_bytes(d);
     info->memory_bytes = d->device[number].size;
 }

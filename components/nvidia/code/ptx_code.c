@@ -144,6 +144,7 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
     c->view.unit = HOST_VIEW_NO_UNIT;
     c->launch = (struct warp_launch){.code = code->code,
                                      .kernel = kernel,
+                                     .title = o->title,
                                      .sms = o->sms,
                                      .resident = o->resident,
                                      .number = o->number,

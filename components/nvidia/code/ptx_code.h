@@ -30,8 +30,9 @@ struct ptx_order {
     const struct page_table *pages;
     const struct aql_packet *packet; /* arguments are in the device's memory */
     uint64_t entry;
-    uint64_t key;    /* of the launch among those of the GPU that are under way */
-    uint64_t number; /* of the launch */
+    const char *title; /* of the kernel, for people; stays while the launch runs */
+    uint64_t key;      /* of the launch among those of the GPU that are under way */
+    uint64_t number;   /* of the launch */
     uint32_t pid, gpu, sms, resident;
 };
 

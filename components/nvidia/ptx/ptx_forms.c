@@ -353,6 +353,41 @@ static void say_forms(enum ptx_opcode opcode, const char *name, char *message)
         memcpy(message + PTX_MESSAGE_BYTES - 4, "...", 4);
 }
 
+/* Order, scope and space of an atomic operation come first in the manual; nvcc and the headers of
+ * cooperative groups write them behind, as in atom.global.sys.add and atom.add.release.gpu. */
+static void put_in_order(struct name_parts *parts)
+{
+    static const char *const classes[] = {"aspace", "scope", "aorder"};
+    for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++) {
+        uint32_t i = 0, at;
+        while (i < parts->count
+               && (at = i, !match_class(classes[c], strlen(classes[c]), parts, &at)))
+            i++;
+        if (i == parts->count)
+            continue;
+        const char *text = parts->text[i];
+        uint32_t length = parts->length[i];
+        for (; i > 0; i--) {
+            parts->text[i] = parts->text[i - 1];
+            parts->length[i] = parts->length[i - 1];
+        }
+        parts->text[0] = text;
+        parts->length[0] = length;
+    }
+}
+
+static void find_rows(struct ptx_form *form, const struct name_parts *parts)
+{
+    for (uint32_t row = first_row(form->opcode); row < ROW_COUNT && ROWS[row].modifiers; row++) {
+        uint32_t at = 0;
+        const char *pattern = ROWS[row].modifiers;
+        if (!match_sequence(pattern, pattern + strlen(pattern), parts, &at) || at != parts->count
+            || form->operand_form_count == PTX_OPERAND_FORMS_MAX)
+            continue;
+        form->operand_forms[form->operand_form_count++] = ROWS[row].operands;
+    }
+}
+
 bool ptx_form_find(const char *name, struct ptx_form *form, char message[PTX_MESSAGE_BYTES])
 {
     struct name_parts parts;
@@ -366,14 +401,9 @@ bool ptx_form_find(const char *name, struct ptx_form *form, char message[PTX_MES
         snprintf(message, PTX_MESSAGE_BYTES, "'%.80s' has too many modifiers", name);
         return false;
     }
-    for (uint32_t row = first_row(form->opcode); row < ROW_COUNT && ROWS[row].modifiers; row++) {
-        uint32_t at = 0;
-        const char *pattern = ROWS[row].modifiers;
-        if (!match_sequence(pattern, pattern + strlen(pattern), &parts, &at) || at != parts.count
-            || form->operand_form_count == PTX_OPERAND_FORMS_MAX)
-            continue;
-        form->operand_forms[form->operand_form_count++] = ROWS[row].operands;
-    }
+    if (form->opcode == PTX_OP_ATOM || form->opcode == PTX_OP_RED)
+        put_in_order(&parts);
+    find_rows(form, &parts);
     if (form->operand_form_count && fill(form, &parts))
         return true;
     if (!say_foreign_component(form->opcode, &parts, message))

@@ -136,16 +136,18 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
 {
     struct player_call *c = call_of(p, k);
     uint32_t sms = trace_player_work_count(p);
-    const struct ptx_order order = {.program = ptx_tables()->program,
-                                    .pages = ptx_tables()->pages,
-                                    .packet = packet,
-                                    .entry = m->launch.entry,
-                                    .key = m->launch.packet_address,
-                                    .number = ++p->launches,
-                                    .pid = m->launch.pid,
-                                    .gpu = packet->gpu,
-                                    .sms = sms,
-                                    .resident = 1};
+    const struct ptx_order order = {
+        .program = ptx_tables()->program,
+        .pages = ptx_tables()->pages,
+        .packet = packet,
+        .entry = m->launch.entry,
+        .title = program_kernel_name(ptx_tables()->program, k->program_kernel),
+        .key = m->launch.packet_address,
+        .number = ++p->launches,
+        .pid = m->launch.pid,
+        .gpu = packet->gpu,
+        .sms = sms,
+        .resident = 1};
     memset(c->decoded, 0, sizeof c->decoded);
     memset(c->exits, 0, sizeof c->exits);
     if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))

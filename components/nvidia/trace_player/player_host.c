@@ -70,7 +70,27 @@ static bool host_move_end(struct trace_player *p)
     return true;
 }
 
-/* A copy reads its bytes and writes them. */
+/* The GPU whose memory has the address. */
+static uint32_t host_gpu_of(uint64_t address)
+{
+    const struct program_table *program = ptx_tables()->program;
+    uint32_t gpu = 0;
+    while (gpu + 1 < PROGRAM_GPUS
+           && address - program->memory_base[gpu] >= program->memory_size[gpu])
+        gpu++;
+    return gpu;
+}
+
+/* A copy reads its bytes and writes them; one between GPUs takes the time of the way. */
+static uint64_t host_move_ps(const struct trace_player *p)
+{
+    bool is_far = !p->move.is_fill && host_gpu_of(p->move.from) != host_gpu_of(p->move.to);
+    uint64_t rate =
+        (uint64_t)(is_far ? trace_player_params(p)->nvlink : trace_player_params(p)->copy_rate);
+    uint64_t bytes = (p->move.is_fill || is_far ? 1 : 2) * (uint64_t)p->move.size;
+    return (uint64_t)((unsigned __int128)bytes * 1000000000000u / rate);
+}
+
 static bool host_move_begin(struct trace_player *p, const struct command_request *m)
 {
     bool is_fill = message_kind(m) == COMMAND_FILL;
@@ -86,11 +106,8 @@ static bool host_move_begin(struct trace_player *p, const struct command_request
         p->move.from = m->copy.source;
         p->move.size = m->copy.size;
     }
-    uint64_t bytes = (is_fill ? 1 : 2) * (uint64_t)p->move.size, rate, ps;
-    rate = (uint64_t)trace_player_params(p)->copy_rate;
-    ps = (uint64_t)((unsigned __int128)bytes * 1000000000000u / rate);
-    p->move.until =
-        engine_cycle_at(p->io.base.domain, engine.domains[p->io.base.domain].time_ps + ps);
+    p->move.until = engine_cycle_at(p->io.base.domain,
+                                    engine.domains[p->io.base.domain].time_ps + host_move_ps(p));
     return true;
 }
 

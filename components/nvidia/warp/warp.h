@@ -97,6 +97,7 @@ struct warp_step {
 struct warp_launch {
     const struct warp_code *code;
     const struct warp_kernel *kernel;
+    const char *title; /* of the kernel in messages; NULL: its name */
     uint32_t grid[3], block[3];
     uint32_t cluster[3];              /* 0 is taken as 1 */
     uint32_t dynamic_shared;          /* bytes */

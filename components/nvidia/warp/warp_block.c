@@ -236,7 +236,8 @@ static void describe(struct warp_machine *m, struct warp_fault *fault)
         snprintf(address, sizeof address, " at address 0x%llx",
                  (unsigned long long)m->fault_address);
     snprintf(fault->text, sizeof fault->text,
-             "kernel %s, %s: %s: %s%s (block %u,%u,%u thread %u,%u,%u)", m->launch->kernel->name,
+             "kernel %s, %s: %s: %s%s (block %u,%u,%u thread %u,%u,%u)",
+             m->launch->title ? m->launch->title : m->launch->kernel->name,
              ptx_place(module, i, place, sizeof place), ptx_instruction_name(i, name, sizeof name),
              m->fault_what, address, fault->block[0], fault->block[1], fault->block[2],
              fault->thread[0], fault->thread[1], fault->thread[2]);

@@ -39,7 +39,9 @@ def _over(results: Results) -> str:
     """Any result over any setting, which sweep.js draws."""
     settings = results.settings()
     if not settings or not results.done:
-        return ""
+        return pages.section("results", "Results over settings", "<p>No point is done.</p>" if
+                             settings else "<p>All points have the same settings, so there is "
+                             "nothing to compare.</p>")
     groups = [("", "each input"), ("nothing", "nothing"), *_pairs(settings)]
     of_map = "".join((
         "<h3>Two settings</h3>", pages.choose("map-x", "along", _pairs(settings)),
@@ -53,9 +55,9 @@ def _over(results: Results) -> str:
         pages.choose("scale", "scale", [("absolute", "as measured"),
                                         ("relative", "relative to the first value")]),
         '<div id="sweep-lines" class="drawn"></div><p class="soft">A line goes through medians, a '
-        "band has all points. Rest the pointer on a mark for its numbers. heddle report DIR --plot "
-        "RESULT:SETTING[:GROUP] writes a figure and its numbers as files, of any statistic of a "
-        'component, too. <a href="#" id="sweep-csv" class="csv" download="points.csv" '
+        "band has all points. Rest the pointer on a mark for its numbers. <code>heddle report "
+        "DIR --plot RESULT:SETTING[:GROUP]</code> writes a figure and its numbers as files, of any "
+        'statistic of a component. <a href="#" id="sweep-csv" class="csv" download="points.csv" '
         'data-columns="point">The numbers as CSV</a></p>', of_map, "<h3>All settings</h3>",
         '<div id="sweep-parallel" class="drawn"></div><p id="sweep-kept" aria-live="polite"></p>'
         '<p class="soft">A line for each point, the stronger the better its result. Click a value '

@@ -320,11 +320,12 @@ function drawAxis(svg, name, x, placeOf) {
 }
 
 function tellBest(kept, values, of, names, columns) {
+    const unit = of.words.includes(",") ? ` ${of.words.split(", ").pop()}` : "";
     const best = kept.reduce((a, b) => a < 0 || (of.more ? values[b] > values[a]
         : values[b] < values[a]) ? b : a, -1);
     document.getElementById("sweep-kept").textContent = best < 0 ? "No point is left."
         : `${kept.length} of ${sweep.rows.length} points. The best of them is point `
-        + `${sweep.rows[best][0]}, ${shown(values[best])}: `
+        + `${sweep.rows[best][0]}, ${shown(values[best])}${unit}: `
         + names.filter(name => columns.get(name)[best] !== null)
             .map(name => `${name} ${columns.get(name)[best]}`).join(", ") + ".";
 }

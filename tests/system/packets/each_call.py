@@ -1,8 +1,23 @@
-"""A program that makes each of its calls of HIP as often as its argument says."""
+"""A program that makes each of its calls of HIP, or with `cuda` of CUDA, as often as its argument
+says."""
 import ctypes
 import sys
 
-hip = ctypes.CDLL("libamdhip64.so.5")
+CUDA = "cuda" in sys.argv
+library = ctypes.CDLL("libcudart.so.12" if CUDA else "libamdhip64.so.5")
+
+
+class Calls:
+    """Functions by their names in HIP."""
+
+    def __getattr__(self, name):
+        if CUDA:
+            name = {"hipHostMalloc": "cudaHostAlloc", "hipHostFree": "cudaFreeHost"}.get(
+                name, name.replace("hip", "cuda"))
+        return getattr(library, name)
+
+
+hip = Calls()
 hip.hipGetErrorString.restype = ctypes.c_char_p
 number, words = ctypes.c_int(), (ctypes.c_size_t * 2)()
 handle, memory = ctypes.c_void_p(), ctypes.c_void_p()

@@ -78,15 +78,17 @@ static hipError_t check_geometry(const struct request *request, int device)
         return request->function->module->is_ptx ? hipErrorLaunchOutOfResources
                                                  : hipErrorLaunchFailure;
     }
-    if (request->dynamic_lds > info->lds_bytes_per_cu
-        || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
+    hipError_t error = check_dynamic(request, info);
+    if (error == hipSuccess
+        && (request->dynamic_lds > info->lds_bytes_per_cu
+            || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu)) {
         hip_complain("%u bytes of LDS and %" PRIu64
                      " dynamic ones; a compute unit has %u (kernel '%s')",
                      kernel->group_size, request->dynamic_lds, info->lds_bytes_per_cu,
                      request->function->name);
         return hipErrorInvalidConfiguration;
     }
-    return check_dynamic(request, info);
+    return error;
 }
 
 static hipError_t check_kernel(const struct request *request, int device)

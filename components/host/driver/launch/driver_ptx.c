@@ -237,19 +237,20 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
     uint32_t threads = (uint32_t)k->launch.packet.work_group[0] * k->launch.packet.work_group[1]
                        * k->launch.packet.work_group[2];
     uint64_t most = platform_max_cycles(), before = engine_instructions();
-    const struct ptx_order order = {.program = driver_program(d),
-                                    .pages = driver_page_table(d),
-                                    .packet = &k->launch.packet,
-                                    .entry = k->launch.entry,
-                                    .key = device->ring_address + k->ring_offset,
-                                    .number = k->launch.number,
-                                    .pid = k->pid,
-                                    .gpu = number,
-                                    .sms = device->info.compute_units,
-                                    .resident =
-                                        device->info.compute_units
-                                        * ptx_blocks_of(device, k->launch.entry, threads,
-                                                        k->launch.packet.group_bytes, &limit)};
+    const struct ptx_order order = {
+        .program = driver_program(d),
+        .pages = driver_page_table(d),
+        .packet = &k->launch.packet,
+        .entry = k->launch.entry,
+        .title = program_kernel_name(driver_program(d), k->launch.kernel),
+        .key = device->ring_address + k->ring_offset,
+        .number = k->launch.number,
+        .pid = k->pid,
+        .gpu = number,
+        .sms = device->info.compute_units,
+        .resident = device->info.compute_units
+                    * ptx_blocks_of(device, k->launch.entry, threads, k->launch.packet.group_bytes,
+                                    &limit)};
     *result = (struct functional_result){.end = FUNCTIONAL_FAULT};
     if (!ptx_services()->call_begin(&call, &order, result->text, sizeof result->text))
         return;

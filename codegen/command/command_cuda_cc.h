@@ -1,0 +1,42 @@
+/* What the files of `heddle cuda-cc` share: the words of its command line and of clang's. */
+#ifndef HEDDLE_COMMAND_CUDA_CC_H
+#define HEDDLE_COMMAND_CUDA_CC_H
+
+#include "codegen/command/command.h"
+
+#define CUDA_CC_COMPILER    "clang++-19"
+#define CUDA_CC_PTX_VERSION "83"
+
+typedef VECTOR(const char *) words;
+
+struct cuda_cc {
+    struct command *c;
+    words sources, objects;
+    words both, host, device, link; /* words for clang */
+    words temporary;
+    const char *output, *architecture;
+    bool only_objects, only_ptx, verbose;
+    bool relocatable; /* device code of objects is bitcode, which is linked */
+    bool only_device_link;
+};
+
+void cuda_cc_add(struct cuda_cc *cc, words *list, const char *word);
+
+/* One word of the command line; false: what is wrong was said. */
+bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *at);
+
+/* Runs a command and waits for it. */
+bool cuda_cc_run(struct cuda_cc *cc, words *line);
+/* Path of a file that goes when the command ends; NULL: what is wrong was said. */
+const char *cuda_cc_temporary(struct cuda_cc *cc);
+/* The file's bytes, and a byte 0 behind them; NULL: it cannot be read, as was said. */
+char *cuda_cc_read(struct cuda_cc *cc, const char *path, size_t *size);
+bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbin);
+
+/* Bitcode of a source in LLVM's language, for objects that are linked later. Changes the source. */
+bool cuda_cc_make_bitcode(struct cuda_cc *cc, const char *source, const char *path);
+/* Device code of relocatable objects, as one program: adds an object to `objects`, which registers
+ * it. Does nothing where there are no such objects. */
+bool cuda_cc_link_device(struct cuda_cc *cc);
+
+#endif

@@ -1,0 +1,49 @@
+// Variables of both sides, which clang has not: __managed__ scalars, arrays and pointers. Prints
+// PASS or FAIL.
+#include <cstdio>
+
+struct Node {
+    int value;
+    Node *next;
+};
+
+__device__ __managed__ int total = 5;
+__managed__ float table[64] = {1.5f, 2.5f};
+__managed__ Node *head;
+
+__global__ void walk()
+{
+    for (Node *n = head; n; n = n->next) {
+        total += n->value;
+        n->value = -n->value;
+    }
+}
+
+__global__ void scale(float factor)
+{
+    table[threadIdx.x] = table[threadIdx.x] * factor + threadIdx.x;
+}
+
+int main()
+{
+    int bad = 0;
+    for (int i = 1; i <= 10; i++) {
+        Node *node;
+        cudaMallocManaged(&node, sizeof *node);
+        *node = {i, head};
+        head = node;
+    }
+    walk<<<1, 1>>>();
+    bad += cudaDeviceSynchronize() != cudaSuccess;
+    bad += total != 60;
+    total = 0;
+    for (Node *n = head; n; n = n->next)
+        total += n->value;
+    bad += total != -55;
+    table[2] = 4;
+    scale<<<1, 64>>>(2);
+    cudaDeviceSynchronize();
+    bad += table[0] != 3 || table[1] != 6 || table[2] != 10 || table[63] != 63;
+    puts(bad ? "FAIL" : "PASS");
+    return bad != 0;
+}

@@ -1,0 +1,87 @@
+"""CUDA programs in the styles that people write, which verify themselves: by `heddle cuda-cc` on
+three machines, by nvcc where it is installed, and on several GPUs."""
+import os
+import re
+import shutil
+
+import pytest
+
+from harness import HEDDLE, ROOT, call
+from programs import only_full, quick_and_full
+
+PROGRAMS = ROOT / "tests/programs/cuda"
+MACHINES = ["rtx3070", "a100", "h100"]
+ELSEWHERE = ["math_errors", "peer_rate",  # which need libraries or arguments,
+             "managed_variables"]          # or nvcc
+ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE
+             and re.search(r"Prints\s+(// )?PASS\s+(// )?or\s+(// )?FAIL", path.read_text()))
+QUICK = "aggregated_atomics groups halves intrinsics"
+FUNCTIONAL = "platforms/a100.heddle --generic --mode functional"
+FOUR = "platforms/a100_x4.heddle --generic --set sms=2 --set channels=2 --set vram=1GiB"
+NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+pytestmark = pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19 is missing")
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory):
+    """A program, compiled once."""
+    folder = tmp_path_factory.mktemp("styles")
+
+    def compile_program(name):
+        program = folder / name
+        if not program.exists():
+            call([HEDDLE, "cuda-cc", PROGRAMS / f"{name}.cu", "-o", program],
+                 env={"PATH": "/usr/bin:/bin"})
+        return program
+    return compile_program
+
+
+@pytest.fixture
+def by_nvcc(tmp_path):
+    def compile_program(name):
+        call([NVCC, "-std=c++17", "-cudart", "shared", "-arch=sm_80", "--extended-lambda",
+              "--expt-relaxed-constexpr", PROGRAMS / f"{name}.cu", "-o", tmp_path / name])
+        return tmp_path / name
+    return compile_program
+
+
+@pytest.mark.parametrize("name", quick_and_full(QUICK, ALL))
+def test_program_passes(run, compiled, name):
+    """In function on one machine, in time on another; --full: on all."""
+    at = ALL.index(name)
+    run(f"platforms/{MACHINES[at % 3]}.heddle --generic -- {compiled(name)}", "^PASS")
+    run(f"platforms/{MACHINES[(at + 1) % 3]}.heddle --generic --mode functional"
+        f" -- {compiled(name)}", "^PASS")
+
+
+@pytest.mark.parametrize("machine", only_full(*MACHINES))
+@pytest.mark.parametrize("name", ALL)
+def test_program_passes_on_each_machine(run, compiled, name, machine):
+    for mode in ("timing", "functional"):
+        run(f"platforms/{machine}.heddle --generic --mode {mode} -- {compiled(name)}", "^PASS")
+
+
+@pytest.mark.skipif(not os.access(NVCC, os.X_OK), reason="no nvcc")
+@pytest.mark.parametrize("name", only_full(*ALL))
+def test_program_of_nvcc_prints_the_same(run, compiled, by_nvcc, name):
+    told = [run(f"{FUNCTIONAL} -- {made}", "^PASS").stdout
+            for made in (by_nvcc(name), compiled(name))]
+    assert told[0] == told[1]
+
+
+@pytest.mark.skipif(not os.access(NVCC, os.X_OK), reason="no nvcc")
+def test_managed_variables_are_those_of_both_sides(run, by_nvcc):
+    run(f"{FUNCTIONAL} -- {by_nvcc('managed_variables')}", "^PASS")
+
+
+@pytest.mark.parametrize("mode", ["timing", *only_full("functional")])
+@pytest.mark.parametrize("name", ["peer_halo", *only_full("device_query", "thread_streams")])
+def test_program_passes_on_four_gpus(run, compiled, name, mode):
+    run(f"{FOUR} --mode {mode} -- {compiled(name)}", "^PASS")
+
+
+@pytest.mark.parametrize("nvlink, least, most, peers", [("300GB/s", 150, 300, "peers"),
+                                                        ("0GB/s", 10, 32, "no peers")])
+def test_copies_between_gpus_take_the_time_of_their_way(run, compiled, nvlink, least, most, peers):
+    run(f"{FOUR} --set nvlink={nvlink} -- {compiled('peer_rate')} {least} {most}", f"^{peers},",
+        "^PASS")
