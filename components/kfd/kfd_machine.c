@@ -220,8 +220,10 @@ static void look_after_threads(uint32_t handed)
         return;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
         uint64_t most_ns = kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS;
-        if (computes())
-            kfd_now->behind = (slept && sleeps()) || kfd_spent_ns() - kfd_now->spent_ns > most_ns;
+        bool behind =
+            computes() && ((slept && sleeps()) || kfd_spent_ns() - kfd_now->spent_ns > most_ns);
+        if (behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+            kfd_now->behind = true;
     }
 }
 
