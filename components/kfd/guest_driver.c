@@ -38,6 +38,7 @@ static void end_thread(void *unused)
 
 static int exchange(int fd, const struct kfd_call *call, struct kfd_reply *reply)
 {
+    *reply = (struct kfd_reply){0};
     if (fd >= 0 && kfd_socket_put(fd, call, -1) && kfd_socket_take(fd, reply, NULL, 0)
         && reply->result >= 0)
         return reply->result;
@@ -68,7 +69,6 @@ static enum driver_status ask(enum guest_name name, const uint64_t *word, struct
     struct kfd_call call = {.kind = KFD_SAY_DRIVER, .size = sizeof(struct guest_call)};
     struct guest_call c = {.name = name};
     int fd = mine ? mine - 1 : connect_thread();
-    memset(reply, 0, offsetof(struct kfd_reply, bytes));
     memcpy(c.word, word, sizeof c.word);
     memcpy(call.bytes, &c, sizeof c);
     int status = exchange(fd, &call, reply);
@@ -90,7 +90,7 @@ static enum driver_status ask(enum guest_name name, const uint64_t *word, struct
 /* What kernels of this process have printed. */
 static void print(uint64_t bytes)
 {
-    char text[4096];
+    char text[4096] = "";
     struct kfd_reply reply;
     while (bytes) {
         uint64_t part = bytes < sizeof text ? bytes : sizeof text;

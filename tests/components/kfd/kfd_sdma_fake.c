@@ -103,6 +103,17 @@ static enum driver_status copy(uint32_t queue, uint64_t to, uint64_t from, uint6
     return note('C', m, ticket);
 }
 
+bool kfd_queues_unreleased(void)
+{
+    return kfd_caches.unreleased;
+}
+
+void kfd_queues_released(const struct kfd_queue *q)
+{
+    (void)q;
+    kfd_caches.unreleased = false;
+}
+
 static enum driver_status read(uint32_t queue, void *to, uint64_t from, uint64_t size,
                                uint64_t *ticket)
 {

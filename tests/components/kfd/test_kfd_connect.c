@@ -45,6 +45,10 @@ void kfd_views_renew(void)
 {
 }
 
+void kfd_close_forget(void)
+{
+}
+
 void kfd_spans_forget(void)
 {
     forgotten++;
