@@ -34,6 +34,11 @@ struct kfd_span {
     uint64_t start, end;
 };
 
+/* ---- kfd_runtime.c ---- */
+
+/* Says, once, which GPUs the ROCr does not know that has its list of code at this address. */
+void kfd_runtime_look(pid_t pid, uint64_t code);
+
 /* ---- kfd_notice.c ---- */
 
 int kfd_notice_open(struct kfd_request *request);

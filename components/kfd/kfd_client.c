@@ -110,14 +110,15 @@ static uint64_t run_at(uint64_t host, uint64_t end, bool *again)
     return end - host;
 }
 
-/* The heap is no place for a record: the server has taken what memory held, which may be the heap's,
- * and a change from there on until the view is in its place would be lost. With the lock held. */
+/* The heap is no place for a record: the server has taken what memory held, which may be the
+ * heap's, and a change from there on until the view is in its place would be lost. With the lock
+ * held. */
 static struct given *new_given(void)
 {
     enum { ROOM = 16 * KFD_PAGE };
     if (!spare) {
-        struct given *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                                  -1, 0);
+        struct given *room =
+            mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         for (size_t i = 0; room != MAP_FAILED && i < ROOM / sizeof *room; i++) {
             room[i].next = spare;
             spare = &room[i];

@@ -1,7 +1,7 @@
 /* Memory of the program that becomes a view of the GPUs' memory, or its own again, is copied first
  * and then replaced. What another thread stores between the two would be lost, and pages hold more
- * than the buffer that is meant. So they are closed to stores meanwhile: one that comes then faults,
- * waits in the handler (kfd_doorbell.c), and is done again.
+ * than the buffer that is meant. So they are closed to stores meanwhile: one that comes then
+ * faults, waits in the handler (kfd_doorbell.c), and is done again.
  *
  * Invariant: what the closing thread itself needs, its stack and data of this library, is never
  * closed. A store may fault and find the range open again, so each thread tries once more whenever
@@ -20,8 +20,8 @@ struct kfd_closed {
 };
 
 static struct kfd_closed closed[CLOSED_MAX];
-static bool taken[CLOSED_MAX];  /* atomic */
-static uint32_t opened;         /* atomic: how often */
+static bool taken[CLOSED_MAX]; /* atomic */
+static uint32_t opened;        /* atomic: how often */
 static _Thread_local uint32_t tried __attribute__((tls_model("initial-exec")));
 
 static bool holds(uint64_t start, uint64_t end, const void *at)

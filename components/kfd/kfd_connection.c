@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* SCM_RIGHTS */
 #include "kfd_connection.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -74,6 +75,37 @@ bool kfd_ringers_sleep(void)
     return true;
 }
 
+/* Does the thread wait for an answer of ours? */
+static bool is_in_call(int thread)
+{
+    for (const struct kfd_connection *c = connections; c; c = c->next) {
+        if (c->process == kfd_now && c->thread == thread
+            && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+            return true;
+    }
+    return false;
+}
+
+/* One that has run while they were looked at may have woken another one. */
+bool kfd_threads_rest(void)
+{
+    char path[64];
+    uint64_t before = kfd_spent_ns();
+    if (kfd_now->rests)
+        return true;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)kfd_now->pid);
+    DIR *folder = opendir(path);
+    bool rest = true;
+    for (const struct dirent *entry; folder && rest && (entry = readdir(folder));) {
+        int thread = atoi(entry->d_name);
+        rest = !thread || is_in_call(thread) || kfd_thread_sleeps(kfd_now->pid, thread);
+    }
+    if (folder)
+        closedir(folder);
+    kfd_now->rests = rest && kfd_spent_ns() == before;
+    return kfd_now->rests;
+}
+
 /* Puts descriptors beside a message. */
 static void pass(struct msghdr *message, char *room, const int *files, size_t count)
 {
@@ -105,6 +137,8 @@ void kfd_answer(struct kfd_request *request, int result)
         pass(&message, room, &passed, 1);
     c->passes = false;
     c->passed = -1;
+    if (c->process)
+        c->process->rests = false;
     __atomic_store_n(&c->pending, false, __ATOMIC_RELEASE);
     if (sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         shutdown(fd, SHUT_RDWR);
@@ -159,6 +193,7 @@ static int open_process(struct kfd_connection *c)
     struct kfd_process *p = kfd_process_open(c->pid, is_guest ? 0 : c->call.word[1], is_guest);
     if (!p)
         return -ENODEV;
+    kfd_runtime_look(c->pid, c->call.word[1]);
     list(c, p);
     c->stands = true;
     c->reply.word[0] = kfd.gpu_count;
@@ -256,6 +291,10 @@ static int run_rung(struct kfd_connection *c)
 {
     if (c->call.word[0] >= kfd.gpu_count)
         return -EINVAL;
+    static uint32_t ringers;
+    ringers += !c->rung;
+    if (ringers > 1)
+        kfd.api->note_unordered();
     c->rung = true;
     c->process->behind = false;
     c->request.until_idle = kfd_queues_rung((uint32_t)c->call.word[0]);

@@ -176,7 +176,7 @@ static bool all_retry(void)
     return all;
 }
 
-/* It is off at first, and errors are those of Linux (kfd_chardev.c). */
+/* XNACK is off at first, and errors are those of Linux (kfd_chardev.c). */
 static int set_xnack(struct kfd_request *request)
 {
     struct kfd_ioctl_set_xnack_mode_args *call = request->argument;

@@ -30,7 +30,9 @@
 #define SLICE_PS      UINT64_C(20000000)  /* between two looks at requests and mailboxes */
 #define EXCHANGE_PS   UINT64_C(100000000) /* most kernels are over by then */
 #define LOOK_NS       5000000             /* between two looks at threads */
+#define MOMENT_NS     50000               /* between two looks at threads beside one that waits */
 #define SPIN_NS       UINT64_C(50000000)
+#define BESIDE_NS     UINT64_C(2000000000)
 #define GUEST_SPIN_NS UINT64_C(1000000000) /* programs compare results for less */
 #define STUCK_MOST    20000   /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS       1000000 /* between two looks at signals that packets wait for */
@@ -196,34 +198,60 @@ static bool is_wanted(void)
            || kfd_events_awaited();
 }
 
+/* A thread of this process waits, and others may ask for something at the same simulated time. */
+static bool is_held_up(void)
+{
+    bool any;
+    return !kfd_now->guest && !kfd_now->unordered && kfd_ringer_waits(&any) && !kfd_threads_rest();
+}
+
 /* Has it rung, and may it ring again before any simulated time passes? */
 static bool computes(void)
 {
     bool any = false;
     if (kfd_now->guest)
         return kfd_guest_computes();
-    return !kfd_now->gone && !kfd_now->behind && !kfd_ringer_waits(&any) && any;
+    if (kfd_now->gone || kfd_now->behind)
+        return false;
+    return kfd_ringer_waits(&any) ? is_held_up() : any;
 }
 
 static bool sleeps(void)
 {
-    return computes() && (kfd_now->guest ? kfd_guest_sleeps() : kfd_ringers_sleep());
+    bool any;
+    if (kfd_now->guest)
+        return computes() && kfd_guest_sleeps();
+    return computes() && !kfd_ringer_waits(&any) && kfd_ringers_sleep();
+}
+
+/* This process has computed since its last request. `slept`: threads did at the last look. */
+static void look_after_process(bool slept, uint32_t handed)
+{
+    uint64_t spent_ns = kfd_spent_ns() - kfd_now->spent_ns;
+    uint64_t most_ns = kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS;
+    if (!is_held_up()) {
+        bool behind = (slept && sleeps()) || spent_ns > most_ns;
+        kfd_now->behind = behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed;
+    } else if (spent_ns > BESIDE_NS) {
+        kfd_now->unordered = true;
+        kfd.api->note_unordered();
+        kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
+                "wait for them any more: cycles may differ from run to run",
+                (int)kfd_now->pid);
+    }
 }
 
 /* Those whose threads sleep still, or that have computed for long, are let behind. */
 static void look_after_threads(uint32_t handed)
 {
-    const struct timespec look = {0, LOOK_NS};
+    const struct timespec look = {0, kfd_any_process(is_held_up) ? MOMENT_NS : LOOK_NS};
     bool slept = kfd_any_process(sleeps);
     wait_for_requests(handed, &look);
     if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
         return;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        uint64_t most_ns = kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS;
-        bool behind =
-            computes() && ((slept && sleeps()) || kfd_spent_ns() - kfd_now->spent_ns > most_ns);
-        if (behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
-            kfd_now->behind = true;
+        if (computes())
+            look_after_process(slept, handed);
     }
 }
 

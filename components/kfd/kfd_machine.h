@@ -50,6 +50,8 @@ struct kfd_process {
     bool gone;         /* it has ended, and what it has begun comes to its end */
     bool leaves;       /* it has called exit(): it sets nothing any more that kernels wait for */
     bool behind;       /* its threads compute, or sleep, and nothing waits for them */
+    bool rests;        /* all of them wait or sleep, as they were seen since the last answer */
+    bool unordered;    /* some compute for long while another one waits */
     uint64_t spent_ns; /* processor time of the process when it asked last */
     int file;          /* of the page and what follows it */
     struct kfd_page *page;
@@ -135,6 +137,8 @@ bool kfd_connections_hear(void);
 bool kfd_thread_sleeps(pid_t pid, int thread);
 /* So many processes have to come before the first of them goes on. Before there are any. */
 void kfd_connections_await(uint32_t processes);
+/* Do all threads of this process sleep, or wait for an answer? */
+bool kfd_threads_rest(void);
 /* Has the thread rung that makes the request? */
 bool kfd_is_ringer(const struct kfd_request *request);
 /* The process is taken out of the list: no connection is its any more. */

@@ -42,8 +42,8 @@ struct kfd_queue {
     struct kfd_sdma sdma;
     uint64_t rung; /* value of the doorbell */
     uint64_t last_end_ps;
-    bool unreleased;   /* launches of it have released less than system scope */
-    uint64_t acquired; /* kfd_caches.acquisitions at its last launch */
+    bool unreleased;                       /* launches of it have released less than system scope */
+    uint64_t acquired;                     /* kfd_caches.acquisitions at its last launch */
     struct kfd_flight flight[KFD_FLIGHTS]; /* a ring */
     uint32_t first, count;
 };

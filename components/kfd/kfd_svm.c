@@ -171,9 +171,9 @@ static int advise(const struct kfd_allocation *a, const struct range *range)
     bool stay = traits->preferred == KFD_IOCTL_SVM_LOCATION_SYSMEM || traits->in_place;
     first = a->address > range->start ? a->address : range->start;
     last = end < range->end ? end : range->end;
-    return a->moves ? kfd_status(kfd.api->advise(kfd_name(first), last - first,
-                                                 DRIVER_ADVICE_REMOTE, stay),
-                                 "attributes of memory")
+    return a->moves ? kfd_status(
+               kfd.api->advise(kfd_name(first), last - first, DRIVER_ADVICE_REMOTE, stay),
+               "attributes of memory")
                     : 0;
 }
 

@@ -46,6 +46,8 @@ uint64_t host_time_read(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static bool unordered; /* atomic */
+
 static uint64_t read_workers(void)
 {
     uint64_t sum = 0;
@@ -131,6 +133,16 @@ void host_time_leave_call(void)
         *(first ? &calls.first.ns : &calls.sampled.ns) += ran_ns;
     }
     calls.count++;
+}
+
+void host_time_note_unordered(void)
+{
+    __atomic_store_n(&unordered, true, __ATOMIC_RELAXED);
+}
+
+bool host_time_is_unordered(void)
+{
+    return __atomic_load_n(&unordered, __ATOMIC_RELAXED);
 }
 
 uint64_t host_time_calls(void)

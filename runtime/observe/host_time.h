@@ -28,6 +28,10 @@ void host_time_add_worker(pthread_t worker);
 void host_time_enter_call(void);
 void host_time_leave_call(void);
 
+/* Cycles may differ from run to run, as the host has had a say in the order of what happened. */
+void host_time_note_unordered(void);
+bool host_time_is_unordered(void);
+
 /* Up to now, also from within a run of the engine by its own thread. */
 uint64_t host_time_simulation_ns(void);
 /* How many calls have ended, and what they took: an estimate. */

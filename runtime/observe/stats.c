@@ -243,6 +243,8 @@ static void write_host(void)
     json_uint(&out, "calls", host_time_calls());
     json_seconds(&out, "call_cpu_seconds", (double)host_time_calls_ns() * 1e-9);
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
+    if (host_time_is_unordered())
+        json_bool(&out, "unordered", true);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
     if (!rank_is_alone())
         stats_ranks_write(&out);

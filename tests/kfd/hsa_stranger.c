@@ -159,13 +159,13 @@ static void run_crowd(void)
 static void send_value(hsa_queue_t *queue, hsa_signal_t s, hsa_signal_condition32_t condition,
                        hsa_signal_value_t value, hsa_signal_value_t mask, hsa_signal_t done)
 {
-    hsa_amd_barrier_value_packet_t packet = {.header = {HSA_PACKET_TYPE_VENDOR_SPECIFIC,
-                                                        HSA_AMD_PACKET_TYPE_BARRIER_VALUE, 0},
-                                             .signal = s,
-                                             .value = value,
-                                             .mask = mask,
-                                             .cond = condition,
-                                             .completion_signal = done};
+    hsa_amd_barrier_value_packet_t packet = {
+        .header = {HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_AMD_PACKET_TYPE_BARRIER_VALUE, 0},
+        .signal = s,
+        .value = value,
+        .mask = mask,
+        .cond = condition,
+        .completion_signal = done};
     send_packet(queue, &packet);
 }
 
@@ -198,7 +198,8 @@ static void run_ring(void)
     int *one = numbers(1), *sum = numbers(0);
     void *arguments = make_arguments(one, sum, sum, 64);
     for (uint64_t i = 0; i < ALL; i++) {
-        while (hsa_queue_load_write_index_relaxed(queue) - hsa_queue_load_read_index_scacquire(queue)
+        while (hsa_queue_load_write_index_relaxed(queue)
+                   - hsa_queue_load_read_index_scacquire(queue)
                >= PACKETS)
             ;
         send_kernel(queue, kernel, arguments, 64, done);
@@ -269,8 +270,8 @@ static void run_settings(void)
     uint32_t all[4] = {~0u, ~0u, ~0u, ~0u}, units = 0, got[4] = {0};
     hsa_signal_t done = new_signal(1), bell = new_signal(0);
     hsa_region_t region = host_region();
-    CHECK(hsa_agent_get_info(gpus[0],
-                             (hsa_agent_info_t)HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units));
+    CHECK(hsa_agent_get_info(gpus[0], (hsa_agent_info_t)HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT,
+                             &units));
     CHECK(hsa_amd_queue_set_priority(queue, HSA_AMD_QUEUE_PRIORITY_HIGH));
     CHECK(hsa_amd_queue_set_priority(queue, HSA_AMD_QUEUE_PRIORITY_LOW));
     CHECK(hsa_amd_queue_cu_set_mask(queue, units / 32 * 32, all));
@@ -321,9 +322,9 @@ static void run_chain(void)
     CHECK(hsa_amd_memory_async_copy(to, host_agent(), far, last, BYTES, 1, &s[1], s[2]));
     CHECK(hsa_amd_memory_async_copy(far, last, near, first, BYTES, 1, &s[0], s[1]));
     CHECK(hsa_amd_memory_async_copy(near, first, from, host_agent(), BYTES, 1, &gate, s[0]));
-    EXPECT(hsa_signal_wait_scacquire(s[0], HSA_SIGNAL_CONDITION_LT, 1, 1000000,
-                                     HSA_WAIT_STATE_BLOCKED)
-           == 1);
+    EXPECT(
+        hsa_signal_wait_scacquire(s[0], HSA_SIGNAL_CONDITION_LT, 1, 1000000, HSA_WAIT_STATE_BLOCKED)
+        == 1);
     EXPECT(holds(to, 0));
     hsa_signal_store_screlease(gate, 0);
     wait_below(s[2], 1);
@@ -460,11 +461,11 @@ int main(int count, char **words)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"signals", run_signals}, {"any", run_any},           {"handler", run_handler},
-                 {"threads", run_threads}, {"crowd", run_crowd},       {"values", run_values},
-                 {"ring", run_ring},       {"queues", run_queues},     {"settings", run_settings},
-                 {"times", run_times},     {"chain", run_chain},       {"locked", run_locked},
-                 {"agents", run_agents},   {"fault", run_fault},       {"fork", run_fork},
+    } cases[] = {{"signals", run_signals}, {"any", run_any},        {"handler", run_handler},
+                 {"threads", run_threads}, {"crowd", run_crowd},    {"values", run_values},
+                 {"ring", run_ring},       {"queues", run_queues},  {"settings", run_settings},
+                 {"times", run_times},     {"chain", run_chain},    {"locked", run_locked},
+                 {"agents", run_agents},   {"fault", run_fault},    {"fork", run_fork},
                  {"again", run_again},     {"release", run_release}};
     if (count != 4)
         return 2;

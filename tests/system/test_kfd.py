@@ -13,6 +13,10 @@ KERNEL = f"{PROGRAMS / 'vecadd_kernels.hsaco'} _Z6vecAddPiS_S_i.kd"
 VECTORADD = f"-- {KFD / 'hsa_vectoradd'} {KERNEL}"
 NANO = "platforms/r9nano.heddle --stack rocm"
 
+ROCMINFO = f"-- {shutil.which('rocminfo')}"
+NEEDS_ROCMINFO = pytest.mark.skipif(
+    not shutil.which("rocminfo"), reason="rocminfo is not installed: ./dev setup --full")
+
 # HIP programs through the distribution's library. Those that ask for heddle's own functions, and
 # those that hold answers of heddle's library to be right, are left out.
 QUICK = ["prints", "streams"]
@@ -170,6 +174,13 @@ def test_calls_of_newer_runtimes_are_answered_or_refused(run, minor, platform, m
     assert missing == [*later, "22", "26", "83", "84", "27", "7f", "01"], "each once"
 
 
+@FULL
+@NEEDS_ROCMINFO
+def test_a_gpu_that_the_runtime_does_not_know_is_named(run):
+    run(f"platforms/mi300a.heddle --stack rocm --mode functional {ROCMINFO}",
+        "GPU 0 is a gfx942, which '/.*libhsa-runtime64.*' does not know")
+
+
 def test_a_version_of_the_driver_is_refused_without_rocm(run):
     run("platforms/tiny.heddle --kfd-version 1.9 -- vectoradd", "add '--stack rocm'", status=2)
 
@@ -209,14 +220,12 @@ def test_a_hip_program_runs_on_the_distributions_library(run, program):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("program", ["vectoradd", "reduction", "streams", "prints", "scratch"])
+@pytest.mark.parametrize("program", ["vectoradd", "reduction", "streams", "prints", "scratch",
+                                     "host_threads", "many_streams"])
 def test_a_hip_program_takes_time_on_the_distributions_library(run, program):
     run(f"{NANO} -- {PROGRAMS / program}", f"^PASS {program}")
 
 
-ROCMINFO = f"-- {shutil.which('rocminfo')}"
-NEEDS_ROCMINFO = pytest.mark.skipif(
-    not shutil.which("rocminfo"), reason="rocminfo is not installed: ./dev setup --full")
 MOVING = ("platforms/managed4.heddle --set gpus=2 --set gpu.isa=gfx90a --set host_memory=256MiB"
           " --stack rocm")
 
@@ -236,6 +245,12 @@ def test_pages_go_to_the_gpu_that_uses_them_with_xnack(measure, run, xnack):
 def test_xnack_is_off_where_pages_cannot_move(run):
     run(f"platforms/mi210.heddle --stack rocm --mode functional {ROCMINFO}",
         "gfx90a:sramecc[+]:xnack-", env={"HSA_XNACK": "1"})
+
+
+def test_kernels_of_two_threads_overlap(measure):
+    """Neither thread's host code takes simulated time."""
+    ran = measure(f"{NANO} -- {PROGRAMS / 'own_streams'}", "^PASS own_streams")
+    assert ran.stats["host"]["unordered"] is True
 
 
 @pytest.mark.full

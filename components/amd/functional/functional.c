@@ -94,16 +94,16 @@ struct run {
     struct work_placement common;
     uint32_t stored; /* vector registers and accumulators of a wavefront */
     uint32_t groups[3], next[3];
-    uint64_t left;         /* work-groups that have not begun */
-    uint32_t first, slots; /* its part of the lists of slots */
-    uint32_t live, free;   /* entries of live_groups and free_slots, from `first` on */
-    uint32_t still;        /* rounds since a work-group began or ended, */
-    uint64_t since;        /* and `instructions` at that time */
-    uint64_t instructions; /* of this launch */
-    uint64_t limit;        /* value of `instructions` at which the run ends, */
+    uint64_t left;          /* work-groups that have not begun */
+    uint32_t first, slots;  /* its part of the lists of slots */
+    uint32_t live, free;    /* entries of live_groups and free_slots, from `first` on */
+    uint32_t still;         /* rounds since a work-group began or ended, */
+    uint64_t since;         /* and `instructions` at that time */
+    uint64_t instructions;  /* of this launch */
+    uint64_t limit;         /* value of `instructions` at which the run ends, */
     const char *limited_by; /* and the option that says so */
-    uint64_t patient_to;   /* the limit behind the end of the program; 0: none */
-    bool observed;         /* each instruction is counted or recorded */
+    uint64_t patient_to;    /* the limit behind the end of the program; 0: none */
+    bool observed;          /* each instruction is counted or recorded */
     struct touch_launch touch;
 };
 

@@ -403,6 +403,9 @@ struct driver_api {
      * its end for as many cycles as --stall-limit says. In any thread, inside of other calls, too.
      * `ends` is false when another program has come, for front ends of several. */
     void (*program_ends)(bool ends);
+    /* The run may differ from others: several threads have asked for work at the same simulated
+     * time. `host.unordered` of the statistics says so. */
+    void (*note_unordered)(void);
     /* End of the program: writes statistics and traces, and what is known of a run that was
      * interrupted (heddle_platform.interrupt). Idempotent. Returns an exit status; if it is not
      * EXIT_CLEAN, a message is on stderr. */

@@ -868,6 +868,7 @@ static const struct driver_api api_table = {
     .set_attendant = api_set_attendant,
     .error_text = api_error_text,
     .program_ends = api_program_ends,
+    .note_unordered = host_time_note_unordered,
     .finish = api_finish,
     .user_queues = &driver_queue_api_table,
     .hide = api_hide,
