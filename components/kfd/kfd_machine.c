@@ -232,6 +232,8 @@ static void look_after_process(bool slept, uint32_t handed)
     if (!is_held_up()) {
         bool behind = (slept && sleeps()) || spent_ns > most_ns;
         kfd_now->behind = behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed;
+        if (kfd_now->behind && kfd_now->guest)
+            kfd.api->note_unordered();
     } else if (spent_ns > BESIDE_NS) {
         kfd_now->unordered = true;
         kfd.api->note_unordered();
