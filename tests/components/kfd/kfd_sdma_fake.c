@@ -108,9 +108,9 @@ bool kfd_queues_unreleased(void)
     return kfd_caches.unreleased;
 }
 
-void kfd_queues_released(const struct kfd_queue *q)
+void kfd_queues_released(const struct kfd_queue *queue)
 {
-    (void)q;
+    (void)queue;
     kfd_caches.unreleased = false;
 }
 
