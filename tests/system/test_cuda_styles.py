@@ -85,3 +85,11 @@ def test_program_passes_on_four_gpus(run, compiled, name, mode):
 def test_copies_between_gpus_take_the_time_of_their_way(run, compiled, nvlink, least, most, peers):
     run(f"{FOUR} --set nvlink={nvlink} -- {compiled('peer_rate')} {least} {most}", f"^{peers},",
         "^PASS")
+
+
+def test_every_call_of_a_program_is_a_packet(measure, compiled):
+    counted = measure("platforms/packet_direct.heddle --set arrays=1 --set banks=2 --set vram=1GiB"
+                      f" --set gpus_are=nvidia -- {compiled('groups')}", "^PASS").components
+    assert (10 < counted["driver"]["packets"] == counted["cpu"]["packets"]
+            == counted["device"]["calls_done"])
+    assert counted["device"]["malformed"] == 0
