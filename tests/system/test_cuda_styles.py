@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness import HEDDLE, ROOT, call
+from harness import HEDDLE, ORDERS, ROOT, call, same_bytes
 from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
@@ -78,6 +78,10 @@ def test_managed_variables_are_those_of_both_sides(run, by_nvcc):
 @pytest.mark.parametrize("name", ["peer_halo", *only_full("device_query", "thread_streams")])
 def test_program_passes_on_four_gpus(run, compiled, name, mode):
     run(f"{FOUR} --mode {mode} -- {compiled(name)}", "^PASS")
+
+
+def test_statistics_of_four_gpus_depend_on_no_order(measure, compiled):
+    same_bytes(measure, f"{FOUR} {{}} -- {compiled('peer_halo')}", [*ORDERS, "--threads=2"])
 
 
 @pytest.mark.parametrize("nvlink, least, most, peers", [("300GB/s", 150, 300, "peers"),
