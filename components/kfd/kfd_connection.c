@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,16 @@ struct kfd_process *kfd_process_of(const struct kfd_request *request)
 bool kfd_is_ringer(const struct kfd_request *request)
 {
     return request->connection && request->connection->rung;
+}
+
+bool kfd_connections_hear(void)
+{
+    bool any = false;
+    for (const struct kfd_connection *c = connections; c; c = c->next) {
+        struct pollfd message = {.fd = c->fd, .events = POLLIN};
+        any |= c->process == kfd_now && poll(&message, 1, 0) != 0;
+    }
+    return any || kfd_is_taking();
 }
 
 bool kfd_ringer_waits(bool *any)

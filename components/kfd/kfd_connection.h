@@ -46,6 +46,9 @@ int kfd_connection_call(struct kfd_request *request);
 int kfd_connection_give_up(struct kfd_request *request);
 int kfd_connection_gone(struct kfd_request *request);
 
+/* kfd_server.c: has a message been taken that is not handed over yet? */
+bool kfd_is_taking(void);
+
 /* The process of the connection has come, and goes on when all have that are waited for. */
 void kfd_gather(struct kfd_connection *c);
 

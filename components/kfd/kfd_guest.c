@@ -335,7 +335,7 @@ bool kfd_guest_sleeps(void)
     }
     if (folder)
         closedir(folder);
-    return !runs;
+    return !runs && !kfd_connections_hear();
 }
 
 /* ---- the end ---- */

@@ -224,13 +224,16 @@ static bool sleeps(void)
     return computes() && !kfd_ringer_waits(&any) && kfd_ringers_sleep();
 }
 
-/* This process has computed since its last request. `slept`: threads did at the last look. */
-static void look_after_process(bool slept)
+/* This process has computed since its last request. `slept`: threads did at the last look, before
+ * which `handed` requests had come. */
+static void look_after_process(bool slept, uint32_t handed)
 {
     uint64_t spent_ns = kfd_spent_ns() - kfd_now->spent_ns;
     uint64_t most_ns = kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS;
     if (!is_held_up()) {
-        kfd_now->behind = (slept && sleeps()) || spent_ns > most_ns;
+        bool behind = (slept && sleeps()) || spent_ns > most_ns;
+        if (behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+            kfd_now->behind = true;
     } else if (spent_ns > BESIDE_NS) {
         kfd_now->unordered = true;
         kfd.api->note_unordered();
@@ -250,7 +253,7 @@ static void look_after_threads(uint32_t handed)
         return;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
         if (computes())
-            look_after_process(slept);
+            look_after_process(slept, handed);
     }
 }
 

@@ -130,6 +130,9 @@ void kfd_answer(struct kfd_request *request, int result);
 bool kfd_ringer_waits(bool *any);
 /* Do all threads of this process sleep that have rung? */
 bool kfd_ringers_sleep(void);
+/* Is a message of this process on its way? A thread that has sent one sleeps, too. What was handed
+ * over meanwhile is to be looked at behind this. */
+bool kfd_connections_hear(void);
 /* Does the thread sleep, or has it ended? */
 bool kfd_thread_sleeps(pid_t pid, int thread);
 /* So many processes have to come before the first of them goes on. Before there are any. */

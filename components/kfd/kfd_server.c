@@ -24,6 +24,7 @@
 
 static struct {
     int poll, listener, control;
+    bool taking; /* atomic: the thread that takes messages does not wait for one */
 } own;
 
 static int run_end(struct kfd_request *request)
@@ -31,6 +32,11 @@ static int run_end(struct kfd_request *request)
     (void)request;
     kfd_machine_end();
     return KFD_LATER;
+}
+
+bool kfd_is_taking(void)
+{
+    return __atomic_load_n(&own.taking, __ATOMIC_SEQ_CST);
 }
 
 static void watch(int fd, void *what)
@@ -184,7 +190,10 @@ static void *take_messages(void *unused)
     for (;;) {
         struct epoll_event event;
         /* One at a time: a connection may be gone behind its first event. */
-        if (epoll_wait(own.poll, &event, 1, -1) != 1)
+        __atomic_store_n(&own.taking, false, __ATOMIC_SEQ_CST);
+        int count = epoll_wait(own.poll, &event, 1, -1);
+        __atomic_store_n(&own.taking, true, __ATOMIC_SEQ_CST);
+        if (count != 1)
             continue;
         if (event.data.ptr == &own.listener)
             accept_connection();
