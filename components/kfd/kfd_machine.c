@@ -224,14 +224,16 @@ static bool sleeps(void)
     return computes() && !kfd_ringer_waits(&any) && kfd_ringers_sleep();
 }
 
-/* This process has computed since its last request. `slept`: threads did at the last look. */
+/* This process has computed since its last request. `slept`: threads did at the last look, before
+ * which `handed` requests had come. */
 static void look_after_process(bool slept, uint32_t handed)
 {
     uint64_t spent_ns = kfd_spent_ns() - kfd_now->spent_ns;
     uint64_t most_ns = kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS;
     if (!is_held_up()) {
         bool behind = (slept && sleeps()) || spent_ns > most_ns;
-        kfd_now->behind = behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed;
+        if (behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+            kfd_now->behind = true;
         if (kfd_now->behind && kfd_now->guest)
             kfd.api->note_unordered();
     } else if (spent_ns > BESIDE_NS) {

@@ -365,7 +365,13 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
             f"bank conflicts of the LDS cost {conflicts:.0f} % of the wavefronts' cycles "
             f"({per_cent(kernel['lds_conflict'], kernel['lds_busy']):.0f} % of the cycles in which "
             "it works): rows with a word more would spread them")))
-    return [dataclasses.replace(limit, sentence=kernel.said(limit.sentence)) for limit in limits]
+    return [_told(kernel, limit) for limit in limits]
+
+
+def _told(kernel: Kernel, limit: Limit) -> Limit:
+    """In the words of its machine."""
+    tries = tuple(dataclasses.replace(one, reason=kernel.said(one.reason)) for one in limit.tries)
+    return dataclasses.replace(limit, sentence=kernel.said(limit.sentence), tries=tries)
 
 
 # ---- a run

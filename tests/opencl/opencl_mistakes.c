@@ -1,8 +1,19 @@
-/* Mistakes of programs that a message must name. Usage: opencl_mistakes unset|pointer. */
+/* Mistakes of programs that a message must name. Usage: opencl_mistakes unset|pointer [threads] */
 #include "opencl_check.h"
 
+#include <pthread.h>
+#include <stdbool.h>
+
+static bool has_threads;
+
+static void CL_CALLBACK take_state(cl_event event, cl_int state, void *data)
+{
+    (void)event;
+    *(cl_int *)data = state;
+}
+
 /* The program waits for events that only it could set. */
-static void wait_for_unset(void)
+static void *wait_for_unset(void *called)
 {
     cl_int error, state = 0;
     cl_command_queue queue = make_queue(0);
@@ -10,6 +21,8 @@ static void wait_for_unset(void)
     OK(error);
     OK(clEnqueueMarkerWithWaitList(queue, 1, &event, &marker));
     OK(clEnqueueMarkerWithWaitList(queue, 1, &marker, NULL));
+    if (has_threads) /* the library has a thread, too */
+        OK(clSetEventCallback(marker, CL_COMPLETE, take_state, called));
     OK(clFinish(queue));
     EXPECT(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, &marker));
     OK(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL));
@@ -22,6 +35,7 @@ static void wait_for_unset(void)
     EXPECT(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, &event));
     OK(clReleaseEvent(event));
     OK(clReleaseCommandQueue(queue));
+    return NULL;
 }
 
 static void pass_wrong_pointer(void)
@@ -32,10 +46,18 @@ static void pass_wrong_pointer(void)
 
 int main(int argc, char **argv)
 {
+    static cl_int called = 1;
+    pthread_t thread;
+    has_threads = argc > 2;
     begin();
-    if (argc > 1 && strcmp(argv[1], "unset") == 0)
-        wait_for_unset();
-    else
+    if (has_threads) {
+        CHECK(pthread_create(&thread, NULL, wait_for_unset, &called) == 0);
+        CHECK(pthread_join(thread, NULL) == 0);
+        CHECK(called < 0);
+    } else if (argc > 1 && strcmp(argv[1], "unset") == 0) {
+        wait_for_unset(NULL);
+    } else {
         pass_wrong_pointer();
+    }
     return end();
 }

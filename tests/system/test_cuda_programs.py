@@ -68,3 +68,10 @@ def test_recording_is_played_as_the_program_ran(measure, as_cuda, tmp_path, name
     told = measure(f"{machine} --record instructions={tmp_path}/traces -- {as_cuda(name)}")
     assert of_gpu(told.stats) == of_gpu(measure(
         f"{machine} --no-cache --play sass={tmp_path}/traces/kernelslist.g").stats)
+
+
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+@pytest.mark.parametrize("name", only_full("matmul_gpus", "allreduce", "peer_ring", "peer_copies"))
+def test_program_of_several_gpus_passes_on_four(run, as_cuda, name, mode):
+    run("platforms/a100_x4.heddle --generic --set sms=2 --set channels=2 --set vram=1GiB"
+        f" --mode {mode} -- {as_cuda(name)}", "^PASS")

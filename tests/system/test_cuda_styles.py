@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness import HEDDLE, ROOT, call
+from harness import HEDDLE, ORDERS, ROOT, call, same_bytes
 from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
@@ -80,8 +80,20 @@ def test_program_passes_on_four_gpus(run, compiled, name, mode):
     run(f"{FOUR} --mode {mode} -- {compiled(name)}", "^PASS")
 
 
+def test_statistics_of_four_gpus_depend_on_no_order(measure, compiled):
+    same_bytes(measure, f"{FOUR} {{}} -- {compiled('peer_halo')}", [*ORDERS, "--threads=2"])
+
+
 @pytest.mark.parametrize("nvlink, least, most, peers", [("300GB/s", 150, 300, "peers"),
                                                         ("0GB/s", 10, 32, "no peers")])
 def test_copies_between_gpus_take_the_time_of_their_way(run, compiled, nvlink, least, most, peers):
     run(f"{FOUR} --set nvlink={nvlink} -- {compiled('peer_rate')} {least} {most}", f"^{peers},",
         "^PASS")
+
+
+def test_every_call_of_a_program_is_a_packet(measure, compiled):
+    counted = measure("platforms/packet_direct.heddle --set arrays=1 --set banks=2 --set vram=1GiB"
+                      f" --set gpus_are=nvidia -- {compiled('groups')}", "^PASS").components
+    assert (10 < counted["driver"]["packets"] == counted["cpu"]["packets"]
+            == counted["device"]["calls_done"])
+    assert counted["device"]["malformed"] == 0

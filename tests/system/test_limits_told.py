@@ -187,7 +187,7 @@ def test_report_that_is_none_is_refused():
 # ---- streaming multiprocessors
 
 OF_SMS = {
-    "bandwidth": r"limited by the bandwidth of memory\[\*\]\.dram: ",
+    "bandwidth": r"limited by the bandwidth of (gpu\.)?memory\[\*\]\.dram: ",
     "coalescing": r"limited by lanes that do not coalesce: .* asks for (29|3\d) lines",
     "chain": "limited by a chain of loads, one behind the other: a warp has 0",
     "atomics": "limited by atomics on few words: .* on one word or few",

@@ -71,8 +71,10 @@ def test_same_code_takes_the_same_cycles_by_opencl_and_by_hip(measure, program, 
     assert launches["opencl"] == launches["hip"]
 
 
-def test_user_event_that_nobody_can_set_is_a_deadlock_and_fails(run, program):
-    done = run(f"{R9NANO} --mode functional -- {program('mistakes')} unset", r"PASSED: \d+ checks")
+@pytest.mark.parametrize("threads", ["", "threads"])
+def test_user_event_that_nobody_can_set_is_a_deadlock_and_fails(run, program, threads):
+    done = run(f"{R9NANO} --mode functional -- {program('mistakes')} unset {threads}",
+               r"PASSED: \d+ checks")
     assert len(re.findall(r"heddle: cl(?:Finish|WaitForEvents): deadlock: .* user event 0x",
                           done.output)) == 2
 

@@ -61,6 +61,16 @@ def test_what_is_said_of_a_planted_cause_is_confirmed(tmp_path, platform, cause)
           "--runs", 1, "--", PROGRAMS / "planted", cause], rf"^  (?:{says})")
 
 
+@pytest.mark.parametrize("cause, says", only_full(
+    ("occupancy", r"confirmed: gpu\.player\.shared=328KiB with gpu\.sm\.l1\.size=384KiB "
+     r"\(more warps fit on a sub-core\) changes the time by -\d"),
+    ("fp32", r"confirmed: gpu\.sm\.sm\.fp32_interval=1cy .* by -\d"),
+    ("shared_banks", "no setting of the machine takes this away")))
+def test_what_is_said_of_a_planted_cause_on_an_sm_is_confirmed(tmp_path, planted_cuda, cause, says):
+    call([HEDDLE, "whatif", "platforms/a100.heddle", "-o", tmp_path / "found", "--jobs", 2,
+          "--runs", 1, "--", planted_cuda, cause], rf"^  (?:{says})")
+
+
 def test_what_the_run_has_not_used_or_only_hands_on_is_left_out():
     run = {"components": {"a[0]": {"hits": 0}, "a[1]": {"hits": 3}, "b": {"hits": 0},
                           "a[0].p": {"hits": 1}},

@@ -5,13 +5,16 @@
 #include "components/hip/turns/hip_turns.h"
 
 /* The lock of turns is taken first, so that no wake() comes in between. */
-static void wait_for(const void *address)
+static bool wait_for(const void *address, bool watches)
 {
+    const struct timespec until = hip_turns_later(&(struct timespec){.tv_sec = 1});
     hip_turns_lock();
     pthread_mutex_unlock(&hip.lock);
-    hip_turns_wait(address, HIP_TURNS_SIGNAL, NULL);
+    bool woken = hip_turns_wait(address, HIP_TURNS_SIGNAL, watches ? &until : NULL)
+                 || !hip_turns_order_all();
     hip_turns_unlock();
     pthread_mutex_lock(&hip.lock);
+    return woken;
 }
 
 static void wake(const void *address)

@@ -77,10 +77,11 @@ struct hip_face {
     uint32_t (*take_event_number)(void);
 
     /* Turns. wait_for(): the thread, which holds the lock, waits until wake() has the same address,
-     * and gives lock and turn away meanwhile. make_thread(), which
-     * is called without the lock: an ordered thread. progressed(): the device has something to do.
+     * and gives lock and turn away meanwhile; false, with `watches`: no thread of the process could
+     * go on for a second. make_thread(), which is called without the lock: an ordered thread.
+     * progressed(): the device has something to do.
      */
-    void (*wait_for)(const void *address);
+    bool (*wait_for)(const void *address, bool watches);
     void (*wake)(const void *address);
     int (*make_thread)(void *(*start)(void *), void *argument);
     void (*progressed)(void);

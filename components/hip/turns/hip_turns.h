@@ -66,6 +66,8 @@ struct timespec hip_turns_deadline(clockid_t clock, const struct timespec *time)
 struct timespec hip_turns_later(const struct timespec *span);
 /* Whether the calling thread is counted, or the program's first one while none is. */
 bool hip_turns_is_ordered(void);
+/* With the lock: has the process no thread that is not counted? */
+bool hip_turns_order_all(void);
 /* The system's number of the calling thread; and whether the thread of that number is counted. */
 int hip_turns_task(void);
 bool hip_turns_is_counted(int task);

@@ -231,6 +231,12 @@ static void account_name_kernel(const struct trace_player *p, struct player_kern
                                 const char *name, const char *symbol, uint32_t gpu, uint32_t pc);
 static uint32_t sample_kernel_number(const char *symbol);
 
+/* ---- trace_copies.c ---- */
+
+/* false: not yet. */
+static bool copy_take(struct trace_player *p, const struct itrace_command *command);
+static bool copy_fill(struct trace_player *p);
+
 /* ---- player_host.c ---- */
 
 static bool host_step(struct trace_player *p);

@@ -46,7 +46,7 @@ static void wait_for_event(void)
         opencl_driver_note_wait(each->event);
         opencl.face->wait_ticket(each->event->ticket);
     } else {
-        opencl.face->wait_for(opencl_changes());
+        opencl.face->wait_for(opencl_changes(), false);
     }
 }
 

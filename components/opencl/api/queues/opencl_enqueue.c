@@ -289,13 +289,16 @@ static bool is_only_thread(void)
     return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
-/* No other thread can set the user event that the only thread waits for, so it fails. */
+/* No thread can set the user event that this one waits for, so it fails. */
 static void end_deadlock(struct opencl_event *event)
 {
+    if (event->state != CL_QUEUED)
+        return;
     struct opencl_event *unset = find_unset(event);
-    opencl_complain("deadlock: the program's only thread waits for user event %p, which it has not "
-                    "set (clSetUserEventStatus); the event is taken for failed",
-                    unset->object.handle);
+    opencl_complain(
+        "deadlock: the program waits for user event %p, which it has not set "
+        "(clSetUserEventStatus), and no thread can go on; the event is taken for failed",
+        unset->object.handle);
     unset->state = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     opencl_events_issue();
 }
@@ -303,10 +306,8 @@ static void end_deadlock(struct opencl_event *event)
 cl_int opencl_event_wait(struct opencl_event *event)
 {
     while (event->state == CL_QUEUED && opencl.face->library->lost == hipSuccess) {
-        if (is_only_thread())
+        if (is_only_thread() || !opencl.face->wait_for(opencl_changes(), true))
             end_deadlock(event);
-        else
-            opencl.face->wait_for(opencl_changes());
     }
     if (event->state == CL_SUBMITTED) {
         opencl_driver_note_wait(event);

@@ -1,0 +1,44 @@
+/* Copies of the host that a list of traces names: what they leave in the L2. */
+#include "trace_player_state.h"
+
+/* Copies wait for the kernels before them and hold up what follows, as those of the null stream do.
+ */
+static bool copy_take(struct trace_player *p, const struct itrace_command *command)
+{
+    bool fills = player_fills(p) && platform_mode() != PLATFORM_FUNCTIONAL;
+    if (command->kind != ITRACE_COMMAND_WRITE) { /* nothing that is simulated here */
+        p->command++;
+        return true;
+    }
+    if (fills && p->order_count)
+        return false;
+    if (fills && command->bytes) {
+        p->fill_at = command->address;
+        p->fill_end = command->address + command->bytes;
+    }
+    p->io.stats.copies_done++;
+    p->command++;
+    return true;
+}
+
+static bool copy_fill(struct trace_player *p)
+{
+    bool progress = false;
+    while (trace_player_l2_is_connected(p) && trace_player_l2_peek_reply(p)) {
+        trace_player_l2_pop_reply(p);
+        p->fills--;
+        progress = true;
+    }
+    while (p->fill_at != p->fill_end && trace_player_l2_can_send(p)) {
+        uint64_t line = p->fill_at & ~(uint64_t)127, end = line + 128;
+        end = end < p->fill_end ? end : p->fill_end;
+        unsigned first = (unsigned)(p->fill_at - line) / 32, last = (unsigned)(end - 1 - line) / 32;
+        uint8_t sectors = (uint8_t)((2u << last) - (1u << first));
+        trace_player_l2_send_fill(p, 0, line, sectors);
+        p->io.stats.sectors_filled += (uint64_t)__builtin_popcount(sectors);
+        p->fill_at = end;
+        p->fills++;
+        progress = true;
+    }
+    return progress;
+}
