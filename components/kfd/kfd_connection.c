@@ -224,6 +224,8 @@ void kfd_gather(struct kfd_connection *c)
 {
     struct kfd_connection **link = &own.gathered;
     if (own.come >= own.awaited) {
+        if (c->process && kfd_any_process(kfd_guest_lives))
+            kfd.api->note_unordered(); /* it comes at a time that depends on the host */
         go_on(c);
         return;
     }

@@ -194,6 +194,11 @@ static bool waits(const struct kfd_process *p)
     return any;
 }
 
+bool kfd_guest_lives(void)
+{
+    return kfd_now->guest && kfd_now->guest->entered && !kfd_now->gone;
+}
+
 bool kfd_guest_waits(void)
 {
     return kfd_now->guest && kfd_now->guest->entered && (kfd_now->gone || waits(kfd_now));

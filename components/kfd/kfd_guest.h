@@ -43,6 +43,8 @@ void kfd_guest_close(void);
 void kfd_guest_drop(const struct kfd_request *request);
 /* Has the guest calls that are not answered, or work that is not done? */
 bool kfd_guest_is_busy(void);
+/* Is it a guest that has entered, and has not ended? */
+bool kfd_guest_lives(void);
 /* Is it one that wants the engine to run? */
 bool kfd_guest_waits(void);
 /* Is it one that may ask for something before any simulated time passes? */

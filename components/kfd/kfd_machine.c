@@ -234,6 +234,8 @@ static void look_after_process(bool slept, uint32_t handed)
         bool behind = (slept && sleeps()) || spent_ns > most_ns;
         if (behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
             kfd_now->behind = true;
+        if (kfd_now->behind && kfd_now->guest)
+            kfd.api->note_unordered();
     } else if (spent_ns > BESIDE_NS) {
         kfd_now->unordered = true;
         kfd.api->note_unordered();

@@ -60,6 +60,15 @@ def test_a_process_has_its_turn_however_long_it_computes(run):
     assert sorted(sum(given, ())) == list(sum(sorted(given), ()))
 
 
+@pytest.mark.parametrize("how, unordered", [("device", None), ("sleeps", True)])
+def test_statistics_say_whether_the_host_had_a_say(run, tmp_path, how, unordered):
+    stats = tmp_path / "stats.json"
+    script = f"{MINE} 0 8 500 & {MINE} 0 2 500 {how} & wait"
+    run(f"{TINY} --shared 2 --stats {stats} -- /bin/sh -c '{script}'")
+    host = harness.json.loads(stats.read_text())["host"]
+    assert host.get("unordered") is unordered
+
+
 def test_four_processes_share_two_gpus(measure):
     """In any order, and without waiting for each other first."""
     programs = [f"{MINE} {i % 2} {2 + i} {500 << i} {how}"
