@@ -386,10 +386,24 @@ static const struct kfd_process *program_of(uint32_t device)
     return NULL;
 }
 
+/* Does a process with AMD's runtime use the device? Its copies name the machine's own views. */
+static bool is_viewed(uint32_t device)
+{
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
+        for (uint32_t i = 0; i < kfd.gpu_count && !p->guest; i++) {
+            if (p->device[i] == device)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void take(uint32_t device, void *to, const void *from, size_t size)
 {
     const struct kfd_process *p = program_of(device);
-    if (!p || !program_read_of(p->pid, to, (uintptr_t)from, size))
+    if (!p && is_viewed(device))
+        memcpy(to, from, size);
+    else if (!p || !program_read_of(p->pid, to, (uintptr_t)from, size))
         memset(to, 0, size);
 }
 
@@ -398,6 +412,8 @@ static void give(uint32_t device, void *to, const void *from, size_t size)
     const struct kfd_process *p = program_of(device);
     if (p)
         program_write_of(p->pid, (uintptr_t)to, from, size);
+    else if (is_viewed(device))
+        memcpy(to, from, size);
 }
 
 static void print(uint32_t device, const char *text, size_t size)
