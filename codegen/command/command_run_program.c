@@ -99,6 +99,17 @@ static void preload_hip(struct command *c, const char *program)
            1);
 }
 
+/* From a size on that follows from the processor's caches, the C library copies several pages at a
+ * time. Managed pages move when the host touches them, in an order that must be one on all hosts. */
+static void order_copies(struct command *c)
+{
+    const char *before = getenv("GLIBC_TUNABLES");
+    setenv("GLIBC_TUNABLES",
+           arena_printf(c->arena, "%s%sglibc.cpu.x86_non_temporal_threshold=0xfffffffffffffff",
+                        before ? before : "", before && *before ? ":" : ""),
+           1);
+}
+
 void run_put_libraries(struct command *c, const char *program)
 {
     const char *old = getenv("LD_LIBRARY_PATH"), *cuda = c->toolkit.cuda_folder;
@@ -108,6 +119,7 @@ void run_put_libraries(struct command *c, const char *program)
            1);
     offer_opencl(c);
     preload_hip(c, program);
+    order_copies(c);
 }
 
 static void set_environment(struct command *c, const struct build_result *built,
