@@ -235,8 +235,8 @@ def page_of(kernel: Kernel) -> str:
 
 def page(title: str, figures: dict[str, tuple[str, str]], kernels: list[Kernel]) -> str:
     return whole(title, f"<h1>{escape(title)}</h1>",
-                 [*(section(name, heading, figure(svg, "")) for name, (heading, svg) in figures.items()),
-                  *map(page_of, kernels)])
+                 [*(section(name, heading, figure(svg, ""))
+                    for name, (heading, svg) in figures.items()), *map(page_of, kernels)])
 
 
 def write_figure(folder: pathlib.Path, name: str, svg: str) -> None:
