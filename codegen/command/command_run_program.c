@@ -100,7 +100,8 @@ static void preload_hip(struct command *c, const char *program)
 }
 
 /* From a size on that follows from the processor's caches, the C library copies several pages at a
- * time. Managed pages move when the host touches them, in an order that must be one on all hosts. */
+ * time. Managed pages move when the host touches them, in an order that must be one on all
+ * hosts. */
 static void order_copies(struct command *c)
 {
     const char *before = getenv("GLIBC_TUNABLES");

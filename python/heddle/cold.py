@@ -86,7 +86,7 @@ def plot(kernels: Sequence[Launch], chosen: set[int], unit: str) -> str:
              draw.box(LEFT + 60, 8, 10, 10, draw.BLUE, "warm"),
              draw.text(LEFT + 74, 17, f"warm (perfect); instructions of {unit} a cycle", size=11)]
     for at in y.ticks():
-        parts += [draw.line(LEFT, y.at(at), width - 20, y.at(at), "#e4e4e4"),
+        parts += [draw.line(LEFT, y.at(at), width - 20, y.at(at), "#e8e8e8"),
                   draw.text(LEFT - 5, y.at(at) + 4, draw.tick_text(at), "end", 11)]
     for i, kernel in enumerate(ordered):
         left = LEFT + i * step

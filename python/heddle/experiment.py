@@ -21,7 +21,7 @@ from heddle.correction import Correction, correction
 from heddle.draw import escape
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
-from heddle.report.page import section, whole
+from heddle.report.page import figure, section, whole
 from heddle.trial import Statistics, Trials, add_options, cpu_seconds, launches, short
 
 MEMORY = [f"memory:{n}" for n in range(1, 11)]
@@ -147,7 +147,7 @@ def corrections(kernels: list[Kernel]) -> str:
 
 # ---- plots
 
-LEGEND = {"perfect": "black", "full-memory": "#c8a27a", "memory:N": "#2a60c0",
+LEGEND = {"perfect": draw.BLACK, "full-memory": "#c8a27a", "memory:N": "#2a60c0",
           "functional": "#2a8f3a", "formula": "#c03030", "formula-bytes": "#8040a0"}
 WIDTH, HEIGHT = 360, 240
 CONVERTER = "rsvg-convert"
@@ -163,7 +163,7 @@ def panel(kernel: Kernel, left: float, top: float, accuracy: bool) -> list[str]:
              draw.text((x.start + x.end) / 2, top + 218, "preceding launches, "
                        + ("accuracy in %" if accuracy else "IPC"), "middle", 11)]
     for at in y.ticks():
-        parts += [draw.line(x.start, y.at(at), x.end, y.at(at), "#e4e4e4"),
+        parts += [draw.line(x.start, y.at(at), x.end, y.at(at), "#e8e8e8"),
                   draw.text(x.start - 5, y.at(at) + 4, draw.tick_text(at), "end", 11)]
     parts += [draw.text(x.at(n), top + 204, str(n), "middle", 11) for n in range(0, 11, 2)]
     for mode, more in (("perfect", ""), ("full-memory", ""),
@@ -197,9 +197,13 @@ def plot(kernels: list[Kernel], accuracy: bool) -> str:
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Without columns that are empty."""
+    listed = list(rows)
+    kept = [i for i in range(len(head)) if any(str(row[i]) for row in listed)]
+
     def line(cell: str, words: Sequence[Any]) -> str:
-        return "<tr>" + "".join(f"<{cell}>{escape(str(w))}</{cell}>" for w in words) + "</tr>"
-    lines = [line("th", head), *(line("td", row) for row in rows)]
+        return "<tr>" + "".join(f"<{cell}>{escape(str(words[i]))}</{cell}>" for i in kept) + "</tr>"
+    lines = [line("th", head), *(line("td", row) for row in listed)]
     return "<table>" + "\n".join(lines) + "</table>"
 
 
@@ -231,8 +235,8 @@ def page_of(kernel: Kernel) -> str:
 
 def page(title: str, figures: dict[str, tuple[str, str]], kernels: list[Kernel]) -> str:
     return whole(title, f"<h1>{escape(title)}</h1>",
-                 [*(section(name, heading, svg) for name, (heading, svg) in figures.items()),
-                  *map(page_of, kernels)])
+                 [*(section(name, heading, figure(svg, ""))
+                    for name, (heading, svg) in figures.items()), *map(page_of, kernels)])
 
 
 def write_figure(folder: pathlib.Path, name: str, svg: str) -> None:
@@ -284,7 +288,8 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
         write_figure(folder, name, svg)
     if not chosen.corrections:
         write(folder / "index.html",
-              page(f"Warm-up: {trials.subject} on {chosen.platform_file}", figures, kernels))
+              page(f"Warm-up: {pathlib.Path(trials.subject).name} on "
+                   f"{pathlib.Path(chosen.platform_file).stem}", figures, kernels))
     if not shutil.which(CONVERTER):
         print(f"heddle experiment: no figure is a PDF, since '{CONVERTER}' is not installed "
               "(Debian: librsvg2-bin)", file=sys.stderr)

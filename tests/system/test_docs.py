@@ -49,6 +49,7 @@ CODE = re.compile(r"^```.*?^```$|^    .*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 OF_OTHERS = {"--cache-sim", "--toggle-collect", "--tool", "--trace-children",  # valgrind
              "--backend-ignore-hip", "--force", "--self-test-disable",  # hashcat
              "--gtp", "--precision",  # leela-zero
+             "--transfer-bandwidth", "--use-event-timer",  # clpeak
              "--extended-lambda", "--use_fast_math", "--default-stream"}  # nvcc
 SCRIPTS = ["dev", "packaging/*.sh", "tests/bench/*.sh", "tests/bench/*.py", "tests/fuzz/*.sh",
            "tests/mutation/*.sh", "tests/opencl/opencl_builtins.c", "tests/opencl/piglit_opencl.py",

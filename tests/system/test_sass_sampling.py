@@ -234,8 +234,10 @@ def test_experiment_compares_all_ways(sass, six):
     assert len(rows) == 4 * 16
     assert rows["3", "functional"] > 98 > rows["3", "none"]
     for name in "ipc.svg", "accuracy.svg":
-        assert (folder / name).read_text().count("polyline") >= 4
-    assert "six.g on " in (folder / "index.html").read_text()
+        drawn = (folder / name).read_text()
+        assert drawn.count("polyline") >= 4 and '"black"' not in drawn  # which the dark would hide
+    page = (folder / "index.html").read_text()
+    assert "<h1>Warm-up: six.g on " in page and page.count('<figure class="figure">') == 2
     launches.check_page(folder)
 
 

@@ -559,6 +559,21 @@ def test_page_draws_a_line_for_each_input_a_map_and_parallel_coordinates(swept, 
     assert {(r["n"], r["gpu.l2"]): int(r["cycles"]) for r in own} == cycles
 
 
+def test_page_opens_on_the_setting_that_changes_most(tmp_path):
+    """Not on the first: a larger L2 does not help where a second compute unit does. An input, which
+    changes more, comes behind settings of the machine."""
+    out = tmp_path / "out"
+    sweep(out, "--generic", "--vary", "gpu.l2=64KiB,128KiB", "--vary", "gpu.cus=1,4",
+          "--vary", "{n}=16,64", program=[PROGRAMS / "matmul_tiled", "{n}"])
+    call([HEDDLE, "report", out, "-o", tmp_path / "page.html"])
+    text = (tmp_path / "page.html").read_text()
+    listed = {name: re.findall('value="(.*?)"', options) for name, options in
+              re.findall('<select name="(x|map-x|map-y)">(.*?)</select>', text)}
+    assert listed == {"x": ["gpu.cus", "gpu.l2", "n"], "map-x": ["gpu.cus", "gpu.l2", "n"],
+                      "map-y": ["gpu.l2", "n", "gpu.cus"]}
+    assert "n: 16, 64</p>" in text
+
+
 def test_plots_have_their_numbers_beside_them(swept, tmp_path):
     call([HEDDLE, "report", swept.out, "-o", tmp_path, "--plot", "cycles:n:gpu.l2", "--plot",
           "pareto:time:gpu.l2", "--plot", "gpu.dram[*].bytes_read:n"])

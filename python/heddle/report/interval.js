@@ -113,7 +113,8 @@ function requestsDuring(from, to) {
         button.addEventListener("click", () => showRequest(found[i]));
         line.cells[0].replaceChildren(button);
     });
-    const told = found.length ? `The slowest of about ${began} that begin here; one shows its way.`
+    const told = found.length ? "The slowest of those that are under way here (about "
+        + `${began} begin here); one that you click shows its way.`
         : "The trace has no request here.";
     return [make("h3", "Requests"), make("p", told, {class: "soft"}),
             ...(found.length ? [table] : []), make("div", null, {id: "request-shown"})];

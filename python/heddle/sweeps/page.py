@@ -37,7 +37,7 @@ def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
 
 def _over(results: Results) -> str:
     """Any result over any setting, which sweep.js draws."""
-    settings = results.settings()
+    settings = [name for name, _ in by_effect(results)]
     if not settings or not results.done:
         return pages.section("results", "Results over settings", "<p>No point is done.</p>" if
                              settings else "<p>All points have the same settings, so there is "
@@ -108,18 +108,31 @@ def worth(results: Results, setting: str, of: str) -> list[tuple[str, float, int
     return found
 
 
+def _told_of(results: Results) -> str:
+    return "kernels" if sum(results.result("kernels").values()) > 0 else "time"
+
+
+def by_effect(results: Results) -> list[tuple[str, list[tuple[str, float, int]]]]:
+    """What settings are worth: those of the machine first, the largest change before others."""
+    machine, of = results.machine(), _told_of(results)
+    found = [(name, worth(results, name, of)) for name in results.settings()]
+    return sorted(found, key=lambda one: (one[0] not in machine, -max(
+        (abs(math.log(ratio)) for _, ratio, _ in one[1]), default=0)))
+
+
 def _worth(results: Results) -> str:
-    of = "kernels" if sum(results.result("kernels").values()) > 0 else "time"
     rows = []
-    for setting in results.machine():
+    for setting, found in by_effect(results):
+        if setting not in results.machine():
+            continue
         first = results.values(setting)[0]
-        for value, ratio, pairs in worth(results, setting, of):
+        for value, ratio, pairs in found:
             change = (ratio - 1) * 100
             rows.append([cell(setting), cell(first), cell(value),
                          cell(change, f"{change:+.2f}\u00a0%"), cell(pairs)])
     if not rows:
         return ""
-    told = "time in kernels" if of == "kernels" else "simulated time"
+    told = "time in kernels" if _told_of(results) == "kernels" else "simulated time"
     return pages.section(
         "worth", "What each setting is worth", table(
             "worth-0", ["setting", "from", "to", told, "pairs"], rows),
@@ -172,7 +185,8 @@ def page(folder: pathlib.Path) -> str:
             "on " + ", ".join(plan["platforms"])
             + (", set: " + ", ".join(plan["set"]) if plan["set"] else ""),
             *(" ".join(program["command"]) for program in plan["programs"] if program["command"]),
-            *(f"{name}: {', '.join(values)}" for name, values in plan["vary"].items())]
+            *(f"{name}: {', '.join(results.values(name))}" for name in results.settings()
+              if name not in ("platform", "program"))]
     title = folder.resolve().name
     head = f"<div><h1>{escape(title)}</h1>" + "".join(
         f'<p class="soft">{escape(line)}</p>' for line in told) + "</div>"
