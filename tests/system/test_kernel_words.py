@@ -77,7 +77,8 @@ def test_two_runs_are_compared_by_kernel_and_kind():
 
 
 def test_work_groups_a_launch_are_a_mean():
-    one, two = (launch(groups=n, unit_cycles=CYCLES, limiter="grid") for n in (1, 2))
+    one, two = (launch(groups=n, unit_cycles=CYCLES, longest=CYCLES, limiter="grid")
+                for n in (1, 2))
     assert "limited by the grid: 1 work-group a launch for" in words(one)
     assert "limited by the grid: 1.5 work-groups a launch for" in words(one, two)
 
@@ -91,7 +92,8 @@ def test_work_groups_a_launch_are_a_mean():
     ({"limiter": "lds", "vmcnt": BUSY * 4, "valu": 390},
      "limited by occupancy: the LDS lets only 3.0 of 10 wavefronts onto a SIMD, too few to hide "
      "loads", "chain"),
-    ({"limiter": "grid", "vmcnt": 610, "valu": 390, "unit_cycles": BUSY // 4, "groups": 16},
+    ({"limiter": "grid", "vmcnt": 610, "valu": 390, "unit_cycles": BUSY // 4,
+      "longest": CYCLES, "groups": 16},
      "limited by the grid: 16 work-groups a launch for 64 compute units, of whose time 75 % is "
      "without any", "occupancy"),
     ({"valu": BUSY * 4 * 8 // 10, "vmcnt": BUSY * 4},

@@ -209,7 +209,7 @@ def test_a_program_without_a_gpu_is_named(tmp_path):
 def test_stack_rocm_is_for_programs():
     tiny = "platforms/tiny.heddle --stack rocm"
     harness.run(tiny, "'--stack rocm' is for programs; name one", status=2)
-    harness.run(f"{tiny} --unified 0 -- /bin/true", "'--unified' is an option of heddle's HIP "
-                "library; leave out '--stack rocm'", status=2)
+    harness.run(f"{tiny} --unified 0 -- /bin/true", "'--unified' needs the machine in the "
+                "program's own process; leave out '--stack rocm' and '--shared'", status=2)
     harness.run(f"{tiny} --mode sampled -- /bin/true", "leave out '--stack rocm'", status=2)
     harness.run("platforms/tiny.heddle --stack cuda -- /bin/true", "hip.*rocm", status=2)
