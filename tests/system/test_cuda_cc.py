@@ -27,7 +27,8 @@ MISTAKES = {
     "outside": ("cudaErrorIllegalAddress", r"cudaDeviceSynchronize: kernel void outside<float>"
                 r"\(float\*, long long\), .*mistakes\.cu:8: .* \(block 0,0,0 thread 0,0,0\)"),
     "block": ("cudaErrorInvalidConfiguration", "a block of 5000 and a grid of 5000 threads"),
-    "shared": ("cudaErrorInvalidValue", "1048576 bytes of dynamic shared memory; the kernel has up to 49152"),
+    "shared": ("cudaErrorInvalidValue",
+               "1048576 bytes of dynamic shared memory; the kernel has up to 49152"),
     "free": ("cudaErrorInvalidValue", "cudaFree: 0x.* is host memory that CUDA has not allocated")}
 
 
