@@ -102,9 +102,11 @@ def kernels_of(done):
             for kernel in done.stats["kernels"]]
 
 
-@pytest.mark.parametrize("platform,name", [
-    ("r9nano", "events"), pytest.param("r9nano_x4", "devices", marks=pytest.mark.full)])
-def test_recorded_program_is_played_as_it_ran(measure, program, tmp_path, platform, name):
+@pytest.mark.parametrize("platform,name,share", [
+    ("r9nano", "events", 0), pytest.param("r9nano_x4", "devices", 0.03, marks=pytest.mark.full)])
+def test_recorded_program_is_played_as_it_ran(measure, program, tmp_path, platform, name, share):
+    """On several devices kernels may take a share more or less: commands of two devices that are
+    under way at once may come in another order."""
     command = f"platforms/{platform}.heddle --generic"
     plain = measure(f"{command} -- {program(name)}", r"PASSED: \d+ checks")
     recorded = measure(f"{command} --record api={tmp_path}/trace -- {program(name)}",
@@ -112,7 +114,10 @@ def test_recorded_program_is_played_as_it_ran(measure, program, tmp_path, platfo
     played = measure(f"{command} --play api={tmp_path}/trace", "^ratio: 1.000000$")
     assert plain.stats_file.read_text() == recorded.stats_file.read_text()
     assert len(kernels_of(plain)) > 3
-    assert kernels_of(played) == kernels_of(plain)
+    assert len(kernels_of(played)) == len(kernels_of(plain))
+    for ours, theirs in zip(kernels_of(played), kernels_of(plain)):
+        assert (ours[0], ours[2]) == (theirs[0], theirs[2])
+        assert abs(ours[1] - theirs[1]) <= share * theirs[1]
 
 
 def test_launch_that_no_trace_says_ends_the_recording(run, program, tmp_path):
