@@ -143,19 +143,9 @@ static bool write_registration(struct cuda_cc *cc, const units *all, const char 
 
 static const char suffix[] = "__static__";
 
-static bool is_name(char c)
-{
-    return strchr("_.$-", c)
-               ? c != 0
-               : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static size_t name_length(const char *name)
 {
-    size_t length = 0;
-    while (is_name(name[length]))
-        length++;
-    return length;
+    return strspn(name, "_.$-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
 }
 
 /* Copies text up to `end`, in which the name becomes `to`. Returns the end of the copy. */

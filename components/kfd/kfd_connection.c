@@ -86,23 +86,32 @@ static bool is_in_call(int thread)
     return false;
 }
 
-/* One that has run while they were looked at may have woken another one. */
-bool kfd_threads_rest(void)
+bool kfd_all_threads(bool (*is)(int thread))
 {
     char path[64];
-    uint64_t before = kfd_spent_ns();
-    if (kfd_now->rests)
-        return true;
     snprintf(path, sizeof path, "/proc/%d/task", (int)kfd_now->pid);
     DIR *folder = opendir(path);
-    bool rest = true;
-    for (const struct dirent *entry; folder && rest && (entry = readdir(folder));) {
-        int thread = atoi(entry->d_name);
-        rest = !thread || is_in_call(thread) || kfd_thread_sleeps(kfd_now->pid, thread);
+    bool all = true;
+    for (const struct dirent *entry; folder && all && (entry = readdir(folder));) {
+        int thread = atoi(entry->d_name); /* 0: "." and ".." */
+        all = !thread || is(thread);
     }
     if (folder)
         closedir(folder);
-    kfd_now->rests = rest && kfd_spent_ns() == before;
+    return all;
+}
+
+static bool is_in_call_or_asleep(int thread)
+{
+    return is_in_call(thread) || kfd_thread_sleeps(kfd_now->pid, thread);
+}
+
+/* One that has run while they were looked at may have woken another one. */
+bool kfd_threads_rest(void)
+{
+    uint64_t before = kfd_spent_ns();
+    if (!kfd_now->rests)
+        kfd_now->rests = kfd_all_threads(is_in_call_or_asleep) && kfd_spent_ns() == before;
     return kfd_now->rests;
 }
 

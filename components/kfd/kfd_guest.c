@@ -10,8 +10,6 @@
  * (kfd_machine.c, `behind`): it may wait for another one by means that are not seen here. */
 #include "kfd_guest.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -324,23 +322,17 @@ bool kfd_guest_is_busy(void)
     return (g->entered && g->calls && !kfd_now->gone) || has_work(g);
 }
 
+static bool is_asleep(int thread)
+{
+    return kfd_thread_sleeps(kfd_now->pid, thread);
+}
+
 /* Has the process no thread that runs, or waits for the disk? */
 bool kfd_guest_sleeps(void)
 {
-    char path[64];
-    bool runs = false;
     if (kfd_now->guest->calls)
         return false; /* it waits for the turn */
-    snprintf(path, sizeof path, "/proc/%d/task", (int)kfd_now->pid);
-    DIR *folder = opendir(path);
-    for (const struct dirent *entry; folder && !runs && (entry = readdir(folder));) {
-        if (!isdigit((unsigned char)entry->d_name[0]))
-            continue;
-        runs = !kfd_thread_sleeps(kfd_now->pid, atoi(entry->d_name));
-    }
-    if (folder)
-        closedir(folder);
-    return !runs && !kfd_connections_hear();
+    return kfd_all_threads(is_asleep) && !kfd_connections_hear();
 }
 
 /* ---- the end ---- */
