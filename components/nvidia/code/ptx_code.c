@@ -8,6 +8,7 @@
 
 #include "components/nvidia/code/ptx_private.h"
 #include "components/nvidia/code/ptx_services.h"
+#include "components/nvidia/ptx/ptx_object.h"
 #include "runtime/engine/bug.h"
 
 static struct ptx_code *codes;
@@ -35,18 +36,35 @@ static bool reads_clock(const struct ptx_module *m)
     return false;
 }
 
-static bool code_add(const char *name, uint64_t address, const char *text, size_t size, char *error,
-                     size_t error_size)
+static struct ptx_module *code_parse(const char *name, const char *text, size_t size, char *error,
+                                     size_t error_size)
 {
     struct ptx_error why;
     struct ptx_module *module = ptx_parse(name, text, size, &why);
-    if (!module) {
+    if (module)
+        ptx_layout(module);
+    else
         snprintf(error, error_size, "%s", why.text);
+    return module;
+}
+
+static struct ptx_module *code_read(const char *name, const char *text, size_t size,
+                                    struct code_object *object, char *error, size_t error_size)
+{
+    struct ptx_module *module = code_parse(name, text, size, error, error_size);
+    if (module)
+        ptx_object_describe(module, object);
+    return module;
+}
+
+static bool code_add(const char *name, uint64_t address, const char *text, size_t size, char *error,
+                     size_t error_size)
+{
+    struct ptx_module *module = code_parse(name, text, size, error, error_size);
+    if (!module)
         return false;
-    }
     if (module->warnings && *module->warnings)
         fprintf(stderr, "heddle: warning: %s", module->warnings);
-    ptx_layout(module);
     struct ptx_code *c = ptx_code_memory(NULL, sizeof *c);
     *c = (struct ptx_code){.next = codes,
                            .address = address,
@@ -179,6 +197,9 @@ static bool code_allocates(const struct ptx_code *code)
 }
 
 const struct ptx_services ptx_code_services = {
+    .read = code_read,
+    .image = ptx_image,
+    .release = ptx_free,
     .add = code_add,
     .remove = code_remove,
     .kernel = code_kernel,
