@@ -22,20 +22,6 @@ void *ptx_code_memory(void *old, size_t bytes)
     return made;
 }
 
-static bool reads_clock(const struct ptx_module *m)
-{
-    for (uint32_t f = 0; f < m->function_count; f++)
-        for (uint32_t i = 0; i < m->functions[f].instruction_count; i++)
-            for (uint32_t k = 0; k < m->functions[f].instructions[i].operand_count; k++) {
-                const struct ptx_operand *o = &m->functions[f].instructions[i].operands[k];
-                if (o->kind == PTX_OPERAND_SPECIAL
-                    && (o->index == PTX_SPECIAL_CLOCK || o->index == PTX_SPECIAL_CLOCK64
-                        || o->index == PTX_SPECIAL_GLOBALTIMER))
-                    return true;
-            }
-    return false;
-}
-
 static struct ptx_module *code_parse(const char *name, const char *text, size_t size, char *error,
                                      size_t error_size)
 {
@@ -70,8 +56,7 @@ static bool code_add(const char *name, uint64_t address, const char *text, size_
                            .address = address,
                            .size = module->image_bytes,
                            .module = module,
-                           .code = warp_prepare(module, address),
-                           .reads_clock = reads_clock(module)};
+                           .code = warp_prepare(module, address)};
     codes = c;
     return true;
 }
