@@ -40,6 +40,8 @@ struct warp_value {
 
 /* Appends an operation, which becomes invalid with the next one. */
 struct warp_op *warp_emit(struct warp_build *b, enum warp_run run);
+/* enum warp_kind of an operation that reads the special register. */
+uint8_t warp_kind_of_special(uint32_t which);
 void warp_use(struct warp_op *op, unsigned i, struct warp_value v);
 struct warp_value warp_temporary(struct warp_build *b, enum warp_bank bank);
 /* A row in which all lanes have the bits. */
