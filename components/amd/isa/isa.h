@@ -592,9 +592,6 @@ struct isa_scalar {
 /* "scalar load", "scalar store", "scalar atomic". */
 const char *isa_scalar_name(const struct isa_scalar *scalar);
 
-/* Describes a scalar access as isa_memory_describe() does a vector access; `valid` is `dwords`. */
-void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out);
-
 enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
                                    const struct isa_inst *inst, struct isa_scalar *out);
 
