@@ -111,7 +111,8 @@ bool kfd_threads_rest(void)
 {
     uint64_t before = kfd_spent_ns();
     if (!kfd_now->rests)
-        kfd_now->rests = kfd_all_threads(is_in_call_or_asleep) && kfd_spent_ns() == before;
+        kfd_now->rests = kfd_all_threads(is_in_call_or_asleep) && !kfd_connections_hear()
+                         && kfd_spent_ns() == before;
     return kfd_now->rests;
 }
 
@@ -307,8 +308,9 @@ static int run_rung(struct kfd_connection *c)
     if (ringers > 1)
         kfd.api->note_unordered();
     c->rung = true;
-    c->process->behind = false;
-    c->request.until_idle = kfd_queues_rung((uint32_t)c->call.word[0]);
+    kfd_goes_on();
+    c->request.until_idle = kfd_queues_rung((uint32_t)c->call.word[0], &c->request.queue);
+    c->request.until_done = c->call.word[1] != 0;
     return 0;
 }
 

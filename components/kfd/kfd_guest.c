@@ -332,7 +332,7 @@ bool kfd_guest_sleeps(void)
 {
     if (kfd_now->guest->calls)
         return false; /* it waits for the turn */
-    return kfd_all_threads(is_asleep) && !kfd_connections_hear();
+    return kfd_all_threads(is_asleep);
 }
 
 /* ---- the end ---- */

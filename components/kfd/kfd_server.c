@@ -138,7 +138,7 @@ static void begin_call(struct kfd_connection *c, const struct kfd_call *call, in
     c->call = *call;
     memset(c->call.bytes + call->size, 0, sizeof call->bytes - call->size);
     c->passed = passed;
-    c->request.until_idle = false;
+    c->request.until_idle = c->request.until_done = false;
     c->request.argument = c->call.bytes;
     c->request.aside = call->kind == KFD_SAY_IOCTL    ? kfd_ioctl_is_aside(call->word[0])
                        : call->kind == KFD_SAY_DRIVER ? kfd_guest_is_aside(call)
