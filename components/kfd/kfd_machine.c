@@ -24,6 +24,7 @@
 
 #include "components/host/start/heddle_start.h"
 #include "kfd_calls.h"
+#include "kfd_gather.h"
 #include "kfd_guest.h"
 #include "runtime/session/run_ledger.h"
 
@@ -35,6 +36,7 @@
 #define BESIDE_NS   UINT64_C(2000000000)
 #define STUCK_MOST  20000   /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS     1000000 /* between two looks at signals that packets wait for */
+#define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
 
 struct kfd_machine kfd;
 
@@ -411,8 +413,11 @@ void kfd_machine_end(void)
 /* A packet may wait for a signal which the program changes without any call. */
 static void rest(uint32_t handed)
 {
-    const struct timespec moment = {0, HELD_NS};
-    wait_for_requests(handed, kfd_any_process(kfd_queues_held) ? &moment : NULL);
+    const struct timespec moment = {0, HELD_NS}, look = {0, LACK_NS};
+    bool lacks = kfd_gather_lacks();
+    wait_for_requests(handed, kfd_any_process(kfd_queues_held) ? &moment : lacks ? &look : NULL);
+    if (lacks && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+        kfd_gather_look();
 }
 
 void kfd_machine_run(void)

@@ -139,8 +139,6 @@ bool kfd_connections_hear(void);
 bool kfd_thread_sleeps(pid_t pid, int thread);
 /* Is it so for all threads of this process? */
 bool kfd_all_threads(bool (*is)(int thread));
-/* So many processes have to come before the first of them goes on. Before there are any. */
-void kfd_connections_await(uint32_t processes);
 /* Do all threads of this process sleep, or wait for an answer? */
 bool kfd_threads_rest(void);
 /* Has the thread rung that makes the request? */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "kfd_calls.h"
+#include "kfd_gather.h"
 #include "kfd_guest.h"
 
 static struct {
@@ -234,7 +235,7 @@ int main(int count, char **words)
     }
     own.listener = atoi(words[1]);
     own.control = open_control(words[2]);
-    kfd_connections_await((uint32_t)atoi(words[3]));
+    kfd_gather_await((uint32_t)atoi(words[3]), strcmp(words[2], "serve") == 0);
     own.poll = epoll_create1(EPOLL_CLOEXEC);
     watch(own.listener, &own.listener);
     watch(own.control, &own.control);
