@@ -1,5 +1,5 @@
 /* Processes that wait for each other before the first of them goes on (`--shared N`), in the order
- * of their numbers in the system. When nobody else can come, all are refused: each process that the
+ * of their numbers in the system. When no others can come, all are refused: each process that the
  * command has started waits here, or for one that it has started itself. */
 #include "kfd_gather.h"
 
@@ -18,7 +18,7 @@ static struct {
     uint32_t awaited, come; /* before the first of them goes on; that have come */
     struct kfd_connection *gathered;
     bool serves;  /* programs come from elsewhere */
-    bool stuck;   /* nobody could come at the last look */
+    bool stuck;   /* no others could come at the last look */
     bool refused; /* too few have come */
 } own;
 

@@ -10,7 +10,7 @@
 void kfd_gather_await(uint32_t processes, bool serves);
 /* The process of the connection has come, and goes on when all have that are waited for. */
 void kfd_gather(struct kfd_connection *c);
-/* It has ended. */
+/* The process has ended. */
 void kfd_gather_drop(const struct kfd_connection *c);
 /* Do processes of a command wait for others? */
 bool kfd_gather_lacks(void);

@@ -28,18 +28,17 @@
 #include "kfd_guest.h"
 #include "runtime/session/run_ledger.h"
 
-#define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
+#define SLICE_PS    UINT64_C(20000000)   /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS UINT64_C(100000000)  /* most kernels are over by then */
 #define LOOK_NS     5000000              /* between two looks at threads */
 #define MOMENT_NS   50000                /* between two looks at threads beside one that waits */
 #define SPIN_NS     UINT64_C(1000000000) /* programs compile kernels and compare results for less */
 #define BESIDE_NS   UINT64_C(2000000000)
-#define STUCK_MOST  20000   /* looks of 50 us at a kernel and a program that both wait */
-#define HELD_NS     1000000 /* between two looks at signals that packets wait for */
+#define STUCK_MOST  20000     /* looks of 50 us at a kernel and a program that both wait */
+#define HELD_NS     1000000   /* between two looks at signals that packets wait for */
 #define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
 
 struct kfd_machine kfd;
-
 
 static struct {
     struct kfd_request *list;    /* atomic: handed over, the youngest first */

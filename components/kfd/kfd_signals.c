@@ -4,7 +4,7 @@
  * ROCr's own function is called, which does all that it does otherwise. Threads that have asked for
  * no work are not held.
  *
- * Other functions of ROCr copy by the GPU and look at the copy's signal until it is over. A doorbell
+ * Other functions of ROCr copy by the GPU, and look at the signal of the copy. A doorbell
  * that is rung inside of them holds the thread until the queue is done. */
 #include "interpose.h"
 #include "kfd_client.h"

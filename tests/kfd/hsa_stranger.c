@@ -242,8 +242,8 @@ static void run_release(void)
         EXPECT(sum[i] == 2 * i);
 }
 
-/* Packets with host code between them that waits for nothing, so how far the first has come when the
- * second is there is up to the host. */
+/* Packets with host code between them that waits for nothing. How far the first has come when
+ * the second is there is up to the host. */
 static void run_pause(void)
 {
     hsa_queue_t *queue = new_queue(0, 64);
@@ -477,11 +477,11 @@ int main(int count, char **words)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"signals", run_signals}, {"any", run_any},        {"handler", run_handler},
-                 {"threads", run_threads}, {"crowd", run_crowd},    {"values", run_values},
-                 {"ring", run_ring},       {"queues", run_queues},  {"settings", run_settings},
-                 {"times", run_times},     {"chain", run_chain},    {"locked", run_locked},
-                 {"agents", run_agents},   {"fault", run_fault},    {"fork", run_fork},
+    } cases[] = {{"signals", run_signals}, {"any", run_any},         {"handler", run_handler},
+                 {"threads", run_threads}, {"crowd", run_crowd},     {"values", run_values},
+                 {"ring", run_ring},       {"queues", run_queues},   {"settings", run_settings},
+                 {"times", run_times},     {"chain", run_chain},     {"locked", run_locked},
+                 {"agents", run_agents},   {"fault", run_fault},     {"fork", run_fork},
                  {"again", run_again},     {"release", run_release}, {"pause", run_pause}};
     if (count != 4)
         return 2;
