@@ -79,7 +79,8 @@ void warp_lower_call(struct warp_build *b);
 void warp_lower_lanes(struct warp_build *b);
 void warp_lower_barrier(struct warp_build *b);
 void warp_lower_mbarrier(struct warp_build *b);
-void warp_lower_video(struct warp_build *b);
+void warp_lower_simd_video(struct warp_build *b);
+void warp_lower_scalar_video(struct warp_build *b);
 void warp_lower_matrix(struct warp_build *b);
 void warp_lower_nothing(struct warp_build *b);
 
