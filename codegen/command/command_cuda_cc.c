@@ -286,6 +286,7 @@ static bool compile(struct cuda_cc *cc, const char *source)
                          : cc->output      ? cc->output
                                            : named_after(cc, source, ".o");
     if (!ptx || !fatbin || !object || !compile_device(cc, source, ptx)
+        || !(cc->relocatable || cuda_cc_is_complete(cc, ptx))
         || !(cc->relocatable ? cuda_cc_make_bitcode : cuda_cc_write_fatbin)(cc, ptx, fatbin)
         || !compile_host(cc, source, fatbin, object))
         return false;

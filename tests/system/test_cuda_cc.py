@@ -108,6 +108,35 @@ def test_device_code_of_several_files_is_linked(run, tmp_path):
     run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
 
 
+def test_device_code_of_archives_is_linked(run, tmp_path):
+    """Named by its file or by -l; its kernels are those of the program."""
+    for name in ("main", "parts"):
+        call([HEDDLE, "cuda-cc", "-dc", PROGRAMS / f"separate/{name}.cu", "-o",
+              tmp_path / f"{name}.o"])
+    call(["ar", "rcs", tmp_path / "libparts.a", tmp_path / "parts.o"])
+    for words in ([tmp_path / "libparts.a"], ["-L", tmp_path, "-lparts"]):
+        call([HEDDLE, "cuda-cc", tmp_path / "main.o", *words, "-o", tmp_path / "whole"])
+        run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
+
+
+def test_what_no_file_defines_is_named(tmp_path):
+    """With the place that uses it, and the nearest name with its file."""
+    (tmp_path / "a.cu").write_text(
+        "__device__ float scale_by(float x);\nextern __device__ int table[4];\n"
+        "__global__ void k(float *p)\n{\n    *p = scale_by(*p) + table[1];\n}\n"
+        "int main() { k<<<1, 1>>>(0); }\n")
+    (tmp_path / "b.cu").write_text("__device__ float scaleby(float x) { return 2 * x; }\n")
+    place = r"a\.cu:5:\d+: error: nothing defines 'scale_by\(float\)', which device code uses"
+    for name, words, messages in (
+            ("a", [], [place + r" \(-rdc=true", r"a\.cu:5:\d+: error: nothing defines 'table'"]),
+            ("ab", ["-rdc=true", tmp_path / "b.cu"],
+             [place + r"; did you mean 'scaleby\(float\)' of .*b\.cu\?$"])):
+        told = call([HEDDLE, "cuda-cc", tmp_path / "a.cu", *words, "-o", tmp_path / name],
+                    messages[0], status=1)
+        assert all(re.search(message, told.stderr, re.M) for message in messages), told.stderr
+        assert not (tmp_path / name).exists()
+
+
 def test_device_code_of_another_compiler_is_not_linked(tmp_path):
     (tmp_path / "a.s").write_text('.section __nv_relfatbin,"a"\n.long 0xba55ed50\n'
                                   '.section __nv_module_id,"a"\n.asciz "x"\n')
