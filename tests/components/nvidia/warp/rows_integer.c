@@ -69,7 +69,8 @@ static U video(U a, U b, U c, struct video v)
             x = v.s ? (int16_t)p : p;
             y = v.s ? (int16_t)q : q;
         }
-        const int64_t results[] = {x + y,         x - y,         x + y >= 0 ? (x + y + 1) >> 1 : (x + y) >> 1, llabs(x - y),
+        int64_t average = x + y >= 0 ? (x + y + 1) >> 1 : (x + y) >> 1;
+        const int64_t results[] = {x + y,         x - y,         average, llabs(x - y),
                                    x < y ? x : y, x < y ? y : x, x > y};
         t = results[v.op];
         if (v.sat)
