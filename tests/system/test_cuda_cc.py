@@ -108,6 +108,39 @@ def test_device_code_of_several_files_is_linked(run, tmp_path):
     run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
 
 
+@pytest.mark.parametrize("instruction", ["wgmma.fence.sync.aligned", "cp.async.bulk.commit_group",
+                                         "tcgen05.wait::ld.sync.aligned"])
+def test_instructions_that_are_not_executed_are_named(run, tmp_path, instruction):
+    """A warning when the module is loaded; the launch that reaches it fails, others go on."""
+    (tmp_path / "a.cu").write_text(f"""#include <cstdio>
+__global__ void good(int *p) {{ *p = 7; }}
+__global__ void bad(int *p)
+{{
+    asm volatile("{instruction};");
+}}
+int main()
+{{
+    int *p;
+    cudaMallocManaged(&p, 4);
+    bad<<<1, 1>>>(p);
+    std::printf("%s\\n", cudaGetErrorName(cudaGetLastError()));
+    good<<<1, 1>>>(p);
+    std::printf("%s %d\\n", cudaGetErrorName(cudaDeviceSynchronize()), *p);
+}}
+""")
+    call([HEDDLE, "cuda-cc", "-arch=sm_80", tmp_path / "a.cu", "-o", tmp_path / "a"])
+    place = rf"a\.cu:5: {re.escape(instruction)} is not executed \(kernel 'bad\(int\*\)'\)"
+    run(f"{MACHINE} -- {tmp_path / 'a'}", f"^heddle: warning: .*{place}",
+        f"^heddle: cudaLaunchKernel: .*{place}", "^cudaErrorLaunchFailure$", "^cudaSuccess 7$",
+        status=3)
+
+
+def test_libraries_that_are_not_there_are_named(tmp_path):
+    (tmp_path / "a.cu").write_text("#include <cstdio>\n#include <thrust/sort.h>\nint main() {}\n")
+    call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"],
+         r"a\.cu' includes thrust, a library of NVIDIA's that heddle does not have", status=1)
+
+
 def test_device_code_of_archives_is_linked(run, tmp_path):
     """Named by its file or by -l; its kernels are those of the program."""
     for name in ("main", "parts"):
