@@ -183,8 +183,8 @@ def within(budget: argparse.Namespace, found: list[Parameter], each: float,
     runs = spent + sum(len(one.points) for one in kept)
     left = "" if len(kept) == len(found) else (
         f", of {len(found)}; those of the fullest components come first, the others are not tried")
-    print(f"heddle whatif: {runs} runs of about {each:.2g} s for {len(kept)} parameters{left}",
-          file=sys.stderr)
+    print(f"heddle whatif: {runs} runs of about {each:.2g} s for "
+          f"{counted(len(kept), 'parameter')}{left}", file=sys.stderr)
     return kept
 
 
@@ -216,6 +216,10 @@ def examine(chosen: argparse.Namespace, study: Study) -> Found:
 
 
 # ---- what is told
+
+
+def counted(number_of: int, one: str) -> str:
+    return f"{number_of} {one}{'' if number_of == 1 else 's'}"
 
 
 def percent(change: float) -> str:
@@ -266,8 +270,10 @@ def lines(found: Found, top: int) -> list[str]:
     told += ["", *table(moving[:top], base, floor)]
     if len(moving) > top:
         told.append(f"{len(moving) - top} others change less; --top {len(moving)} shows them")
-    told.append(f"{len(found.parameters) - len(moving)} of {len(found.parameters)} parameters "
-                "change nothing, or have no other value that is allowed")
+    still = len(found.parameters) - len(moving)
+    if still:
+        told.append(f"{counted(still, 'other')} changed nothing, or had no other value that is "
+                    "allowed")
     return [*told, *(f"both {told_of(point, base)}" for point in found.pairs)]
 
 
