@@ -21,7 +21,8 @@ import sys
 import time
 from typing import Any, Sequence
 
-from heddle import differences, draw, kernels, limits, sensitivity, words as command_line
+from heddle import (differences, draw, kernels, limits, made, sensitivity,
+                    words as command_line)
 from heddle.files import csv_text, write
 from heddle.judged import Limit, Setting
 from heddle.mistakes import Mistake
@@ -327,7 +328,7 @@ def rows_csv(found: Found) -> str:
                       point.message] for one in found.parameters for point in one.points.values()))
 
 
-def as_json(found: Found) -> str:
+def as_json(found: Found, made_by: dict[str, str]) -> str:
     def point(one: Point) -> dict[str, Any]:
         return {"set": list(one.settings), "time_ps": one.result, "message": one.message,
                 "change": one.change(found.base) if one.result else None}
@@ -338,7 +339,7 @@ def as_json(found: Found) -> str:
                   for setting, one in found.diagnosis.tried],
         "verdict": found.diagnosis.verdict(found.base, found.floor)}
     return json.dumps({
-        "run": found.name, "time_ps": found.base, "cycles": found.cycles,
+        "run": found.name, "made": made_by, "time_ps": found.base, "cycles": found.cycles,
         "noise_floor": found.floor,
         "disturbed": [point(one) for one in found.disturbed], "diagnosis": diagnosis,
         "parameters": [{"parameter": one.name, "value": one.value,
@@ -368,7 +369,7 @@ def main(words: Sequence[str]) -> int:
     found = examine(chosen, study)
     print("\n".join(lines(found, chosen.top)))
     for name, text in (("csv", rows_csv(found)), ("svg", tornado(found, chosen.top)),
-                       ("json", as_json(found))):
+                       ("json", as_json(found, made.now(chosen.heddle)))):
         write(study.folder / f"whatif.{name}", text)
     print(f"{study.points} runs, {study.finished} of them now, in "
           f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot",
