@@ -21,7 +21,7 @@ import sys
 import time
 from typing import Any, Sequence
 
-from heddle import (differences, draw, kernels, limits, made, sensitivity,
+from heddle import (differences, draw, floor as noise, kernels, limits, made, sensitivity,
                     words as command_line)
 from heddle.files import csv_text, write
 from heddle.judged import Limit, Setting
@@ -30,7 +30,7 @@ from heddle.progress import progress_on
 from heddle.sensitivity import Parameter, Point
 from heddle.statistics_file import Statistics, number, read, title
 from heddle.sweeps import plan as plans
-from heddle.sweeps.database import DONE
+from heddle.sweeps.database import DONE, Reading
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
 
 PAIRED = 3         # parameters that are combined
@@ -129,6 +129,22 @@ class Study:
             point.result = taken if state == DONE else None
             point.message, point.status = message or "", status or 0
 
+    def counters(self, disturbed: int) -> dict[str, float]:
+        """By how much each counter differs at most between the run without changes and those that
+        are disturbed, the first of `runs`; a share."""
+        values: dict[tuple[str, str], list[float]] = {}
+        for name, runs in (("base", 1), ("runs", disturbed)):
+            reading = Reading(self.folder / name)
+            for path, counter, value in reading.rows(
+                    "SELECT path, name, value FROM components WHERE point <= ?", runs):
+                values.setdefault((path, counter), []).append(value)
+            reading.close()
+        shares = {}
+        for (path, counter), seen in values.items():
+            least = min(seen) if len(seen) > disturbed else 0  # one that is 0 is not there
+            shares[f"{path} {counter}"] = 1 - least / max(seen) if max(seen) > 0 else 0.0
+        return shares
+
     @property
     def base_file(self) -> str:
         """The statistics of the run without changes."""
@@ -206,6 +222,7 @@ def examine(chosen: argparse.Namespace, study: Study) -> Found:
         run.get("stamp", {}).get("settings", {})), study.seconds, 1 + len(shaken) + PAIRED)
     study.run("runs", [*shaken, *(point for one in found for point in one.points.values())])
     floor = max([LEAST, *(abs(point.change(result)) for point in shaken)])
+    noise.keep(run, floor, study.counters(len(shaken)), 1 + len(shaken))
     if diagnosis:
         diagnosis.take(found)
     found.sort(key=lambda one: (-one.effect(result), one.name))
