@@ -16,8 +16,8 @@ from heddle.files import digest, write
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, number
 
-# The largest of the floors of docs/evidence/limits.md, section "Chance", rounded up.
-ASSUMED = 0.02
+# The largest of the ten floors of docs/evidence/limits.md, rounded up.
+ASSUMED = 0.04
 
 
 @dataclasses.dataclass(frozen=True)

@@ -68,9 +68,9 @@ def test_noise_floor_is_found_by_what_ran(measure, heddle, tmp_path, monkeypatch
                       for size, n in (("8KiB", 64), ("256KiB", 64), ("64KiB", 64), ("8KiB", 32)))
     monkeypatch.setenv("HEDDLE_CACHE", str(tmp_path))
     files = [one.stats_file for one in (a, b, c)]
-    heddle(f"stats {files[0]} {files[1]}", "^noise floor: 2 %, assumed", r"gpu.l2\[\*\] evictions")
+    heddle(f"stats {files[0]} {files[1]}", "^noise floor: 4 %, assumed", r"gpu.l2\[\*\] evictions")
     floor.keep(other.stats, 0.3, {}, 9)
-    heddle(f"stats {files[0]} {files[1]}", "^noise floor: 2 %, assumed")
+    heddle(f"stats {files[0]} {files[1]}", "^noise floor: 4 %, assumed")
     floor.keep(a.stats, 0.9, {"gpu.l2[*] evictions": 1.0}, 4)
     told = heddle(f"stats {files[0]} {files[1]}", "^noise floor: 90 %, measured by .* in 4 runs",
                   "matmul_tiled.*within the noise floor$", "noise floor are left out$")
