@@ -357,7 +357,7 @@ struct model_domain {
     const char *name; /* "core" */
     uint64_t hz;
     struct model_place place;
-    const char *path; /* of the body that declares it; NULL: of a component by itself */
+    const char *path;           /* of the body that declares it; NULL: of a component by itself */
     struct model_param setting; /* where `hz` comes from, if there is such a body */
 };
 

@@ -71,7 +71,7 @@ static void count_groups(struct table *t)
                 t->rows.items[i].group += t->rows.items[k].members;
 }
 
-/* Of a link that connections go over by that name, once. */
+/* A link that connections go over by that name gets its two rows, once. */
 static void add_link(struct table *t, const struct model *m, const struct model_link_type *link)
 {
     bool used = false;

@@ -21,8 +21,8 @@ static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz,
 /* Clocks above 1 THz would have edges closer than the picosecond that time is counted in. */
 #define MAX_HZ ((int64_t)1000000000000)
 
-static void add_setting(struct elaboration *e, const struct node *node,
-                        const struct ast_item *item, bool overridden, struct span place)
+static void add_setting(struct elaboration *e, const struct node *node, const struct ast_item *item,
+                        bool overridden, struct span place)
 {
     struct model_domain *domain = &e->domains.items[e->domains.count - 1];
     struct plain_setting from = {

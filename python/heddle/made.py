@@ -10,7 +10,8 @@ from typing import Mapping
 
 from heddle import words as command_line
 
-TOOLKIT = ("--heddle=", "--hip=", "--library=")  # what stands before the words that a user has typed
+# What stands before the words that a user has typed.
+TOOLKIT = ("--heddle=", "--hip=", "--library=")
 
 
 def _typed() -> str:

@@ -6,7 +6,8 @@
 
 The former has `heddle whatif` run each program, disturbed, and with each setting that the first
 sentence proposes, and prints how much longer kernels took, and the noise floor; when no setting
-saves a tenth, also with the first settings of all sentences together. The latter runs each program with and without the report in turns."""
+saves a tenth, also with the first settings of all sentences together. The latter runs each program
+with and without the report in turns."""
 import argparse
 import csv
 import io

@@ -115,7 +115,8 @@ def test_clocks_and_links_have_a_row_with_the_source_of_each():
 
 
 @pytest.mark.parametrize("prefix, paths", [
-    ("x", ["a.", "core="]), ("a.", ["a.size=", "a.other."]), ("a[1].", ["a[1].size=", "a[1].other."]),
+    ("x", ["a.", "core="]), ("a.", ["a.size=", "a.other."]),
+    ("a[1].", ["a[1].size=", "a[1].other."]),
     ("a.other.", ["a.other.bits=", "a.other.way="]),
     ("a.other.way=", ["a.other.way=up", "a.other.way=down"]), ("a.none.", []), ("a.pick.", [])])
 def test_paths_go_one_step_further(own, prefix, paths):

@@ -11,7 +11,8 @@
 | `host` | what simulating each point cost |
 | `sessions` | when, where and by which command points were run |
 
-All but the last two depend on nothing but the sweep: not on the order of points, nor on interruptions.
+All but the last two depend on nothing but the sweep: not on the order of points, nor on
+interruptions.
 
 One process writes it, and each change is one transaction. Workers append results to files of their
 own in `work/`, which are read here; so what they have done is there after any kill, and is read
