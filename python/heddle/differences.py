@@ -208,7 +208,7 @@ def lines(runs: Sequence[Statistics], files: Sequence[str], only: str | None = N
         yield ""
     found, below = changes(runs, only, floor)
     shown = found if everything else found[:SHOWN]
-    hidden = "; --all shows all" if len(shown) < len(found) else ""
+    hidden = "; --all shows all" if len(shown) < len(found) + below else ""
     small = left_out(below)
     rows = []
     for change in shown:

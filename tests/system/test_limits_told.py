@@ -224,8 +224,8 @@ SMS_CHEAP = ("chain", "shared_banks", "grid")
 def test_first_sentence_names_the_planted_cause_on_an_sm(planted_cuda, cause):
     """The A100's memory does not come near its bandwidth in this model, the H100's does."""
     machine = "h100" if cause == "bandwidth" else "a100"
-    sentence = longest(run(f"platforms/{machine}.heddle --generic --report limits -- "
-                           f"{planted_cuda} {cause}"))
+    done = run(f"platforms/{machine}.heddle --generic --report limits -- {planted_cuda} {cause}")
+    sentence = longest(done)
     assert re.match(OF_SMS[cause], sentence), sentence
     for said in (one for of in sentences(done.stderr).values() for one in of):
         assert re.search("confidence: (high|medium|low)", said), said
