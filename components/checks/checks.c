@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
+#include "races.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -15,6 +16,7 @@
 
 /* What the program is checked for, in the order in which checks hear of things. */
 static const struct check *const checks[] = {
+    &check_races,
     NULL, /* the end */
 };
 
