@@ -1,12 +1,15 @@
 /* See checks.h. Everything here is of the host: no state of the simulation. */
 #include "checks.h"
 
+#include "bounds.h"
+#include "check_code.h"
+#include "races.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
-#include "races.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -17,6 +20,8 @@
 /* What the program is checked for, in the order in which checks hear of things. */
 static const struct check *const checks[] = {
     &check_races,
+    &check_lds,
+    &check_readonly,
     NULL, /* the end */
 };
 
@@ -155,6 +160,7 @@ void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_in
     if (inst && isa_format(inst, UINT64_MAX, text, sizeof text) >= sizeof text)
         text[sizeof text - 1] = '\0';
     copy_text(place->text, text);
+    check_source(pc, place->source, sizeof place->source);
 }
 
 void check_address(const struct check_wave *wave, enum finding_space space, uint64_t address,
