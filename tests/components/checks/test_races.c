@@ -9,7 +9,7 @@
 #include "components/checks/race_shadow.h"
 #include "runtime/engine/splitmix64.h"
 
-enum { WAVES = 4, STEPS = 14, EVENTS = 64, BYTES = 16, ATOMICS = 2, PROGRAMS = 300, FULL = 10000 };
+enum { WAVES = 4, STEPS = 18, EVENTS = 64, BYTES = 8, ATOMICS = 2, PROGRAMS = 1000, FULL = 10000 };
 
 enum kind { ACCESS, FENCE, RELEASE, ADD, HEAR, ACQUIRE_NEAR, ACQUIRE, BARRIER, KINDS };
 
@@ -69,11 +69,11 @@ static void make(struct trial *t, uint64_t *random)
         t->steps[w] = 3 + draw(random, STEPS - 6);
         for (unsigned i = 0; i < t->steps[w]; i++) {
             unsigned size = 1u << draw(random, 3);
-            t->step[w][i] = (struct step){.kind = draw(random, 2) ? ACCESS : draw(random, BARRIER),
+            t->step[w][i] = (struct step){.kind = draw(random, 3) ? draw(random, BARRIER) : ACCESS,
                                           .use = uses[draw(random, 4)],
                                           .bytes = size,
                                           .address = draw(random, BYTES / size) * size,
-                                          .atomic = draw(random, ATOMICS)};
+                                          .atomic = draw(random, 1 + i % ATOMICS)};
         }
         for (unsigned b = 0; b < barriers; b++) /* as many in each wavefront */
             t->step[w][(b + 1) * t->steps[w] / (barriers + 1)].kind = BARRIER;
