@@ -48,8 +48,7 @@ static bool reads_destination(const struct isa_inst *inst)
     case ISA_OP_v_writelane_b32:
         return true;
     default:
-        return isa_table[inst->op].kind == KIND_SCD || isa_table[inst->op].kind == KIND_SRC
-               || isa_table[inst->op].kind == KIND_SMFMAC;
+        return isa_table[inst->op].kind == KIND_SCD || isa_table[inst->op].kind == KIND_SRC;
     }
 }
 
@@ -110,10 +109,14 @@ static unsigned operand_dwords(const struct isa_inst *inst, const struct isa_tab
 static void add_alu(struct uses *u, const struct isa_inst *inst, const struct isa_table_row *row)
 {
     unsigned dwords = operand_dwords(inst, row, 0);
+    bool sparse = row->kind == KIND_SMFMAC;
     for (unsigned i = 0; i < 3; i++)
-        add_read(u, inst->src[i], operand_dwords(inst, row, i + 1), ISA_USE_SOURCE0 + i);
+        add_read(u, inst->src[i], operand_dwords(inst, row, i + 1),
+                 sparse && i == 2 ? ISA_USE_SOURCE1 : ISA_USE_SOURCE0 + i);
     if (inst->op == ISA_OP_v_swap_b32)
         add(u, inst->src[0], 1, ISA_USE_SOURCE0, true);
+    if (sparse)
+        add(u, inst->dst, dwords, ISA_USE_SOURCE2, false);
     if (reads_destination(inst))
         add(u, inst->dst, dwords, ISA_USE_DESTINATION, false);
     if (row->kind != KIND_SCD && row->kind != KIND_SRC)

@@ -14,8 +14,8 @@
 /* Where the registers stand in the instruction. */
 enum isa_use_place {
     ISA_USE_SOURCE0, /* memory: the address */
-    ISA_USE_SOURCE1, /* memory: data */
-    ISA_USE_SOURCE2,
+    ISA_USE_SOURCE1, /* memory: data; of a sparse product the index, too */
+    ISA_USE_SOURCE2, /* of a matrix product the addend, which may be its destination */
     ISA_USE_DESTINATION,
     ISA_USE_SCALAR, /* sdst: a mask that is written; memory: the base or the resource */
     ISA_USE_OFFSET, /* memory: the scalar offset or base */
