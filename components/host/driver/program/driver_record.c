@@ -17,7 +17,7 @@
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
-#include "components/statistics/instruction_recorder.h"
+#include "components/statistics/execution_observer.h"
 #include "runtime/engine/options.h"
 
 static bool record_open(uint32_t units)
@@ -27,7 +27,7 @@ static bool record_open(uint32_t units)
         die("--record instructions: cannot make '%s': %s", folder, strerror(errno));
     if (!amd_recording_open(folder, units))
         return false;
-    instruction_recorder = amd_recording_ops();
+    execution_observer = amd_recording_ops();
     return true;
 }
 
@@ -62,7 +62,7 @@ static void record_init(const struct driver *d)
         die("--record instructions: on this platform launches go through user queues "
             "(driver.launch_by = queue), which cannot be recorded; use --set "
             "driver.launch_by=command, or --mode functional");
-    if (instruction_recorder_open(engine_base.platform->instance_count + 1, record_open))
+    if (execution_observer_open(engine_base.platform->instance_count + 1, record_open))
         return;
     if (errno == EEXIST)
         die("--record instructions records one process; this is a second one");
@@ -172,7 +172,7 @@ static void record_start(const struct driver *d, const struct driver_command *k,
         cuda_recording_launch(d->io.stats.launches + 1, k->queue);
         return;
     }
-    if (!instruction_recorder)
+    if (!execution_observer)
         return;
     const struct code_module *m = code_find(k->launch.entry);
     struct aql_packet packet = k->launch.packet;
@@ -199,20 +199,20 @@ static void record_start(const struct driver *d, const struct driver_command *k,
 
 static void record_completed(const struct driver_command *k)
 {
-    if (instruction_recorder && k->kind == DRIVER_LAUNCH)
+    if (execution_observer && k->kind == DRIVER_LAUNCH)
         amd_recording_end(k->launch.number);
 }
 
 static void record_wait(uint64_t ticket)
 {
-    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
+    uint64_t number = execution_observer ? record_number_of(ticket) : 0;
     if (number)
         amd_recording_line("Wait,%" PRIu64, number);
 }
 
 static void record_query(uint64_t ticket)
 {
-    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
+    uint64_t number = execution_observer ? record_number_of(ticket) : 0;
     if (number)
         amd_recording_line("Query,%" PRIu64, number);
 }
@@ -231,7 +231,7 @@ static bool record_finish(void)
         fprintf(stderr, "heddle: the program cannot be recorded: %s\n", cuda);
         return false;
     }
-    if (!instruction_recorder)
+    if (!execution_observer)
         return true;
     const char *why = amd_recording_finish(driver_process()->lost == DRIVER_OK);
     if (why && !engine_is_interrupted())
