@@ -178,7 +178,7 @@ static void check_past(const struct telling *t)
 {
     const struct hazard_wave *w = t->wave;
     uint64_t far = w->position < w->last_matrix + ISA_HAZARD_STATES_MOST ? ISA_HAZARD_STATES_MOST
-                                                                        : ISA_HAZARD_STATES_USUAL;
+                                                                         : ISA_HAZARD_STATES_USUAL;
     const struct hazard_past *last = &w->past[(w->past_count - 1) % HAZARD_PAST];
     for (uint32_t back = 1; back <= w->past_count && back < HAZARD_PAST; back++) {
         const struct hazard_past *p = &w->past[(w->past_count - back) % HAZARD_PAST];

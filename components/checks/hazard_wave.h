@@ -49,8 +49,8 @@ struct hazard_wave {
     uint64_t writes[HAZARD_REGISTERS / 64]; /* registers that `pending` writes */
     uint32_t count;
     uint32_t past_count;
-    uint64_t position;    /* wait states so far */
-    uint64_t last_matrix; /* position behind the last matrix product */
+    uint64_t position;                             /* wait states so far */
+    uint64_t last_matrix;                          /* position behind the last matrix product */
     struct hazard_pending pending[HAZARD_PENDING]; /* oldest first */
     struct hazard_past past[HAZARD_PAST];          /* by past_count */
 };

@@ -22,8 +22,8 @@ enum class {
     LANE = 1 << 12, /* takes the number of a lane */
     READS_VCCZ = 1 << 13,
     READS_EXECZ = 1 << 14,
-    XDL = 1 << 15, /* matrix products: of few bits, */
-    SGEMM = 1 << 16, /* gfx942: of floats, */
+    XDL = 1 << 15,    /* matrix products: of few bits, */
+    SGEMM = 1 << 16,  /* CDNA3: of floats, */
     DGEMM4 = 1 << 17, /* of doubles */
     DGEMM16 = 1 << 18,
     TWO_PASSES = 1 << 19,
@@ -36,7 +36,7 @@ enum class {
     SETREG = 1 << 26,
     GETREG = 1 << 27,
     SETS_SKIP = 1 << 28,
-    MESSAGE = 1 << 29, /* takes M0 along */
+    MESSAGE = 1 << 29,  /* takes M0 along */
     RELATIVE = 1 << 30, /* by M0: registers, lanes' numbers, LDS from memory */
     DGEMM = DGEMM4 | DGEMM16,
     MFMA = XDL | SGEMM | DGEMM,
@@ -71,27 +71,29 @@ enum meet {
     HAZARD_BEHIND_DGEMM /* ANY, and a matrix product of doubles stands between them */
 };
 
-enum {
-    GFX908 = 1 << ISA_GFX908,
-    GFX90A = 1 << ISA_GFX90A,
-    GFX942 = 1 << ISA_GFX942,
-    UNIFIED = GFX90A | GFX942,
-    ALL = (1 << ISA_TARGET_COUNT) - 1,
-    BEFORE_GFX942 = ALL & ~GFX942,
-    GFX9 = ALL & ~(1 << ISA_GFX803)
+enum generation {
+    GCN3 = 1 << 0,
+    VEGA = 1 << 1,
+    CDNA1 = 1 << 2,
+    CDNA2 = 1 << 3,
+    CDNA3 = 1 << 4,
+    FROM_CDNA2 = CDNA2 | CDNA3,
+    FROM_VEGA = VEGA | CDNA1 | FROM_CDNA2,
+    ALL = GCN3 | FROM_VEGA,
+    BEFORE_CDNA3 = ALL & ~CDNA3
 };
 
 struct rule {
-    uint32_t targets, first, second; /* masks: of enum isa_target; of classes */
-    uint8_t first_uses, second_uses; /* enum uses */
-    uint8_t meet;                    /* enum meet */
+    uint32_t generations, first, second; /* masks: of generations, of classes */
+    uint8_t first_uses, second_uses;     /* enum uses */
+    uint8_t meet;                        /* enum meet */
     int8_t states, passes;
 };
 
 static const struct rule rules[] = {
-#define RULE(targets, first, first_uses, second, second_uses, meet, states, passes)                \
-    {targets, first, second, HAZARD_##first_uses, HAZARD_##second_uses, HAZARD_##meet, states,    \
-     passes},
+#define RULE(generations, first, first_uses, second, second_uses, meet, states, passes)            \
+    {generations,          first,         second, HAZARD_##first_uses,                             \
+     HAZARD_##second_uses, HAZARD_##meet, states, passes},
 #include "gcn_hazards.tab"
 #undef RULE
 };
@@ -99,6 +101,16 @@ enum { RULE_COUNT = sizeof rules / sizeof rules[0] };
 _Static_assert(RULE_COUNT <= 64, "struct isa_hazard_code has a bit for each rule");
 
 /* ---- classes ---- */
+
+static enum generation generation_of(const struct isa_inst *inst)
+{
+    static const uint8_t with_matrices[] = {
+        [ISA_MATRIX_CDNA1] = CDNA1, [ISA_MATRIX_CDNA2] = CDNA2, [ISA_MATRIX_CDNA3] = CDNA3};
+    unsigned matrix = isa_traits[inst->target].matrix;
+    if (matrix != ISA_MATRIX_NONE)
+        return with_matrices[matrix];
+    return isa_is_gfx9(inst->target) ? VEGA : GCN3;
+}
 
 enum { HWREG_MODE = 1, MODE_SKIP_BIT = 28 };
 
@@ -117,7 +129,7 @@ static uint32_t matrix_classes(const struct isa_inst *inst)
     uint32_t two = isa_matrix_passes(inst) == 2 ? TWO_PASSES : 0;
     if (type == TYPE_F64)
         return row->m == 16 ? DGEMM16 : DGEMM4;
-    return (inst->target == ISA_GFX942 && type == TYPE_F32 ? SGEMM : XDL) | two;
+    return (generation_of(inst) == CDNA3 && type == TYPE_F32 ? SGEMM : XDL) | two;
 }
 
 static bool writes_part(const struct isa_inst *inst)
@@ -154,7 +166,7 @@ static uint32_t valu_classes(const struct isa_inst *inst)
     case ISA_OP_v_accvgpr_read_b32:
         return c | ACC_READ;
     case ISA_OP_v_accvgpr_write_b32: /* alone writes accumulators of their own */
-        return inst->target == ISA_GFX908 ? VALU | ACC_WRITE : c;
+        return generation_of(inst) == CDNA1 ? VALU | ACC_WRITE : c;
     default:
         return inst->format == ISA_VINTRP ? c | RELATIVE : c;
     }
@@ -273,7 +285,9 @@ static bool uses_meet(const struct isa_use *a, const struct isa_use *b, unsigned
 {
     bool same = a->code == b->code && a->dwords == b->dwords;
     return overlaps(a, b->code, b->dwords)
-           && (meet == HAZARD_PART ? !same : meet == HAZARD_SAME ? same : true);
+           && (meet == HAZARD_PART   ? !same
+               : meet == HAZARD_SAME ? same
+                                     : true);
 }
 
 /* The first register that the two share as the rule has it, or ISA_NO_OPERAND. */
@@ -341,10 +355,10 @@ void isa_hazard_make(const struct isa_inst *inst, struct isa_hazard_code *out)
         out->states = (uint8_t)((inst->simm & (isa_is_gfx9(inst->target) ? 15 : 7)) + 1);
     out->hwreg = inst->simm & 63;
     out->passes = (uint8_t)(isa_mai_row(inst->op) ? isa_matrix_passes(inst) : 0);
-    uint32_t classes = classes_of(out);
+    uint32_t classes = classes_of(out), generation = generation_of(inst);
     out->reads_all_lanes = out->passes || (classes & (DPP | READ_LANE | WRITE_LANE));
     for (unsigned i = 0; i < RULE_COUNT; i++) {
-        if (!(rules[i].targets >> inst->target & 1))
+        if (!(rules[i].generations & generation))
             continue;
         if ((rules[i].first & classes) && has_use(out, rules[i].first_uses))
             out->as_first |= UINT64_C(1) << i;

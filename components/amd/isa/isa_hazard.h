@@ -18,7 +18,7 @@ struct isa_hazard_code {
     uint8_t states; /* wait states that it is, if it stands between two others */
     uint8_t passes; /* of the matrix unit; 0: it is no matrix product */
     uint8_t hwreg;
-    bool reads_all_lanes; /* whatever EXEC says */
+    bool reads_all_lanes;         /* whatever EXEC says */
     uint64_t as_first, as_second; /* bit i: rule i */
 };
 

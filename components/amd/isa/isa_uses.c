@@ -76,8 +76,8 @@ static bool reads_m0(const struct isa_inst *inst, const struct isa_table_row *ro
 static void add_implied(struct uses *u, const struct isa_inst *inst,
                         const struct isa_table_row *row)
 {
-    bool vector = inst->unit == ISA_UNIT_VALU || inst->unit == ISA_UNIT_VMEM
-                  || inst->unit == ISA_UNIT_LDS;
+    bool vector =
+        inst->unit == ISA_UNIT_VALU || inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_LDS;
     if (row->kind == KIND_VI || inst->op == ISA_OP_s_cbranch_vccz
         || inst->op == ISA_OP_s_cbranch_vccnz)
         add(u, ISA_VCC, 2, ISA_USE_IMPLIED, false);
@@ -157,8 +157,8 @@ static void add_vector_memory(struct uses *u, const struct isa_inst *inst,
 {
     bool buffer = inst->format == ISA_MUBUF || inst->format == ISA_MTBUF;
     bool both = buffer && (inst->memory & ISA_MEM_OFFEN) && (inst->memory & ISA_MEM_IDXEN);
-    bool flat = inst->format == ISA_FLAT
-                || (inst->format == ISA_GLOBAL && inst->soffset == ISA_NO_OPERAND);
+    bool flat =
+        inst->format == ISA_FLAT || (inst->format == ISA_GLOBAL && inst->soffset == ISA_NO_OPERAND);
     bool compares = row->kind == KIND_ATOMIC && row->operation == ISA_ATOMIC_CMPSWAP;
     unsigned status = inst->memory & ISA_MEM_TFE ? 1 : 0;
     add(u, inst->src[0], flat || both ? 2 : 1, ISA_USE_SOURCE0, false);

@@ -18,7 +18,8 @@ struct pair {
 };
 
 static const struct pair pairs[] = {
-#define PAIR(target, states, first, second, a, b) {ISA_##target, states, {first, second}, {{a}, {b}}},
+#define PAIR(target, states, first, second, a, b)                                                  \
+    {ISA_##target, states, {first, second}, {{a}, {b}}},
 #include "hazard_pairs.tab"
 #undef PAIR
 };

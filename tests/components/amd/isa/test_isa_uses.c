@@ -42,8 +42,9 @@ static bool fits(const struct isa_inst *inst)
 /* Number of a register among REGISTERS. */
 static unsigned number_of(unsigned code)
 {
-    return code < 128 ? code : code < ISA_AGPR ? 128 + code - ISA_VGPR
-                                               : 128 + STREAM_VGPRS + code - ISA_AGPR;
+    return code < 128        ? code
+           : code < ISA_AGPR ? 128 + code - ISA_VGPR
+                             : 128 + STREAM_VGPRS + code - ISA_AGPR;
 }
 
 /* Registers that are not said to be used; the special ones but for VCC and EXEC count as used. */
