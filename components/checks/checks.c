@@ -22,6 +22,8 @@ static const struct check *const checks[] = {
     &check_races,
     &check_lds,
     &check_readonly,
+    &hazards_check,
+    &barriers_check,
     NULL, /* the end */
 };
 
@@ -104,8 +106,8 @@ static void begin(uint32_t unit, uint32_t wave, const struct observed_wavefront 
         current = (uint32_t)(group_take(what->placement) - groups);
     *slot_of(unit, wave) = slot + 1;
     groups[current].wave[what->number] = slot;
-    waves[slot] = (struct check_wave){
-        .what = *what, .slot = slot, .group = current, .number = ++wave_count};
+    waves[slot] =
+        (struct check_wave){.what = *what, .slot = slot, .group = current, .number = ++wave_count};
     for (unsigned i = 0; i < asked_count; i++)
         if (asked[i]->begin)
             asked[i]->begin(&waves[slot]);
@@ -127,10 +129,24 @@ static void end(uint32_t unit, uint32_t wave)
         if (asked[i]->end)
             asked[i]->end(&waves[*slot - 1]);
     struct check_group *g = &groups[waves[*slot - 1].group];
-    if (++g->ended == g->waves)
-        free_groups[free_group_count++] = waves[*slot - 1].group;
-    free_slots[free_count++] = *slot - 1;
     *slot = 0;
+    if (++g->ended < g->waves)
+        return;
+    for (uint32_t i = g->waves; i-- > 0;)
+        free_slots[free_count++] = g->wave[i];
+    free_groups[free_group_count++] = (uint32_t)(g - groups);
+}
+
+const struct check_wave *check_wave_at(uint32_t slot)
+{
+    return &waves[slot];
+}
+
+void *check_slot_memory(void **memory, uint32_t slot, size_t bytes)
+{
+    if (!memory[slot])
+        memory[slot] = grow(NULL, 1, bytes);
+    return memory[slot];
 }
 
 const struct check_group *check_group_of(const struct check_wave *wave)

@@ -28,6 +28,8 @@ struct check_group {
     uint32_t wave[WORK_MAX_WAVEFRONTS]; /* slots, of those that have begun */
 };
 const struct check_group *check_group_of(const struct check_wave *wave);
+/* The wavefront at a slot, which keeps it until all of its work-group have ended. */
+const struct check_wave *check_wave_at(uint32_t slot);
 
 struct check {
     enum finding_check check;
@@ -38,6 +40,11 @@ struct check {
     void (*end)(const struct check_wave *wave);
     void (*finish)(void); /* the run is over: what is left is reported */
 };
+
+extern const struct check hazards_check, barriers_check;
+
+/* Memory of a check for each slot; it is not cleared. */
+void *check_slot_memory(void **memory, uint32_t slot, size_t bytes);
 
 /* Before anything is executed, on a platform of so many instances. */
 void checks_open(uint32_t instances);

@@ -260,6 +260,10 @@ int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_i
  * length as snprintf does. */
 size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n);
 
+/* Assembler text of the register with the operand code ("v3", "s[4:5]"); the length as above. */
+size_t isa_format_register(enum isa_target target, unsigned code, unsigned dwords, char *buf,
+                           size_t n);
+
 /* The bare mnemonic ("v_add_f32"), valid for ever. */
 const char *isa_mnemonic(const struct isa_inst *inst);
 
