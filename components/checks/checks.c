@@ -4,6 +4,7 @@
 #include "bounds.h"
 #include "check_code.h"
 #include "races.h"
+#include "uninitialised.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static const struct check *const checks[] = {
     &check_races,
     &check_lds,
     &check_readonly,
+    &check_uninitialised,
     &hazards_check,
     &barriers_check,
     NULL, /* the end */

@@ -234,6 +234,25 @@ void race_hear(struct race_wave *w, uint64_t address)
     w->heard[w->heard_count++] = address;
 }
 
+bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock)
+{
+    for (uint32_t i = 0; i < w->heard_count; i++) {
+        const struct released *r = release_room ? release_at(w->heard[i]) : NULL;
+        const struct race_known *k = r && r->used ? table_find(&r->table, id) : NULL;
+        if (k && k->id && k->wide >= clock)
+            return true;
+    }
+    return false;
+}
+
+bool race_has_heard(const struct race_wave *w, uint64_t address)
+{
+    uint32_t i = 0;
+    while (i < w->heard_count && w->heard[i] != address)
+        i++;
+    return i < w->heard_count;
+}
+
 void race_acquire(struct race_wave *w, bool near)
 {
     for (uint32_t i = 0; i < w->heard_count; i++)

@@ -59,14 +59,17 @@ static bool conflict(enum race_use a, enum race_use b)
     bool doubted = (a == RACE_STORE && b == RACE_ATOMIC_READ)
                    || (b == RACE_STORE && a == RACE_ATOMIC_READ)
                    || (a == RACE_RELEASE && b & RACE_ATOMIC_READ)
-                   || (b == RACE_RELEASE && a & RACE_ATOMIC_READ);
+                   || (b == RACE_RELEASE && a & RACE_ATOMIC_READ)
+                   || (a == RACE_COMPARE && b == RACE_READ)
+                   || (b == RACE_COMPARE && a == RACE_READ);
     return writes && !atomics && !doubted;
 }
 
 /* Is whatever races with `old` told of by `now`, if that is ordered behind it? */
 static bool covers(enum race_use now, enum race_use old)
 {
-    return now == old || (old == RACE_ATOMIC_READ && now != RACE_ATOMIC_READ);
+    return now == old || (old == RACE_ATOMIC_READ && now != RACE_ATOMIC_READ)
+           || (old == RACE_COMPARE && now == RACE_ATOMIC_WRITE);
 }
 
 static void check(const struct race_event *e, const struct race_access *a, enum race_use use)

@@ -20,14 +20,16 @@ enum { RACE_KEPT = 8, RACE_PAGE_BITS = 12 };
 
 /* Bits: it writes, it is an atomic; a plain store that may be an atomic one; that may release. Atomics
  * do not race with each other, and what may be one is given the benefit of the doubt: a store against
- * atomic reads, and one right behind a fence against all atomics. */
+ * atomic reads, and one right behind a fence against all atomics. A compare-and-swap does not race
+ * with plain reads: compilers begin its loops with one. */
 enum race_use {
     RACE_READ = 0,
     RACE_WRITE = 1,
     RACE_ATOMIC_READ = 2,
     RACE_ATOMIC_WRITE = 3,
     RACE_STORE = 5,
-    RACE_RELEASE = 9
+    RACE_RELEASE = 9,
+    RACE_COMPARE = 19
 };
 
 struct race_access {

@@ -111,6 +111,8 @@ static void found(const struct race_event *e, const struct race_access *earlier,
                   enum race_use earlier_use)
 {
     (void)earlier_use;
+    if (e->use & RACE_WRITE && race_heard_before(e->wave, earlier->id, earlier->clock))
+        return;
     bool same = race_command_of(earlier->id) == e->wave->command;
     enum finding_kind kind = same ? FINDING_RACE : FINDING_LAUNCH_RACE;
     uint64_t first = sites[earlier->site >> LANE_BITS].pc, second = now.step->pc;
@@ -168,12 +170,12 @@ static void synchronise(struct live_wave *w, const struct lanes *l)
 {
     uint64_t place[FEW];
     unsigned count = places_of(l->address, l->mask, place);
-    bool releases = l->use == RACE_ATOMIC_WRITE || l->use == RACE_RELEASE;
+    bool updates = l->use == RACE_ATOMIC_WRITE || l->use == RACE_COMPARE;
     for (unsigned i = 0; count <= FEW && i < count; i++) {
         if (l->hears)
             race_hear(&w->race, l->atomics + place[i]);
-        if (releases)
-            race_release(&w->race, l->atomics + place[i], l->hears || l->use == RACE_ATOMIC_WRITE);
+        if (updates || l->use == RACE_RELEASE)
+            race_release(&w->race, l->atomics + place[i], updates);
     }
 }
 
@@ -245,11 +247,23 @@ static bool has_scopes(const struct observed_instruction *s)
     return isa_traits[s->inst->target].scope_bits;
 }
 
-static enum race_use use_of(const struct live_wave *w, const struct observed_instruction *s,
-                            enum isa_memory_kind kind, bool is_atomic)
+static enum race_use atomic_use(enum isa_atomic operation)
 {
+    return operation == ISA_ATOMIC_CMPSWAP || operation == ISA_ATOMIC_FCMPSWAP ? RACE_COMPARE
+                                                                             : RACE_ATOMIC_WRITE;
+}
+
+static enum race_use use_of(const struct live_wave *w, const struct observed_instruction *s,
+                            const struct isa_memory *m, uint64_t base)
+{
+    enum isa_scope plain = has_scopes(s) ? ISA_SCOPE_WAVEFRONT : ISA_SCOPE_WORK_GROUP;
+    bool is_atomic = m->scope > plain;
+    enum isa_memory_kind kind = m->kind;
+    uint64_t first = m->mask ? base + m->address[__builtin_ctzll(m->mask)] : 0;
     if (kind == ISA_MEMORY_ATOMIC)
-        return RACE_ATOMIC_WRITE;
+        return atomic_use(m->atomic);
+    if (kind == ISA_MEMORY_STORE && m->mask && race_has_heard(&w->race, first))
+        return RACE_RELEASE; /* a counter that the last one sets back */
     if (kind == ISA_MEMORY_LOAD)
         return is_atomic ? RACE_ATOMIC_READ : RACE_READ;
     return is_atomic ? RACE_ATOMIC_WRITE : has_scopes(s) ? RACE_WRITE : store_use(w);
@@ -290,7 +304,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
                       .use = local.kind == ISA_MEMORY_STORE && w->fenced ? RACE_RELEASE
                              : local.kind == ISA_MEMORY_STORE            ? RACE_WRITE
                              : local.kind == ISA_MEMORY_LOAD             ? RACE_READ
-                                                                         : RACE_ATOMIC_WRITE,
+                                                                         : atomic_use(local.atomic),
                       .hears = local.kind == ISA_MEMORY_ATOMIC && local.returns};
     now.space = FINDING_LDS;
     now.base = 0;
@@ -357,9 +371,8 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
         cache_operation(w, m);
         return;
     }
-    enum isa_scope plain = has_scopes(s) ? ISA_SCOPE_WAVEFRONT : ISA_SCOPE_WORK_GROUP;
     uint64_t base = process_base(wave);
-    enum race_use use = use_of(w, s, m->kind, m->scope > plain);
+    enum race_use use = use_of(w, s, m, base);
     struct lanes l = {.address = m->address,
                       .mask = shared_lanes(&groups[wave->group], m),
                       .base = base,

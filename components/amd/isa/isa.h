@@ -580,6 +580,7 @@ struct isa_local {
     uint8_t kind;  /* enum isa_memory_kind: load, store or atomic */
     uint8_t bytes; /* 1, 2, 4, 8, 12, 16 */
     uint8_t count; /* 1 or 2 */
+    uint8_t atomic; /* enum isa_atomic, or larger: what only LDS has */
     bool returns;
     uint32_t offset[2];
 };

@@ -41,6 +41,7 @@ bool isa_local_describe(const struct isa_inst *inst, struct isa_local *out)
     *out = (struct isa_local){.kind = (uint8_t)kind,
                               .bytes = (uint8_t)bytes,
                               .count = two ? 2 : 1,
+                              .atomic = row->operation,
                               .returns = inst->dst != ISA_NO_OPERAND};
     out->offset[0] = two ? (uint32_t)(inst->simm & 255) * unit : (uint32_t)inst->simm;
     out->offset[1] = (uint32_t)(inst->simm >> 8 & 255) * unit;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "components/checks/check_code.h"
+#include "components/checks/uninitialised.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -166,6 +167,8 @@ API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t siz
     if (status != DRIVER_OK)
         return status;
     record_allocated(device, *address, size, false);
+    if (!d->device[driver_handle_at(d, device)->member[0]].info.shares_memory)
+        check_memory_new(*address, size);
     return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
 }
 
@@ -198,9 +201,12 @@ API_CALL(allocate_unified, (device, size, align, address), uint32_t device, uint
 
 API_CALL(release, (address), uint64_t address)
 {
+    const struct program_allocation *freed = program_find(driver_program(d), address);
+    uint64_t bytes = freed ? freed->end - freed->start : 0;
     enum driver_status status = host_release(d, address);
     if (status != DRIVER_OK)
         return status;
+    check_memory_written(address, bytes); /* whoever gets it next */
     amd_recording_line("Free,0x%016" PRIx64, address);
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "components/checks/check_commands.h"
 #include "components/checks/finding.h"
+#include "components/checks/uninitialised.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_ptx.h"
@@ -125,6 +126,8 @@ static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, boo
 static void record_enqueued(const struct driver_command *k)
 {
     uint64_t number = 0, awaited = 0;
+    if (k->kind == DRIVER_WRITE || k->kind == DRIVER_FILL)
+        check_memory_written(k->move.address, k->size);
     check_command(k->queue, k->ticket, k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
     const struct last_field last = record_last(k->queue);
     const char *queue = last.text;
@@ -209,6 +212,8 @@ static void record_start(const struct driver *d, const struct driver_command *k,
 
 static void record_completed(const struct driver_command *k)
 {
+    if (k->kind == DRIVER_COPY)
+        check_memory_copied(k->move.address, k->move.source, k->size);
     if (record_is_on() && k->kind == DRIVER_LAUNCH)
         amd_recording_end(k->launch.number);
 }
