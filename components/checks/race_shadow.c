@@ -56,7 +56,8 @@ static void more_give(struct race_cell *c)
 static bool conflict(enum race_use a, enum race_use b)
 {
     bool writes = (a | b) & RACE_WRITE, atomics = a & b & RACE_ATOMIC_READ;
-    bool doubted = (a == RACE_STORE && b == RACE_ATOMIC_READ)
+    bool releases = a == RACE_RELEASE && b == RACE_RELEASE;
+    bool doubted = releases || (a == RACE_STORE && b == RACE_ATOMIC_READ)
                    || (b == RACE_STORE && a == RACE_ATOMIC_READ)
                    || (a == RACE_RELEASE && b & RACE_ATOMIC_READ)
                    || (b == RACE_RELEASE && a & RACE_ATOMIC_READ)
@@ -117,10 +118,22 @@ static void keep(const struct race_event *e, struct race_cell *c, const struct r
     list_add(e, &pool[c->more], own);
 }
 
-static void touch_cell(const struct race_event *e, struct race_cell *c)
+static bool may_be_atomic(enum race_use use)
+{
+    return use == RACE_STORE || use == RACE_RELEASE;
+}
+
+/* `offset`: of the cell in the access, of which it has `bytes`. */
+static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t offset,
+                       unsigned bytes)
 {
     const struct race_access own = {e->wave->id, e->wave->clock, e->site};
-    if (c->write.id && c->write.id != own.id)
+    uint32_t value = 0;
+    if (e->data)
+        memcpy(&value, e->data + offset, bytes);
+    bool same = e->data && c->value == value && may_be_atomic(e->use)
+                && may_be_atomic(c->write_use);
+    if (c->write.id && c->write.id != own.id && !same)
         check(e, &c->write, c->write_use);
     if (c->more) {
         for (unsigned i = 0; i < pool[c->more].count; i++)
@@ -135,6 +148,7 @@ static void touch_cell(const struct race_event *e, struct race_cell *c)
     more_give(c);
     c->write = own;
     c->write_use = (uint8_t)e->use;
+    c->value = value;
     c->other.id = 0;
 }
 
@@ -144,6 +158,7 @@ static void split(struct race_cell *c)
     uint32_t more = more_take();
     for (unsigned i = 0; i < 4; i++) {
         struct race_cell part = *c;
+        part.value = c->value >> 8 * i & 255;
         if (c->more) {
             part.more = more_take();
             pool[part.more] = pool[c->more];
@@ -226,14 +241,14 @@ void race_touch(struct race_memory *memory, const struct race_event *event)
         if (!whole && !c->is_split)
             split(c);
         if (!c->is_split) {
-            touch_cell(&e, c);
+            touch_cell(&e, c, e.address - event->address, 4);
             e.address += 4;
             continue;
         }
         uint64_t last = (e.address & ~(uint64_t)3) + 4;
         for (; e.address < end && e.address < last; e.address++) {
             struct race_cell part = pool[c->more].part[e.address & 3]; /* the pool may move */
-            touch_cell(&e, &part);
+            touch_cell(&e, &part, e.address - event->address, 1);
             pool[c->more].part[e.address & 3] = part;
         }
     }

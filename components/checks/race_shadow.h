@@ -20,7 +20,8 @@ enum { RACE_KEPT = 8, RACE_PAGE_BITS = 12 };
 
 /* Bits: it writes, it is an atomic; a plain store that may be an atomic one; that may release. Atomics
  * do not race with each other, and what may be one is given the benefit of the doubt: a store against
- * atomic reads, and one right behind a fence against all atomics. A compare-and-swap does not race
+ * atomic reads and a store of what is there already, and one right behind a fence against all that
+ * may be atomics. A compare-and-swap does not race
  * with plain reads: compilers begin its loops with one. */
 enum race_use {
     RACE_READ = 0,
@@ -40,6 +41,7 @@ struct race_access {
 
 struct race_cell {
     struct race_access write, other; /* the last plain write; the only other access since */
+    uint32_t value;                  /* that was written, or its first byte */
     uint32_t more;                   /* in place of `other`, or four cells; 0: none */
     uint8_t other_use;
     uint8_t write_use;
@@ -64,6 +66,7 @@ struct race_event {
     uint32_t bytes;
     enum race_use use;
     uint32_t site;
+    const uint8_t *data; /* that is stored; NULL: not known */
     void (*found)(const struct race_event *event, const struct race_access *earlier,
                   enum race_use earlier_use);
 };

@@ -127,18 +127,6 @@ static void found(const struct race_event *e, const struct race_access *earlier,
 
 /* ---- accesses ---- */
 
-static void touch(struct race_memory *m, const struct live_wave *w, uint64_t address,
-                  uint32_t bytes, enum race_use use, uint32_t site)
-{
-    const struct race_event event = {.wave = &w->race,
-                                     .address = address,
-                                     .bytes = bytes,
-                                     .use = use,
-                                     .site = site,
-                                     .found = found};
-    race_touch(m, &event);
-}
-
 /* Different addresses, at most FEW + 1. */
 static unsigned places_of(const uint64_t *address, uint64_t mask, uint64_t place[FEW])
 {
@@ -163,7 +151,8 @@ struct lanes {
     uint64_t base, atomics; /* what addresses count from in the shadow, and as atomics */
     uint32_t bytes;
     enum race_use use;
-    bool hears; /* what it reads may order */
+    bool hears;          /* what it reads may order */
+    const uint8_t *data; /* of stores: 16 bytes a lane; or NULL */
 };
 
 static void synchronise(struct live_wave *w, const struct lanes *l)
@@ -188,7 +177,13 @@ static void touch_lanes(struct race_memory *m, struct live_wave *w, const struct
         if (l->address[lane] == last) /* a broadcast */
             continue;
         last = l->address[lane];
-        touch(m, w, l->base + last, l->bytes, l->use, site | lane);
+        race_touch(m, &(struct race_event){.wave = &w->race,
+                                           .address = l->base + last,
+                                           .bytes = l->bytes,
+                                           .use = l->use,
+                                           .site = site | lane,
+                                           .data = l->data ? l->data + 16 * lane : NULL,
+                                           .found = found});
     }
     if (l->use & RACE_ATOMIC_READ || l->use == RACE_RELEASE)
         synchronise(w, l);
@@ -215,8 +210,10 @@ static bool lanes_meet(const uint64_t *address, uint64_t mask, uint32_t bytes, u
     return false;
 }
 
-static void check_lanes(const struct lanes *l, const uint8_t *data, size_t stride)
+static void check_lanes(const struct lanes *l)
 {
+    enum { stride = 16 };
+    const uint8_t *data = l->data;
     unsigned lane[2];
     if (!lanes_meet(l->address, l->mask, l->bytes, lane))
         return;
@@ -311,10 +308,12 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
+        l.data = NULL;
         touch_lanes(&groups[wave->group].lds, w, &l, site_of(s));
         if (local.kind == ISA_MEMORY_STORE) {
             lds_data(s, i, local.bytes, data);
-            check_lanes(&l, data[0], sizeof data[0]);
+            l.data = data[0];
+            check_lanes(&l);
         }
     }
     w->lgkm = true;
@@ -384,12 +383,13 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
         step_flat_lds(w, wave, s, l);
     now.space = FINDING_GLOBAL;
     now.base = base;
-    if (l.mask)
-        touch_lanes(&memory, w, &l, site_of(s));
     if (m->kind == ISA_MEMORY_STORE && l.mask && !m->unusual) {
         isa_memory_give(s->context, s->inst, m, data, sizeof data[0]);
-        check_lanes(&l, data[0], sizeof data[0]);
+        l.data = data[0];
+        check_lanes(&l);
     }
+    if (l.mask)
+        touch_lanes(&memory, w, &l, site_of(s));
     w->vm = true;
     w->fenced &= m->kind == ISA_MEMORY_LOAD;
 }
@@ -405,7 +405,12 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
     enum race_use use = a->kind == ISA_SCALAR_LOAD    ? RACE_READ
                         : a->kind == ISA_SCALAR_STORE ? RACE_WRITE
                                                       : RACE_ATOMIC_WRITE;
-    touch(&memory, w, now.base + a->address, 4u * a->valid, use, site_of(s) | NO_LANE);
+    race_touch(&memory, &(struct race_event){.wave = &w->race,
+                                             .address = now.base + a->address,
+                                             .bytes = 4u * a->valid,
+                                             .use = use,
+                                             .site = site_of(s) | NO_LANE,
+                                             .found = found});
 }
 
 /* ---- order ---- */

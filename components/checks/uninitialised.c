@@ -50,11 +50,17 @@ struct wave_state {
     uint16_t scc_origin;
 };
 
+/* The private memory of a work-group. */
+struct private_memory {
+    uint64_t start, end;
+};
+
 static struct wave_state *waves;
 static uint32_t wave_room;
 static struct undefined_memory memory;
 static struct undefined_memory *lds; /* by work-group */
-static uint32_t lds_room;
+static struct private_memory *privates;
+static uint32_t lds_room, private_room;
 static struct known *cache;
 static struct origin *origins;
 
@@ -302,6 +308,10 @@ static void step_scalar_unit(void)
         w->scc = false;
         w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = 0;
     }
+    for (unsigned i = 0; branches && i < k->uses; i++) { /* the address to come back to */
+        if (k->use[i].written && is_scalar(&k->use[i]))
+            put_scalar(&k->use[i], 0, 0);
+    }
     if (branches)
         return;
     uint64_t bits[2] = {scalar_result(&sum, false), scalar_result(&sum, true)}, all = 0;
@@ -496,6 +506,14 @@ static void access_memory(enum isa_memory_kind kind, const struct access *a, uns
         put_vector(to, d, a->lanes, 0, false, 0);
 }
 
+/* Lanes do not mix private and other memory but by flat pointers. */
+static bool is_private(const struct isa_memory *m)
+{
+    const struct private_memory *p = &privates[now.wave->group];
+    uint64_t at = m->mask ? m->address[__builtin_ctzll(m->mask)] : 0;
+    return at >= p->start && at < p->end;
+}
+
 static void step_vector_memory(void)
 {
     const struct isa_memory *m = now.step->memory;
@@ -509,7 +527,7 @@ static void step_vector_memory(void)
     if (m->unusual)
         return;
     struct access a = {&memory, FINDING_GLOBAL, m, m->address, m->mask, m->bytes};
-    if (m->swizzle_mask)
+    if (m->swizzle_mask || is_private(m))
         a.space = FINDING_PRIVATE;
     access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
     a = (struct access){&lds[now.wave->group], FINDING_LDS, NULL, m->address, m->lds_mask, m->bytes};
@@ -595,9 +613,10 @@ static void step(const struct check_wave *wave, const struct observed_instructio
 static void begin_group(const struct check_wave *wave, const struct work_placement *p)
 {
     uint64_t scratch = p->scratch + (uint64_t)p->scratch_wavefront * p->scratch_bytes_per_wavefront;
+    uint64_t bytes = (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront;
+    privates[wave->group] = (struct private_memory){scratch, p->scratch ? scratch + bytes : 0};
     if (p->scratch)
-        undefined_set(&memory, scratch, (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront,
-                      true);
+        undefined_set(&memory, scratch, bytes, true);
     if (p->lds_bytes)
         undefined_set(&lds[wave->group], 0, p->lds_bytes, true);
 }
@@ -611,7 +630,6 @@ static void begin_registers(struct wave_state *w, const struct work_placement *p
                      + (p->rsrc2 & 1);
     memset(w, 0, sizeof *w);
     memset(w->vector + ITEMS, 0xff, sizeof w->vector - ITEMS * sizeof w->vector[0]);
-    memset(w->computed + ITEMS, 0xff, sizeof w->computed - ITEMS * sizeof w->computed[0]);
     for (unsigned i = given; i < FLAT; i++)
         w->scalar[i] = UINT32_MAX;
     w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = UINT32_MAX;
@@ -634,6 +652,7 @@ static void begin(const struct check_wave *wave)
 {
     waves = grown(waves, &wave_room, wave->slot, sizeof *waves);
     lds = grown(lds, &lds_room, wave->group, sizeof *lds);
+    privates = grown(privates, &private_room, wave->group, sizeof *privates);
     if (wave->what.number == 0)
         begin_group(wave, wave->what.placement);
     begin_registers(&waves[wave->slot], wave->what.placement);

@@ -154,7 +154,7 @@ static void execute(struct trial *t, unsigned w)
     case ACCESS:
         expect_access(t, w, s);
         race_touch(&t->memory,
-                   &(struct race_event){r, s->address, s->bytes, s->use, 0, found});
+                   &(struct race_event){r, s->address, s->bytes, s->use, 0, NULL, found});
         break;
     case FENCE:
         t->fenced[w] = t->own[w];
