@@ -1,6 +1,6 @@
-/* The order of the program's commands, as its calls make it: commands of one queue follow each other,
- * a command follows what the program has waited for before the call, and barriers wait for tickets.
- * The driver tells; the check of races asks. */
+/* The order of the program's commands, as its calls make it: commands of one queue follow each
+ * other, a command follows what the program has waited for before the call, and barriers wait for
+ * tickets. The driver tells; the check of races asks. */
 #ifndef HEDDLE_CHECKS_CHECK_COMMANDS_H
 #define HEDDLE_CHECKS_CHECK_COMMANDS_H
 

@@ -10,12 +10,28 @@
 enum { FILES = 4096, FOLDERS = 256, FORMATS = 16, VERSION_FILES = 5 };
 
 /* DWARF 7.5.6 and 7.22. */
-enum { FORM_STRING = 0x08, FORM_BLOCK = 0x09, FORM_DATA1 = 0x0b, FORM_DATA2 = 0x05,
-       FORM_DATA4 = 0x06, FORM_DATA8 = 0x07, FORM_STRP = 0x0e, FORM_UDATA = 0x0f,
-       FORM_DATA16 = 0x1e, FORM_LINE_STRP = 0x1f };
+enum {
+    FORM_STRING = 0x08,
+    FORM_BLOCK = 0x09,
+    FORM_DATA1 = 0x0b,
+    FORM_DATA2 = 0x05,
+    FORM_DATA4 = 0x06,
+    FORM_DATA8 = 0x07,
+    FORM_STRP = 0x0e,
+    FORM_UDATA = 0x0f,
+    FORM_DATA16 = 0x1e,
+    FORM_LINE_STRP = 0x1f
+};
 enum { CONTENT_PATH = 1, CONTENT_FOLDER = 2 };
-enum { OP_EXTENDED, OP_COPY, OP_ADVANCE_PC, OP_ADVANCE_LINE, OP_SET_FILE, OP_CONST_ADD_PC = 8,
-       OP_FIXED_ADVANCE_PC = 9 };
+enum {
+    OP_EXTENDED,
+    OP_COPY,
+    OP_ADVANCE_PC,
+    OP_ADVANCE_LINE,
+    OP_SET_FILE,
+    OP_CONST_ADD_PC = 8,
+    OP_FIXED_ADVANCE_PC = 9
+};
 enum { EXTENDED_END = 1, EXTENDED_ADDRESS = 2 };
 
 struct reader {
@@ -26,9 +42,9 @@ struct reader {
 struct program {
     const struct line_sections *sections;
     struct line_table *table;
-    uint32_t file[FILES];  /* offsets of names */
-    bool foreign[FILES];   /* a header of the toolchain's */
-    bool folder[FOLDERS];  /* the same of folders */
+    uint32_t file[FILES]; /* offsets of names */
+    bool foreign[FILES];  /* a header of the toolchain's */
+    bool folder[FOLDERS]; /* the same of folders */
     unsigned folders;
     unsigned files, first; /* number of the first file */
     unsigned version, offset_bytes, least, range, base;

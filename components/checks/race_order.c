@@ -125,9 +125,8 @@ uint32_t race_command_of(race_id id)
 
 void race_wave_begin(struct race_wave *w, uint32_t group, uint32_t number)
 {
-    *w = (struct race_wave){.id = group << RACE_GROUP_BITS | number,
-                            .command = group_commands[group],
-                            .clock = 1};
+    *w = (struct race_wave){
+        .id = group << RACE_GROUP_BITS | number, .command = group_commands[group], .clock = 1};
 }
 
 void race_wave_end(struct race_wave *w)

@@ -32,10 +32,10 @@ struct past {
 
 struct live_wave {
     struct race_wave race;
-    bool vm, lgkm;     /* accesses that no s_waitcnt has waited for */
-    bool wrote;        /* since the last fence, */
-    bool fenced;       /* or before it, and nothing since */
-    bool wrote_back;   /* buffer_wbl2 since */
+    bool vm, lgkm;   /* accesses that no s_waitcnt has waited for */
+    bool wrote;      /* since the last fence, */
+    bool fenced;     /* or before it, and nothing since */
+    bool wrote_back; /* buffer_wbl2 since */
 };
 
 struct live_group {
@@ -248,7 +248,7 @@ static bool has_scopes(const struct observed_instruction *s)
 static enum race_use atomic_use(enum isa_atomic operation)
 {
     return operation == ISA_ATOMIC_CMPSWAP || operation == ISA_ATOMIC_FCMPSWAP ? RACE_COMPARE
-                                                                             : RACE_ATOMIC_WRITE;
+                                                                               : RACE_ATOMIC_WRITE;
 }
 
 static enum race_use use_of(const struct live_wave *w, const struct observed_instruction *s,
@@ -385,7 +385,8 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                       .atomics = base,
                       .bytes = m->bytes,
                       .use = use,
-                      .hears = use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns)};
+                      .hears =
+                          use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns)};
     if (m->lds_mask)
         step_flat_lds(w, wave, s, l);
     now.space = FINDING_GLOBAL;

@@ -1,5 +1,5 @@
-"""heddle run --check: each mistake of tests/programs/checks is named at its lines, and the right form
-of each program is accused of nothing."""
+"""heddle run --check: each mistake of tests/programs/checks is named at its lines, and the right
+form of each program is accused of nothing."""
 import functools
 import json
 import re

@@ -206,7 +206,7 @@ API_CALL(release, (address), uint64_t address)
     enum driver_status status = host_release(d, address);
     if (status != DRIVER_OK)
         return status;
-    check_memory_written(address, bytes); /* whoever gets it next */
+    check_memory_written(address, bytes); /* for its next owner */
     amd_recording_line("Free,0x%016" PRIx64, address);
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }

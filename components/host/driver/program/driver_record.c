@@ -1,6 +1,6 @@
-/* --record instructions, and the order of commands for --check: the driver's side. What the program asks for goes to the list of the
- * recording, in its order; a launch is announced when it goes to its GPU, and written when it is
- * over. Called with the lock held where the program calls.
+/* --record instructions, and the order of commands for --check: the driver's side. What the program
+ * asks for goes to the list of the recording, in its order; a launch is announced when it goes to
+ * its GPU, and written when it is over. Called with the lock held where the program calls.
  *
  * Kept on the host, outside of the simulation's state: it changes nothing that is simulated. */
 #include "driver_program.h"
