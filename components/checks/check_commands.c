@@ -108,5 +108,6 @@ void check_command_starts(uint32_t gpu, uint64_t ticket)
 
 uint32_t check_command_of(uint32_t gpu, uint32_t dispatch)
 {
-    return gpu < gpu_room && dispatch < start_counts[gpu] ? starts[gpu][dispatch] : 0;
+    uint32_t known = gpu < gpu_room && dispatch < start_counts[gpu] ? starts[gpu][dispatch] : 0;
+    return known ? known : RACE_UNKNOWN | (gpu & 127) << 24 | (dispatch & 0xffffff);
 }

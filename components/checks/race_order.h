@@ -19,6 +19,8 @@
 #include <stdint.h>
 
 enum { RACE_GROUP_BITS = 5, RACE_GROUP = 1 << RACE_GROUP_BITS };
+/* Set in the number of a command of which nothing is known: it is ordered with all others. */
+#define RACE_UNKNOWN ((uint32_t)1 << 31)
 
 /* A wavefront for ever: work-group's number << RACE_GROUP_BITS | its number there. 0: none. */
 typedef uint32_t race_id;

@@ -168,6 +168,7 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     if (!kernel_measure(p, k, &needs))
         return false;
     c->call.launch.resident = sms * k->per_sm;
+    c->is_checked = c->call.launch.observe != NULL;
     c->call.launch.observe = execute_observe;
     record_begin(c, &order);
     const char *symbol = program_kernel_symbol(order.program, k->program_kernel);
