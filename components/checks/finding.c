@@ -155,8 +155,10 @@ bool finding_open(const char *text)
 
 /* ---- reports ---- */
 
-static uint64_t key_of(enum finding_kind kind, uint64_t first, uint64_t second)
+/* The same for both orders of the places. */
+static uint64_t key_of(enum finding_kind kind, uint64_t one, uint64_t other)
 {
+    uint64_t first = one < other ? one : other, second = one < other ? other : one;
     return hash_multiply(hash_multiply(first + 1) ^ (second << 8 | (uint64_t)kind)) | 1;
 }
 

@@ -90,6 +90,9 @@ static void place_of(race_id id, uint32_t site, struct finding_place *place)
     snprintf(place->kernel, sizeof place->kernel, "%s", p->title);
     ptx_instruction_name(inst, place->text, sizeof place->text);
     ptx_place(module, inst, place->source, sizeof place->source);
+    const char *slash = strrchr(place->source, '/');
+    if (slash)
+        memmove(place->source, slash + 1, strlen(slash));
 }
 
 static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
