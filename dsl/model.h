@@ -148,7 +148,7 @@ struct model_link_type {
     uint64_t latency_ps;
 };
 
-enum model_stat_kind { MODEL_STAT_COUNTER, MODEL_STAT_AVERAGE, MODEL_STAT_HISTOGRAM };
+enum model_stat_kind { MODEL_STAT_COUNTER, MODEL_STAT_HISTOGRAM };
 
 struct model_stat {
     const char *name;

@@ -1,5 +1,5 @@
 /* `heddle api-trace check`: a trace of API calls, its data files, and its kernels in the code
- * objects that the trace or --module names. */
+ * objects and the PTX that the trace or --module names. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 #include "components/traces/api_trace/api_trace.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/code_object.h"
+#include "components/nvidia/ptx/ptx.h"
+#include "components/nvidia/ptx/ptx_object.h"
 
 struct known_kernel {
     const char *name;
@@ -52,18 +54,41 @@ static void add_kernel(struct checker *checker, const struct code_object_kernel 
     vector_push(checker->arena, &checker->kernels, known);
 }
 
+/* Releases the code object. */
+static void add_names(struct checker *checker, struct code_object *object)
+{
+    for (size_t i = 0; i < object->kernel_count; i++)
+        add_kernel(checker, &object->kernels[i]);
+    for (size_t i = 0; i < object->symbol_count; i++)
+        if (object->symbols[i].is_variable)
+            vector_push(checker->arena, &checker->variables,
+                        keep(checker, object->symbols[i].name));
+    code_object_release(object);
+}
+
 static void add_code_object(struct checker *checker, const uint8_t *bytes, size_t size,
                             uint32_t line, const char *name)
 {
     struct code_object object;
     if (!code_object_read(&object, bytes, size))
         say(checker, line, arena_printf(checker->arena, "'%s': %s", name, object.error));
-    for (size_t i = 0; i < object.kernel_count; i++)
-        add_kernel(checker, &object.kernels[i]);
-    for (size_t i = 0; i < object.symbol_count; i++)
-        if (object.symbols[i].is_variable)
-            vector_push(checker->arena, &checker->variables, keep(checker, object.symbols[i].name));
-    code_object_release(&object);
+    add_names(checker, &object);
+}
+
+static void add_ptx(struct checker *checker, const uint8_t *bytes, size_t size, uint32_t line,
+                    const char *name)
+{
+    struct ptx_error mistakes;
+    struct ptx_module *ptx = ptx_parse(name, (const char *)bytes, size, &mistakes);
+    struct code_object object = {0};
+    if (!ptx) {
+        say(checker, line, arena_strdup(checker->arena, mistakes.text));
+        return;
+    }
+    ptx_layout(ptx);
+    ptx_object_describe(ptx, &object);
+    ptx_free(ptx);
+    add_names(checker, &object);
 }
 
 static void add_bundle(struct checker *checker, const uint8_t *bytes, size_t size, uint32_t line,
@@ -115,9 +140,11 @@ static void add_module(struct checker *checker, const char *path, uint32_t line,
         add_bundle(checker, bytes, size, line, name);
     else if (code_object_recognise(bytes, size))
         add_code_object(checker, bytes, size, line, name);
+    else if (ptx_object_recognise(bytes, size))
+        add_ptx(checker, bytes, size, line, name);
     else
         say(checker, line,
-            arena_printf(checker->arena, "'%s' is neither a code object nor a bundle", name));
+            arena_printf(checker->arena, "'%s' is no code object, no bundle, and no PTX", name));
 }
 
 static const struct known_kernel *find_kernel(const struct checker *checker, const char *name)

@@ -200,11 +200,6 @@ int command_run(struct command *c)
                                                               : EXIT_USAGE;
     hand_over(&handed, "tables", '=', run_absolute(c, built.tables));
     char **arguments = c->options->program;
-    if (c->options->play_instructions) {
-        status = run_play_instructions(c, &program, &arguments);
-        if (status != EXIT_CLEAN)
-            return status;
-    }
     struct run_recording recording;
     struct run_ranks launched = run_ranks_of_launcher();
     if (!run_ranks_takes_part(&launched, c->options))

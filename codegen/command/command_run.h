@@ -60,13 +60,9 @@ bool run_plays_itself(struct command *c, const struct build_result *built);
 /* Runs a platform that drives itself, or plays a trace, in this process. An exit status. */
 int run_platform(struct command *c, const struct build_result *built, const struct handed *handed);
 
-/* `heddle run --play api` and `--play instructions`: recorded calls, or recorded instructions of an
- * AMD program, take the program's place. */
-
-/* Each checks the trace and names the program that plays it, with its arguments. An exit status;
- * EXIT_CLEAN: go on. */
+/* `heddle run --play api`: recorded calls take the program's place. Checks the trace and names the
+ * program that plays it, with its arguments. An exit status; EXIT_CLEAN: go on. */
 int run_play_api(struct command *c, const char **program, char ***arguments);
-int run_play_instructions(struct command *c, const char **program, char ***arguments);
 
 /* `heddle run --record api` and `--record instructions`: the folders that receive a program's
  * calls, or what its kernels execute. */

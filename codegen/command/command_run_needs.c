@@ -73,7 +73,7 @@ bool run_accepts(const struct model *model, const void *context)
 {
     const struct options *o = context;
     const struct model_instance *driver = find_driver(model);
-    if (o->program || o->play_instructions)
+    if (o->program)
         return accept_program(o, driver);
     if (o->play_sass && !find_leaf(model, "trace_player")) {
         fprintf(stderr, "heddle run: '--play sass': this platform has no trace_player that could "

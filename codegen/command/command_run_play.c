@@ -1,17 +1,11 @@
-/* See command_run.h. A player is a program like any other: it stands beside the HIP library.
- * That of API traces issues their calls through the library, that of instructions gives the
- * commands of the trace to the driver below it. */
-#include <errno.h>
+/* See command_run.h. The player is a program like any other: it stands beside the HIP library,
+ * through which it issues the calls of a trace. */
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
 
-#define API_PLAYER         "heddle-play-api"
-#define INSTRUCTION_PLAYER "heddle-play-instructions"
-#define LIST               "kernelslist.g"
+#define API_PLAYER "heddle-play-api"
 
 int run_play_api(struct command *c, const char **program, char ***arguments)
 {
@@ -35,35 +29,6 @@ int run_play_api(struct command *c, const char **program, char ***arguments)
     for (size_t i = 0; i < o->module.count; i++)
         list[count++] = arena_strdup(c->arena, o->module.items[i]);
     list[count] = NULL;
-    *arguments = list;
-    return EXIT_CLEAN;
-}
-
-int run_play_instructions(struct command *c, const char **program, char ***arguments)
-{
-    const char *path = c->options->play_instructions;
-    struct stat status;
-    if (!c->toolkit.hip_folder) {
-        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5, which plays "
-                        "traces\n");
-        return EXIT_ERRORS;
-    }
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        path = arena_printf(c->arena, "%s/" LIST, path);
-    if (access(path, R_OK) != 0) {
-        fprintf(stderr, "heddle run: cannot read '--play instructions=%s': %s\n", path,
-                strerror(errno));
-        return EXIT_ERRORS;
-    }
-    *program = arena_printf(c->arena, "%s/" INSTRUCTION_PLAYER, c->toolkit.hip_folder);
-    if (access(*program, X_OK) != 0) {
-        fprintf(stderr, "heddle run: cannot find the player of traces, '%s'\n", *program);
-        return EXIT_ERRORS;
-    }
-    char **list = arena_alloc(c->arena, 3 * sizeof *list);
-    list[0] = arena_strdup(c->arena, *program);
-    list[1] = arena_strdup(c->arena, path);
-    list[2] = NULL;
     *arguments = list;
     return EXIT_CLEAN;
 }

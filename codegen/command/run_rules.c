@@ -33,19 +33,6 @@ static bool keeps_traces(const struct options *o)
 {
     bool state = o->checkpoint || o->restore, program = o->program || o->play_api;
     const struct rule rules[] = {
-        {.broken = o->play_instructions && o->program,
-         .text = "either a program or '--play instructions', not both"},
-        {.broken = o->play_instructions && (o->play_api || o->play_sass),
-         .text = "'--play instructions', '--play api' and '--play sass' are different traces; give "
-                 "one"},
-        {.broken = o->play_instructions && (o->record_api || o->record_instructions),
-         .text = "a trace that is played cannot be recorded: it is no program"},
-        {.broken = o->play_instructions && state,
-         .text = "the state of a platform that plays a trace cannot be written or restored"},
-        {.broken = o->play_instructions && run_is_functional(o),
-         .text = "'--mode functional' executes programs; a trace that is played is not executed"},
-        {.broken = o->play_instructions && o->unified,
-         .text = "'--unified' is for programs: a trace says which GPU each kernel runs on"},
         {.broken = o->module.count && !o->play_api,
          .text = "'--module' is for the kernels of a trace; name it: --play api=DIR"},
         {.broken = o->play_api && o->program, .text = "either a program or '--play api', not both"},
@@ -87,9 +74,11 @@ static bool keeps_sampled(const struct options *o)
     const struct {
         bool given;
         const char *name;
-    } refused[] = {{o->kernels, "--kernels"},       {o->interval, "--interval"},
-                   {o->checkpoint, "--checkpoint"}, {o->restore, "--restore"},
-                   {o->report, "--report"},         {o->play_instructions, "--play instructions"}};
+    } refused[] = {{o->kernels, "--kernels"},
+                   {o->interval, "--interval"},
+                   {o->checkpoint, "--checkpoint"},
+                   {o->restore, "--restore"},
+                   {o->report, "--report"}};
     for (size_t i = 0; run_is_sampled(o) && i < sizeof refused / sizeof refused[0]; i++) {
         if (!refused[i].given)
             continue;
@@ -203,18 +192,13 @@ static bool keeps_sampling(const struct options *o, const struct sampling *sampl
         {.broken = (blocks || memory) && !functional,
          .text = "looks at kernels as they are executed with '--mode functional'; give that, too",
          .option = blocks ? "--profile blocks" : "--profile memory"},
-        {.broken = o->kernels && !o->program && !o->play_instructions && !o->play_sass,
-         .text =
-             "'--kernels' chooses launches of a program, or kernels of '--play sass' or '--play "
-             "instructions'; name one: heddle run PLATFORM --kernels LIST -- PROGRAM ARGS..."},
+        {.broken = o->kernels && !o->program && !o->play_sass,
+         .text = "'--kernels' chooses launches of a program, or kernels of '--play sass'; name "
+                 "one: heddle run PLATFORM --kernels LIST -- PROGRAM ARGS..."},
         {.broken = sampling->automatic && !o->stats && !run_is_sampled(o),
          .text = "'--kernels auto' tells what all launches take in the statistics; give '--stats "
                  "FILE', "
                  "too, or use heddle sample"},
-        {.broken = sampling->automatic && o->play_instructions,
-         .text =
-             "'--kernels auto' executes all launches of a program; of a trace, choose launches by "
-             "number or name"},
         {.broken = sampling->automatic && state,
          .text =
              "'--kernels auto' goes on for a whole run; without '--checkpoint' and '--restore'"},

@@ -8,7 +8,6 @@
 
 static const char *const stat_types[] = {
     [MODEL_STAT_COUNTER] = "uint64_t",
-    [MODEL_STAT_AVERAGE] = "struct stat_average",
     [MODEL_STAT_HISTOGRAM] = "struct stat_histogram",
 };
 

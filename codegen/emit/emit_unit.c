@@ -202,9 +202,8 @@ static bool is_use(const struct model_type *type, const char *stat)
 
 static void emit_stats(struct emit *e, const struct model_type *type)
 {
-    static const char *const kinds[] = {[MODEL_STAT_COUNTER] = "STAT_COUNTER",
-                                        [MODEL_STAT_AVERAGE] = "STAT_AVERAGE",
-                                        [MODEL_STAT_HISTOGRAM] = "STAT_HISTOGRAM"};
+    static const char *const kinds[] = {
+        [MODEL_STAT_COUNTER] = "STAT_COUNTER", [MODEL_STAT_HISTOGRAM] = "STAT_HISTOGRAM"};
     if (type->stat_count == 0)
         return;
     const char *name = name_c(e->arena, type->name);

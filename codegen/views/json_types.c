@@ -104,7 +104,7 @@ static json_t *checks_json(const struct model_type *type)
 
 static json_t *stats_json(const struct model_type *type)
 {
-    static const char *const kinds[] = {"counter", "average", "histogram"};
+    static const char *const kinds[] = {"counter", "histogram"};
     json_t *all = json_array();
     for (uint32_t i = 0; i < type->stat_count; i++)
         json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "name", type->stats[i].name, "kind",

@@ -213,7 +213,6 @@ static enum driver_status launch(uint32_t queue, uint64_t address, uint64_t *tic
         return refuse("a launch cannot be read");
     l.name = borrow_text((uintptr_t)l.name);
     l.symbol = l.symbol ? borrow_text((uintptr_t)l.symbol) : NULL;
-    l.trace = NULL;
     l.kernarg = l.kernarg ? borrow((uintptr_t)l.kernarg, l.kernarg_bytes) : NULL;
     if (l.kernarg_bytes && !l.kernarg && !l.kernarg_address)
         return refuse("the arguments of a launch cannot be read");

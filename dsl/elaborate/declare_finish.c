@@ -120,7 +120,7 @@ static void finish_ports(struct program *program, struct type_info *type)
 
 static void finish_stats(struct program *program, struct type_info *type)
 {
-    static const char *const kinds[] = {"counter", "average", "histogram"};
+    static const char *const kinds[] = {"counter", "histogram"};
     uint32_t count = type->stats.v.count;
     struct model_stat *stats = arena_alloc(program->arena, count * sizeof *stats);
     for (uint32_t i = 0; i < count; i++) {
@@ -128,7 +128,7 @@ static void finish_stats(struct program *program, struct type_info *type)
         stats[i].name = item->name.text;
         stats[i].doc = item->doc;
         bool found = false;
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 2; k++)
             if (strcmp(kinds[k], item->target.text) == 0) {
                 stats[i].kind = (enum model_stat_kind)k;
                 found = true;
@@ -138,12 +138,11 @@ static void finish_stats(struct program *program, struct type_info *type)
         struct diagnostic *d =
             diagnostic_add(program->diagnostics, E0203, item->target.span,
                            "no kind of statistic is called '%s'", item->target.text);
-        const char *suggestion = compile_suggest(item->target.text, kinds, 3);
+        const char *suggestion = compile_suggest(item->target.text, kinds, 2);
         if (suggestion != NULL)
             diagnostic_suggest(program->diagnostics, d, suggestion);
         else
-            diagnostic_help(program->diagnostics, d,
-                            "a statistic is a counter, an average or a histogram");
+            diagnostic_help(program->diagnostics, d, "a statistic is a counter or a histogram");
     }
     type->model.stats = stats;
     type->model.stat_count = count;

@@ -453,7 +453,7 @@ static void complete_places(struct completer *c)
 
 static void complete_stat(struct completer *c)
 {
-    static const char *const kinds[] = {"counter", "average", "histogram", NULL};
+    static const char *const kinds[] = {"counter", "histogram", NULL};
     if (cursor_before(&c->cursor, 1)->kind == ':')
         add_words(c, SERVICE_TYPE, kinds);
 }

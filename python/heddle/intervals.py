@@ -30,7 +30,7 @@ class Row:
 @dataclasses.dataclass(slots=True)
 class Counted:
     """A counter that was asked for by name, of one component: what it grew by in each interval, and
-    the cycles; of an average or a histogram its sum, and its count. One that counts cycles, by its
+    the cycles; of a histogram its sum, and its count. One that counts cycles, by its
     name, may count a span when that ends, so it is spread back to where it was."""
     path: str
     type: str

@@ -8,14 +8,9 @@
 #define STAT_BUCKETS                                                                               \
     24 /* bucket 0: value 0; bucket i: 2^(i-1) .. 2^i - 1; the last takes the rest */
 
-enum stat_kind { STAT_COUNTER, STAT_AVERAGE, STAT_HISTOGRAM };
+enum stat_kind { STAT_COUNTER, STAT_HISTOGRAM };
 
 /* A counter is a plain uint64_t. */
-struct stat_average {
-    uint64_t count;
-    uint64_t sum;
-};
-
 struct stat_histogram {
     uint64_t count;
     uint64_t sum;
@@ -31,12 +26,6 @@ struct stat_descriptor {
     uint32_t offset; /* in the stats struct */
     uint32_t is_use; /* counts what is used: in the part of a measure of utilisation or bandwidth */
 };
-
-static inline void stat_average_add(struct stat_average *s, uint64_t value)
-{
-    s->count++;
-    s->sum += value;
-}
 
 /* The rest of stat_histogram_add() for a value outside of what was seen before. */
 static __attribute__((noinline, unused)) void stat_histogram_widen(struct stat_histogram *s,

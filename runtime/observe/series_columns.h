@@ -1,5 +1,5 @@
 /* Every counter of a run as a column: those of components and parts, the messages of connections,
- * and what crossed links. Of an average and a histogram, its count and its sum. */
+ * and what crossed links. A histogram gives its count and its sum. */
 #ifndef HEDDLE_RUNTIME_SERIES_COLUMNS_H
 #define HEDDLE_RUNTIME_SERIES_COLUMNS_H
 

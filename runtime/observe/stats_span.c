@@ -46,7 +46,6 @@ uint32_t stat_words(const struct stat_descriptor *s)
 {
     static const uint32_t words[] = {
         [STAT_COUNTER] = 1,
-        [STAT_AVERAGE] = sizeof(struct stat_average) / sizeof(uint64_t),
         [STAT_HISTOGRAM] = sizeof(struct stat_histogram) / sizeof(uint64_t),
     };
     return words[s->kind];
@@ -258,20 +257,18 @@ void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t 
     j->flat = true;
     json_uint(j, "count", now[0] - (before ? before[0] : 0));
     json_uint(j, "sum", now[1] - (before ? before[1] : 0));
-    if (s->kind == STAT_HISTOGRAM) {
-        uint32_t first = offsetof(struct stat_histogram, bucket) / sizeof(uint64_t);
-        if (!before) {
-            json_uint(j, "min", now[2]);
-            json_uint(j, "max", now[3]);
-        }
-        uint32_t used = STAT_BUCKETS;
-        while (used && now[first + used - 1] == (before ? before[first + used - 1] : 0))
-            used--;
-        json_open(j, "buckets", '[');
-        for (uint32_t i = 0; i < used; i++)
-            json_uint(j, NULL, now[first + i] - (before ? before[first + i] : 0));
-        json_close(j, ']');
+    uint32_t first = offsetof(struct stat_histogram, bucket) / sizeof(uint64_t);
+    if (!before) {
+        json_uint(j, "min", now[2]);
+        json_uint(j, "max", now[3]);
     }
+    uint32_t used = STAT_BUCKETS;
+    while (used && now[first + used - 1] == (before ? before[first + used - 1] : 0))
+        used--;
+    json_open(j, "buckets", '[');
+    for (uint32_t i = 0; i < used; i++)
+        json_uint(j, NULL, now[first + i] - (before ? before[first + i] : 0));
+    json_close(j, ']');
     json_close(j, '}');
     j->flat = was_flat;
 }

@@ -12,7 +12,6 @@
 struct probe_stats {
     uint64_t received;
     uint64_t replies;
-    struct stat_average gap;
     struct stat_histogram values;
 };
 
@@ -120,7 +119,6 @@ static bool take(struct probe *c, uint32_t port)
     memcpy(&value, m->fields, sizeof value);
     note(c, PROBE_RECEIVED, value << 8 | port);
     c->io.stats.received++;
-    stat_average_add(&c->io.stats.gap, value & 255);
     stat_histogram_add(&c->io.stats.values, value);
     if (param(c, PROBE_ANSWERS)) {
         ring_next(back)->tag = m->tag;
@@ -274,7 +272,6 @@ UNIT_DEFINE_WALK(probe)
 static const struct stat_descriptor stats[] = {
     {"received", "Requests taken.", STAT_COUNTER, offsetof(struct probe_stats, received), 0},
     {"replies", "Replies taken.", STAT_COUNTER, offsetof(struct probe_stats, replies), 0},
-    {"gap", "", STAT_AVERAGE, offsetof(struct probe_stats, gap), 0},
     {"values", "", STAT_HISTOGRAM, offsetof(struct probe_stats, values), 0},
 };
 

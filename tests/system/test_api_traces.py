@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import API_TRACES, PROGRAMS, heddle, same
+from harness import API_TRACES, BUILD, PROGRAMS, ROOT, call, heddle, same
 from programs import GOOD, GPUS, only_full, quick_and_full
 
 TINY = "platforms/tiny.heddle"
@@ -252,6 +252,13 @@ def test_trace_with_streams_is_played(run, vecadd):
     (vecadd / "cuda_calls.trace").write_text(beyond)
     run(f"{TINY} --play api={vecadd}",
         "play:18: error: 64 bytes from byte 8 of 'offsets' do not lie in its 64 bytes", status=1)
+
+
+@pytest.mark.full
+def test_reader_refuses_or_reads_a_thousand_damaged_traces(tmp_path):
+    binary = next(path for path in BUILD.rglob("test_api_trace") if path.is_file())
+    call([binary, "--filter", "*/*damaged_traces*"],
+         env={"DAMAGE_SEEDS": "1000", "SCRATCH": str(tmp_path), "TRACES": str(ROOT / API_TRACES)})
 
 
 BALAR = os.environ.get("HEDDLE_BALAR_VECADD", "../shared/data/balar-vecadd")

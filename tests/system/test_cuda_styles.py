@@ -11,7 +11,7 @@ from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
 MACHINES = ["rtx3070", "a100", "h100"]
-ELSEWHERE = ["math_errors", "peer_rate",  # which need libraries or arguments,
+ELSEWHERE = ["clocks", "math_errors", "peer_rate",  # which need libraries or arguments,
              "managed_variables"]          # or nvcc
 ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE
              and re.search(r"Prints\s+(// )?PASS\s+(// )?or\s+(// )?FAIL", path.read_text()))
@@ -52,6 +52,15 @@ def test_program_passes(run, compiled, name):
     run(f"platforms/{MACHINES[at % 3]}.heddle --generic -- {compiled(name)}", "^PASS")
     run(f"platforms/{MACHINES[(at + 1) % 3]}.heddle --generic --mode functional"
         f" -- {compiled(name)}", "^PASS")
+
+
+def test_clocks_read_simulated_time(run, compiled):
+    """A read of the clock waits until what stands before it is over."""
+    told = run("platforms/rtx3070.heddle --generic --set sms=4 --set channels=2"
+               f" -- {compiled('clocks')}").stdout
+    miss, hit, loop, nanoseconds = (int(word) for word in told.split()[1::2])
+    assert 300 < miss < 1500 and 39 < hit < miss / 2  # the L1's latency, and more
+    assert 20000 <= loop < 20100 and abs(nanoseconds * 1.132 - loop) < 100  # 1132 MHz
 
 
 @pytest.mark.parametrize("machine", only_full(*MACHINES))

@@ -180,7 +180,7 @@ COMPLETIONS = [
     ("    check lower[0].|", {"ways", "size"}, {"top", "control"}),
     ("    if mode == |", {"back", "through", "lines"}, {"around"}),
     ("    for k in 0 .. 3 { check |", {"k", "lines", "count"}, {"via"}),
-    ("    stat hits : |", {"counter", "average", "histogram"}, {"int"}),
+    ("    stat hits : |", {"counter", "histogram"}, {"int"}),
     ("    // upper.|", set(), {"top", "param"}),
     ("    x : cache { size = 4Ki|", set(), {"size"}),
 ]

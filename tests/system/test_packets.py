@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import damage
-from harness import API_TRACES, ANY, call, measure as measure_in, same, same_bytes, ways
+from harness import API_TRACES, ANY, HEDDLE, call, measure as measure_in, same, same_bytes, ways
 from programs import GOOD, GPUS, only_full, quick_and_full
 
 TINY = "platforms/tiny.heddle"
@@ -19,6 +19,7 @@ DIRECT = "platforms/packet_direct.heddle"
 SMALL = "--set arrays=1 --set banks=2"  # a GPU that is quickly built
 MODULE = "--module packet_kernels.hsaco"
 VECADD = f"{API_TRACES}/vecadd"
+CUDA = "platforms/a100.heddle --generic --set sms=4 --set channels=2"
 EACH_CALL = "tests/system/packets/each_call.py"
 ON_READ = "--set device.return_on_read=true --set cpu.read_device=true"
 
@@ -181,9 +182,56 @@ BALAR = os.environ.get("HEDDLE_BALAR_TRACE", "../shared/data/balar-vecadd")
 
 @pytest.mark.skipif(not os.path.exists(f"{BALAR}/cuda_calls.trace"),
                     reason="no trace of balar (HEDDLE_BALAR_TRACE)")
-def test_trace_of_balar_is_played(run):
-    run(f"{TRACE} --play api={BALAR} {MODULE}",
+@pytest.mark.parametrize("gpus", ["amd", "nvidia"])
+def test_trace_of_balar_is_played(run, tmp_path, gpus):
+    """Its kernel from HIP's source, and from CUDA's."""
+    module = MODULE
+    if gpus == "nvidia":
+        (tmp_path / "vecadd.cu").write_text("""
+            __global__ void vecAdd(int *a, int *b, int *c, int n)
+            {
+                int i = blockIdx.x * blockDim.x + threadIdx.x;
+                if (i < n)
+                    c[i] = a[i] + b[i];
+            }""")
+        call([HEDDLE, "cuda-cc", "--ptx", tmp_path / "vecadd.cu", "-o", tmp_path / "vecadd.ptx"])
+        module = f"--generic --set gpus_are=nvidia --module {tmp_path}/vecadd.ptx"
+    run(f"{TRACE} --play api={BALAR} {module}",
         r"10 calls, total 524288, correct 524288, ratio 1\.000000")
+
+
+@pytest.fixture(scope="session")
+def recorded_cuda(tmp_path_factory):
+    """Calls of a CUDA program, recorded once."""
+    folder = tmp_path_factory.mktemp("cuda_calls")
+
+    def record(name):
+        if not (folder / f"{name}.calls").exists():
+            call([HEDDLE, "cuda-cc", f"tests/programs/cuda/{name}.cu", "-o", folder / name])
+            call([HEDDLE, "run", *CUDA.split(), "--record", f"api={folder}/{name}.calls", "--",
+                  folder / name], "PASS")
+        return folder / f"{name}.calls"
+    return record
+
+
+@pytest.mark.parametrize("program", quick_and_full(
+    "graph_nodes", ["block_scan", "intrinsics", "half_gemm", "launch_by_hand", "thread_streams"]))
+def test_recording_of_a_cuda_program_is_played(run, recorded_cuda, program):
+    """Its kernels in PTX, in its streams: by packets, by a program's calls as packets, and without
+    any."""
+    trace = recorded_cuda(program)
+    call([HEDDLE, "api-trace", "check", trace], "no errors")
+    if "malloc managed" not in (trace / "cuda_calls.trace").read_text():
+        run(f"{TRACE} {SMALL} --generic --set gpus_are=nvidia --play api={trace}",
+            r"total [1-9].*ratio 1\.000000")
+    run(f"{DIRECT} {SMALL} --generic --set gpus_are=nvidia --play api={trace}", r"ratio: 1\.000000")
+    run(f"{CUDA} --play api={trace}", r"ratio: 1\.000000")
+
+
+def test_recording_of_a_cuda_program_wants_its_gpus(run, recorded_cuda):
+    trace = recorded_cuda("graph_nodes")
+    run(f"{TINY} --play api={trace}", r"executes no PTX", status=1)
+    run(f"{TRACE} {SMALL} --play api={trace}", r"cannot use 'data-.*': error 200", status=3)
 
 
 @pytest.mark.parametrize("program", quick_and_full("vectoradd streams prints threads module",

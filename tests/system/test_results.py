@@ -21,7 +21,6 @@ from harness import ROOT, call, run
 LIST = Path(__file__).with_name("results.txt")
 DATA = os.environ.get("SASS_DATA", "../shared/data/sass")
 API = ("vectoradd", "streams", "copies", "kmeans", "host_threads")
-INSTRUCTIONS = ("bfs", "matmul_tiled", "scratch", "dct8x8", "streams")
 TINY = "platforms/tiny.heddle"
 COUNTS = ("cycles", "instructions", "cache hits", "DRAM bytes", "link bytes")
 WIDTHS = (11, 12, 10, 10, 10)
@@ -38,8 +37,6 @@ def rows():
 def make_traces(folder):
     for program in API:
         run(f"{TINY} --record api={folder}/api-{program} -- {program}")
-    for program in INSTRUCTIONS:
-        run(f"{TINY} --record instructions={folder}/steps-{program} -- {program}")
     for kind in "order", "streams", "busy":
         call([sys.executable, "tests/system/packets/make_trace.py", kind,
               folder / f"packets-{kind}"])

@@ -247,7 +247,6 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->invalidated = d->acquire == AQL_SCOPE_NONE;
     d->released = false;
     d->common.memory_only = aql_memory_only(&o.packet);
-    d->common.played = aql_played(&o.packet);
     d->common.dispatcher = (uint16_t)number;
     preload_begin(c, d, &o.descriptor);
     launch_record(c, d, &o);

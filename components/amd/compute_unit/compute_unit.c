@@ -18,7 +18,7 @@
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
  * Beside that way: cu_late.c (turns of a wavefront that is alone), cu_fault.c (what ends a run),
- * cu_played.c (recorded wavefronts), cu_memory_only.c (warm-up), cu_report.c (hangs). */
+ * cu_memory_only.c (warm-up), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -58,7 +58,6 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->rest_free = arena_allocate(queue * sizeof(uint16_t));
     c->smem = arena_allocate(CU_SMEM * sizeof(struct cu_smem));
     c->smem_data = arena_allocate(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
-    c->played = arena_allocate(waves * sizeof(struct cu_played));
     c->vgprs = arena_allocate((size_t)p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
     c->lds = arena_allocate((size_t)p->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));

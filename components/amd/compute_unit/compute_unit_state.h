@@ -10,7 +10,6 @@
 
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/isa/isa.h"
-#include "components/amd/execute/replay_access.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_cut.h"
@@ -78,7 +77,7 @@ struct cu_wave {
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
     uint8_t priority;    /* 0 .. 3: s_setprio */
     uint8_t ahead;       /* instructions behind the last one issued that have been executed, too */
-    uint8_t unusual;     /* CU_PLAYED, CU_MEMORY_ONLY */
+    bool unusual;        /* only its memory instructions take time: cu_memory_only.c */
     uint32_t checked;    /* `fills` of the code when those were found in the decode cache */
     uint32_t code;       /* version of the code in line_address; 0: the line is not there */
     uint32_t vgpr;       /* arena offset of its registers */
@@ -110,8 +109,6 @@ struct cu_wave {
 #endif
 };
 
-enum { CU_PLAYED = 1, CU_MEMORY_ONLY = 2 };
-
 struct cu_group {
     uint16_t tag; /* tag of the request to answer */
     uint8_t used;
@@ -126,7 +123,6 @@ struct cu_group {
     uint64_t scratch;
     uint64_t scratch_begin, scratch_bytes; /* its own part of it */
     bool memory_only;                      /* see cu_memory_only.c */
-    bool played;                           /* see cu_played.c */
     uint64_t arrived;                      /* cycle */
     uint64_t ended_at;                     /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];
@@ -235,7 +231,6 @@ struct compute_unit {
     uint32_t vmem_rest; /* struct cu_vmem_rest[vmem_queue] */
     uint32_t rest_free; /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
     uint32_t wide;      /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
-    uint32_t played;    /* struct cu_played, as many as wavefronts */
     uint32_t lds_ends;  /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     uint32_t vmem_free; /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */

@@ -42,10 +42,6 @@ static void issue_init(struct compute_unit *c)
 __attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, struct cu_wave *w,
                                                         unsigned wave, const struct isa_inst *inst)
 {
-    if (engine_unlikely(w->unusual & CU_PLAYED)) {
-        played_step(c, w, wave);
-        return true;
-    }
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
     struct isa_context context = cu_context(c, w);
@@ -266,11 +262,9 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
     uint64_t active = isa_wave_exec(cu_scalars(c, wave));
     bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256
                        && !(inst->flags & (ISA_IS_SWIZZLE | ISA_IS_SYNC));
-    if (engine_unlikely(inst->flags & ISA_IS_SYNC) && !cu_group_at(c, w->group)->played)
+    if (engine_unlikely(inst->flags & ISA_IS_SYNC))
         return issue_sync(c, w, wave, inst, now);
-    if (engine_unlikely(cu_group_at(c, w->group)->played))
-        has_address = played_lds(c, w, wave, address, &active);
-    else if (has_address)
+    if (has_address)
         memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
                sizeof address);
     if (!issue_execute(c, w, wave, inst))

@@ -33,11 +33,7 @@ static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave)
         uint64_t pc = s->pc;
         if (memory_only_takes_time(&d->inst))
             break;
-        enum isa_status status = ISA_OK;
-        if (cu_group_at(c, w->group)->played)
-            played_step(c, w, wave);
-        else
-            status = isa_execute(&context, s, &d->inst);
+        enum isa_status status = isa_execute(&context, s, &d->inst);
         if (status != ISA_OK && !(status == ISA_TRAPPED && !work_trap_is_fatal(s))) {
             cu_fault(c, wave, &d->inst, pc, UINT32_MAX, work_fault_status(status));
             return false;

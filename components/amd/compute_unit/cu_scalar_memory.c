@@ -35,7 +35,7 @@ static void smem_complete(struct compute_unit *c, const struct cu_smem *e, uint3
                           uint64_t now)
 {
     struct cu_wave *w = cu_wave_at(c, e->wave);
-    if (smem_loads(e) && engine_likely(!cu_group_at(c, w->group)->played)) {
+    if (smem_loads(e)) {
         for (unsigned i = e->access.valid; i < e->access.dwords; i++)
             data[i] = 0;
         isa_scalar_load(cu_scalars(c, e->wave), &e->inst, data);
@@ -71,9 +71,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
     struct cu_smem *e = cu_smem_at(c, c->smem_free[c->smem_free_count - 1]);
-    bool played = engine_unlikely(cu_group_at(c, w->group)->played);
-    enum isa_status status = played ? played_scalar(c, w, wave, inst, &e->access)
-                                    : isa_scalar_address(&context, s, inst, &e->access);
+    enum isa_status status = isa_scalar_address(&context, s, inst, &e->access);
     if (status != ISA_OK) {
         cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
         return ISSUE_FAULT;
@@ -86,13 +84,8 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
         work_record_scalar(c->io.base.leaf, wave, s, inst, &context, &e->access);
     c->io.stats.smem_instructions++;
     profile_scalar(e, s->pc);
-    if (played)
-        played_step(c, w, wave);
-    else
-        s->pc += inst->size;
+    s->pc += inst->size;
     if (e->access.kind == ISA_SCALAR_TIME) {
-        if (played)
-            return ISSUE_DONE;
         uint32_t time[2] = {(uint32_t)now, (uint32_t)(now >> 32)};
         isa_scalar_load(s, inst, time);
         return ISSUE_DONE;
@@ -105,7 +98,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->unsent = 0;
     e->parts = moves && end > (e->access.address & ~(uint64_t)(CU_LINE - 1)) + CU_LINE ? 2 : 1;
     e->remaining = e->parts;
-    if ((e->access.kind == ISA_SCALAR_STORE || smem_is_atomic(e)) && !played)
+    if (e->access.kind == ISA_SCALAR_STORE || smem_is_atomic(e))
         isa_scalar_store_data(s, inst, cu_smem_data(c, e));
     c->smem_free_count--;
     w->lgkm++;

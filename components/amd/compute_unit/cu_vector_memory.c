@@ -100,7 +100,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->remaining)
             break;
-        if (e->mask && e->returns && !e->fence && engine_likely(!cu_group_at(c, w->group)->played))
+        if (e->mask && e->returns && !e->fence)
             vmem_write_back(c, w, e);
         struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
         account->vmem_issued++;
@@ -228,12 +228,12 @@ static void vmem_keep(struct compute_unit *c, struct cu_vmem *e, unsigned rest)
     c->rest_free_count--;
 }
 
-/* Stages the operands of a store or an atomic; a `played` instruction has none. */
+/* Stages the operands of a store or an atomic. */
 static void vmem_stage(const struct compute_unit *c, const struct isa_context *context,
-                       struct cu_vmem_rest *rest, const struct cu_vmem *e, bool played)
+                       struct cu_vmem_rest *rest, const struct cu_vmem *e)
 {
     const struct isa_memory *m = &rest->access;
-    if (played || (m->kind != ISA_MEMORY_STORE && m->kind != ISA_MEMORY_ATOMIC))
+    if (m->kind != ISA_MEMORY_STORE && m->kind != ISA_MEMORY_ATOMIC)
         return;
     isa_memory_give(context, &e->inst, m, cu_stage(c, e), m->bytes);
     if (m->kind == ISA_MEMORY_ATOMIC
@@ -264,7 +264,6 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
 {
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
-    bool played = engine_unlikely(cu_group_at(c, w->group)->played);
     unsigned number = vmem_free_at(c, c->vmem_free, c->vmem_free_count - 1);
     unsigned place = vmem_free_at(c, c->rest_free, c->rest_free_count - 1);
     struct cu_vmem *e = cu_vmem_at(c, number);
@@ -272,8 +271,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     struct isa_memory *m = &rest->access;
     e->inst = *inst;
     e->pc = s->pc;
-    enum isa_status status =
-        played ? played_addresses(c, w, wave, inst, m) : isa_memory_addresses(&context, s, inst, m);
+    enum isa_status status = isa_memory_addresses(&context, s, inst, m);
     if (status != ISA_OK) {
         cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
         return ISSUE_FAULT;
@@ -289,10 +287,10 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     c->vmem_free_count--;
     if (engine_unlikely(execution_observer))
         work_record_vector(c->io.base.leaf, wave, s, inst, &context, m);
-    if (m->lds_mask && !played)
+    if (m->lds_mask)
         isa_memory_lds(&context, inst, m);
     vmem_describe(c, e, m, wave, now);
-    vmem_stage(c, &context, rest, e, played);
+    vmem_stage(c, &context, rest, e);
     vmem_take_lines(c, e, m, &reach, number);
     vmem_note_poll(c, w, e, rest);
     vmem_keep(c, e, place);
@@ -303,10 +301,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     w->flat += e->flat;
     vmem_enqueue(c, w, e, number);
     c->io.stats.vmem_instructions++;
-    if (played)
-        played_step(c, w, wave);
-    else
-        s->pc += inst->size;
+    s->pc += inst->size;
     if (!e->remaining)
         vmem_retire(c, w, now);
     return ISSUE_DONE;

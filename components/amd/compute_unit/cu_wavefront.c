@@ -142,11 +142,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
         w->code = w->line_code[slot];
     }
     const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
-    bool played = engine_unlikely(w->unusual & CU_PLAYED), joins = false;
-    if (played) {
-        size = size < sizeof joined ? size : sizeof joined;
-        bytes = played_code(c, w, pc, size, joined);
-    }
+    bool joins = false;
     int result = cu_find_decoded(c, pc, bytes, size, &w->decoded);
     if (result == ISA_ERROR_TRUNCATED && size < ISA_MAX_INST_BYTES) {
         int slot = wave_find_line(c, w, line + CU_LINE);
@@ -156,12 +152,8 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
             return false;
         }
         joins = true;
-        if (played) {
-            played_code(c, w, pc, sizeof joined, joined);
-        } else {
-            memcpy(joined, bytes, size);
-            memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
-        }
+        memcpy(joined, bytes, size);
+        memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
         result = cu_find_decoded(c, pc, joined, sizeof joined, &w->decoded);
     }
     if (result < 0) {
@@ -176,7 +168,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
         return false;
     }
     struct decoded *d = &cu_decoded(c)[w->decoded];
-    if (!played && !joins && w->code == cu_code(c)->version)
+    if (!joins && w->code == cu_code(c)->version)
         d->checked = w->code;
     w->kind = d->kind;
     return true;
@@ -190,7 +182,7 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
     uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
     if (line != w->line_address || w->code != cu_code(c)->version || d->checked != w->code
-        || d->address != pc || engine_unlikely(w->unusual & CU_PLAYED))
+        || d->address != pc)
         return wave_decode_anew(c, w, wave);
     w->decoded = decode_slot(pc);
     w->kind = d->kind;
@@ -211,7 +203,7 @@ static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, u
 static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                               uint64_t now)
 {
-    if (engine_likely(!(w->unusual & CU_MEMORY_ONLY)) || wave_skip(c, w, wave))
+    if (engine_likely(!w->unusual) || wave_skip(c, w, wave))
         wave_sleep(c, w, now);
 }
 

@@ -56,15 +56,12 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->why = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
     w->account = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
-    w->unusual = (uint8_t)((g->played ? CU_PLAYED : 0) | (g->memory_only ? CU_MEMORY_ONLY : 0));
+    w->unusual = g->memory_only;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
     w->complete = 0;
     w->code = 0;
-    if (g->played)
-        played_start(c, wave, p, number);
-    else
-        wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
+    wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
     profile_start(c, w, wave);
     if (engine_unlikely(execution_observer))
@@ -130,13 +127,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
         .scratch_begin = p.scratch + (uint64_t)p.scratch_wavefront * p.scratch_bytes_per_wavefront,
         .scratch_bytes = p.scratch ? (uint64_t)p.wavefronts * p.scratch_bytes_per_wavefront : 0,
         .memory_only = p.memory_only != 0,
-        .played = p.played != 0,
         .arrived = now};
-    if (g->played && !played_group(c, g, &p)) {
-        g->used = 0;
-        compute_unit_work_pop(c);
-        return;
-    }
     g->ledger = (uint8_t)ledger_open(c, p.dispatch_id, now);
     if (!c->resident)
         c->active_since = now;
@@ -162,8 +153,6 @@ static void group_answer(struct compute_unit *c)
         memset(&ledger->account, 0, sizeof ledger->account);
         if (!--ledger->groups)
             c->ledgers_used &= ~((uint64_t)1 << g->ledger);
-        if (g->played)
-            replay_give(played_place(c, slot));
         g->used = 0;
         c->finished &= c->finished - 1;
     }

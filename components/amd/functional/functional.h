@@ -100,11 +100,6 @@ struct functional_result {
     struct functional_profile profile;
 };
 
-/* Runs a launch that plays a recorded trace (components/traces/replay): walks through it
- * for its touches. Places 0 to the number of compute units must be free. No profile. */
-void functional_play(const struct functional_launch *launch, uint32_t number,
-                     struct functional_result *result);
-
 /* Can another launch begin that needs `resident` work-groups? Always, if none has yielded. */
 bool functional_has_room(uint32_t resident);
 

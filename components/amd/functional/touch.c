@@ -225,7 +225,7 @@ void touch_words(struct host_view *t, const struct host_span *w, uint64_t addres
         touch_at(t, w, WARM_SCALAR, WARM_READ, at, UINT64_MAX);
 }
 
-void touch_scalars(struct host_view *t, const struct isa_scalar *access)
+static void touch_scalars(struct host_view *t, const struct isa_scalar *access)
 {
     if (!access->valid || access->kind == ISA_SCALAR_TIME || access->kind == ISA_SCALAR_CACHE_OP)
         return;

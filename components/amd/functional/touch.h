@@ -58,10 +58,9 @@ void touch_scattered(struct host_view *view, uint64_t base, const struct lanes_s
 /* An instruction that is not prepared. */
 void touch_scalar(struct host_view *view, struct isa_context *context, const struct isa_wave *wave,
                   const struct isa_inst *inst);
-/* Accesses that are known. Working out the addresses of a load may change them (lanes outside a
+/* An access that is known. Working out the addresses of a load may change them (lanes outside a
  * buffer), so that is done once. */
 void touch_memory(struct host_view *view, const struct isa_memory *memory);
-void touch_scalars(struct host_view *view, const struct isa_scalar *access);
 /* `size` bytes of a scalar load in *w. */
 void touch_words(struct host_view *view, const struct host_span *w, uint64_t address,
                  uint64_t size);

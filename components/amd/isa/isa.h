@@ -31,9 +31,9 @@
  * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
  * and operand text are checked against llvm-mc 19.
  *
- * Limits, visible in isa_row() or stated here: images, interpolation, exports, and the global
- * data share decode and print but do not execute; isa_reason() says why. There is no trap
- * handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS.
+ * Limits, visible in isa_row() or stated here: images, interpolation and exports do not decode;
+ * the global data share decodes and prints but does not execute; isa_reason() says why. There is
+ * no trap handler: s_rfe_* jump, and of the hardware registers a program writes MODE and TRAPSTS.
  *
  * Floating point. MODE's rounding, denormals, IEEE and DX10_CLAMP bits hold for fp16, fp32 and
  * fp64. Results are exact values rounded once, but for reciprocals, roots, exponentials,
@@ -71,12 +71,9 @@ enum isa_format {
     ISA_VOPC,
     ISA_VOP3,
     ISA_VOP3P,
-    ISA_VINTRP,
     ISA_DS,
     ISA_MUBUF,
     ISA_MTBUF,
-    ISA_MIMG,
-    ISA_EXP,
     ISA_FLAT,
     ISA_GLOBAL,
     ISA_SCRATCH,
@@ -214,7 +211,7 @@ struct isa_inst {
     uint8_t dwords;      /* memory: registers of data (loads, stores), scalar dwords */
     uint8_t cache_op;    /* enum isa_cache_op */
     uint8_t target;      /* enum isa_target */
-    uint8_t format_bits; /* MTBUF: data and number format; MIMG: dmask; EXP: mask of sources */
+    uint8_t format_bits; /* MTBUF: data and number format */
     uint16_t agprs;      /* 1 + highest accumulation register named, 0 for none */
     uint8_t broadcast;   /* MFMA: cbsz | abid << 4; its blgp is in neg */
 };
@@ -230,18 +227,6 @@ enum {
     ISA_MEM_OFFSET_IS_SGPR = 64, /* SMEM */
     ISA_MEM_SCC = 64,            /* vector memory: scc, or sc1 where GLC is sc0 and SLC is nt */
     ISA_MEM_NV = 128
-};
-
-/* Bits of isa_inst.opsel: of images; of exports. */
-enum {
-    ISA_IMAGE_UNORM = 1,
-    ISA_IMAGE_DA = 2,
-    ISA_IMAGE_R128 = 4, /* a16 on gfx9 */
-    ISA_IMAGE_LWE = 8,
-    ISA_IMAGE_D16 = 16,
-    ISA_EXPORT_COMPRESSED = 1,
-    ISA_EXPORT_DONE = 2,
-    ISA_EXPORT_VALID_MASK = 4
 };
 
 enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED = -3 };
@@ -366,8 +351,10 @@ enum isa_status {
 
 const char *isa_status_text(enum isa_status status);
 
-/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none: a clause; "" if none is given. */
+/* Why an instruction with ISA_UNIMPLEMENTED_SEMANTICS has none, or why a word does not decode: a
+ * clause; "" if none is given. */
 const char *isa_reason(const struct isa_inst *inst);
+const char *isa_word_reason(uint32_t word);
 
 /*
  * Executes what touches only registers and LDS, and advances wave->pc. On any status but ISA_OK and
@@ -612,9 +599,6 @@ struct isa_scalar {
 
 /* "scalar load", "scalar store", "scalar atomic". */
 const char *isa_scalar_name(const struct isa_scalar *scalar);
-
-/* Describes a scalar access as isa_memory_describe() does a vector access; `valid` is `dwords`. */
-void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out);
 
 enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
                                    const struct isa_inst *inst, struct isa_scalar *out);

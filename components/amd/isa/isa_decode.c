@@ -132,9 +132,6 @@ static uint32_t memory_flags(const struct isa_inst *inst, const struct isa_table
     case KIND_FLOAD:
     case KIND_LOADTID:
     case KIND_LOADLDS:
-    case KIND_IMAGE:
-    case KIND_SAMPLE:
-    case KIND_GATHER:
         flags = ISA_IS_LOAD;
         break;
     case KIND_STORE:
@@ -236,7 +233,7 @@ static void finish(struct isa_decoder *d)
         [ISA_VOP1] = ISA_UNIT_VALU,    [ISA_VOPC] = ISA_UNIT_VALU, [ISA_VOP3] = ISA_UNIT_VALU,
         [ISA_VOP3P] = ISA_UNIT_VALU,   [ISA_DS] = ISA_UNIT_LDS,    [ISA_MUBUF] = ISA_UNIT_VMEM,
         [ISA_MTBUF] = ISA_UNIT_VMEM,   [ISA_FLAT] = ISA_UNIT_VMEM, [ISA_GLOBAL] = ISA_UNIT_VMEM,
-        [ISA_SCRATCH] = ISA_UNIT_VMEM, [ISA_MIMG] = ISA_UNIT_VMEM, [ISA_VINTRP] = ISA_UNIT_VALU,
+        [ISA_SCRATCH] = ISA_UNIT_VMEM,
     };
     out->timing = row->timing;
     out->unit = row->timing == ISA_TIMING_BRANCH    ? ISA_UNIT_BRANCH
@@ -273,12 +270,8 @@ static int dispatch(struct isa_decoder *d)
     switch (w >> 26) {
     case 0x30:
         return isa_decode_smem(d);
-    case 0x31:
-        return isa_decode_export(d);
     case 0x34:
         return isa_decode_vop3(d);
-    case 0x35:
-        return isa_decode_interpolation(d);
     case 0x36:
         return isa_decode_ds(d);
     case 0x37:
@@ -287,8 +280,6 @@ static int dispatch(struct isa_decoder *d)
         return isa_decode_buffer(d, ISA_MUBUF);
     case 0x3a:
         return isa_decode_buffer(d, ISA_MTBUF);
-    case 0x3c:
-        return isa_decode_image(d);
     default:
         return ISA_ERROR_INVALID;
     }

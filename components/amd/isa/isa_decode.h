@@ -56,10 +56,4 @@ int isa_decode_ds(struct isa_decoder *d);
 int isa_decode_flat(struct isa_decoder *d);
 int isa_decode_buffer(struct isa_decoder *d, enum isa_format format);
 
-/* isa_decode_graphics.c. */
-int isa_decode_interpolation(struct isa_decoder *d);
-int isa_decode_interpolation_vop3(struct isa_decoder *d);
-int isa_decode_image(struct isa_decoder *d);
-int isa_decode_export(struct isa_decoder *d);
-
 #endif

@@ -267,8 +267,6 @@ int isa_decode_vop3(struct isa_decoder *d)
     out->flags |= ISA_IS_VOP3_FORM;
     if (d->kind == KIND_MFMA || d->kind == KIND_SMFMAC)
         return decode_mai(d);
-    if (d->row->format == ISA_VOP3 && type[0] == TYPE_NONE)
-        return isa_decode_interpolation_vop3(d);
     if (type[0] == TYPE_SREG) {
         if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 8), 1))
             return ISA_ERROR_INVALID;

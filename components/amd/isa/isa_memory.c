@@ -562,7 +562,7 @@ static unsigned dwords_inside(const struct resource *r, uint64_t offset, unsigne
     return room < dwords ? (unsigned)room : dwords;
 }
 
-void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out)
+static void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     memset(out, 0, sizeof *out);

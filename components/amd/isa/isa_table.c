@@ -69,20 +69,6 @@ enum { NO = -1 };
                        ISA_OPERATION_NONE,                                                         \
                        {TYPE_##d, TYPE_##a, TYPE_##b, THIRD_##kind(d)},                            \
                        {NO, NO}},
-#define MEMORY_TIMING_MIMG   ISA_TIMING_VMEM
-#define MEMORY_TIMING_EXP    ISA_TIMING_SPECIAL
-#define MEMORY_TIMING_VINTRP ISA_TIMING_FULL
-#define MEMORY_TIMING_VOP3   ISA_TIMING_FULL
-#define INTERPN(m, text, fmt, o8, o9, kind, number)                                                \
-    [ISA_OP_##m] = {text,                                                                          \
-                    ISA_##fmt,                                                                     \
-                    KIND_##kind,                                                                   \
-                    MEMORY_TIMING_##fmt,                                                           \
-                    number, /* address registers */                                                \
-                    {TYPE_NONE, TYPE_NONE, TYPE_NONE, TYPE_NONE},                                  \
-                    {o8, o9}},
-#define GRAPHICS(m, ...)     INTERPN(m, #m, __VA_ARGS__)
-#define INTERP(m, text, ...) INTERPN(m, text, __VA_ARGS__, 0)
 
 const struct isa_table_row isa_table[ISA_OP_COUNT] = {
 #include "gcn_sop.tab"
@@ -91,15 +77,12 @@ const struct isa_table_row isa_table[ISA_OP_COUNT] = {
 #include "gcn_vop3p.tab"
 #include "gcn_mem.tab"
 #include "gcn_mai.tab"
-#include "gcn_graphics.tab"
 };
 
 #undef INST
 #undef INSTN
 #undef MEM
 #undef MAI
-#undef GRAPHICS
-#undef INTERP
 
 static const struct isa_mai_row mai[] = {
 #define MAI(name, kind, m, n, k, blocks, ...) {m, n, k, blocks, KIND_##kind == KIND_SMFMAC},
@@ -150,8 +133,7 @@ unsigned isa_type_dwords(unsigned type)
 
 const struct isa_mai_row *isa_mai_row(unsigned op)
 {
-    return op >= ISA_OP_MAI_FIRST && op < ISA_OP_GRAPHICS_FIRST ? &mai[op - ISA_OP_MAI_FIRST]
-                                                                : NULL;
+    return op >= ISA_OP_MAI_FIRST && op < ISA_OP_COUNT ? &mai[op - ISA_OP_MAI_FIRST] : NULL;
 }
 
 static unsigned element_bits(unsigned type)
@@ -369,26 +351,21 @@ const char *isa_reason(const struct isa_inst *inst)
     unsigned kind = isa_table[inst->op].kind;
     if ((inst->flags & ISA_IS_GDS) || kind == KIND_UNORD)
         return "no GPU here has a global data share (GDS)";
-    switch (inst->format) {
-    case ISA_MIMG:
-        return "images are not simulated";
-    case ISA_EXP:
-        return "exports to graphics are not simulated";
-    case ISA_VINTRP:
-        return "interpolation is not simulated";
-    default:
-        return "";
-    }
+    return "";
+}
+
+const char *isa_word_reason(uint32_t word)
+{
+    return word >> 26 == 0x3c ? "image instructions are not simulated" : "";
 }
 
 static enum isa_unit unit_of(const struct isa_table_row *row)
 {
     static const uint8_t by_format[ISA_FORMAT_COUNT] = {
-        [ISA_SMEM] = ISA_UNIT_SMEM,   [ISA_DS] = ISA_UNIT_LDS,       [ISA_MUBUF] = ISA_UNIT_VMEM,
-        [ISA_MTBUF] = ISA_UNIT_VMEM,  [ISA_MIMG] = ISA_UNIT_VMEM,    [ISA_FLAT] = ISA_UNIT_VMEM,
-        [ISA_GLOBAL] = ISA_UNIT_VMEM, [ISA_SCRATCH] = ISA_UNIT_VMEM, [ISA_VOP1] = ISA_UNIT_VALU,
-        [ISA_VOP2] = ISA_UNIT_VALU,   [ISA_VOPC] = ISA_UNIT_VALU,    [ISA_VOP3] = ISA_UNIT_VALU,
-        [ISA_VOP3P] = ISA_UNIT_VALU,  [ISA_VINTRP] = ISA_UNIT_VALU,  [ISA_EXP] = ISA_UNIT_SPECIAL,
+        [ISA_SMEM] = ISA_UNIT_SMEM,    [ISA_DS] = ISA_UNIT_LDS,    [ISA_MUBUF] = ISA_UNIT_VMEM,
+        [ISA_MTBUF] = ISA_UNIT_VMEM,   [ISA_FLAT] = ISA_UNIT_VMEM, [ISA_GLOBAL] = ISA_UNIT_VMEM,
+        [ISA_SCRATCH] = ISA_UNIT_VMEM, [ISA_VOP1] = ISA_UNIT_VALU, [ISA_VOP2] = ISA_UNIT_VALU,
+        [ISA_VOPC] = ISA_UNIT_VALU,    [ISA_VOP3] = ISA_UNIT_VALU, [ISA_VOP3P] = ISA_UNIT_VALU,
     };
     if (row->timing == ISA_TIMING_BRANCH)
         return ISA_UNIT_BRANCH;

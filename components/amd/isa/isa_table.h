@@ -3,8 +3,8 @@
  * components/amd/isa.
  *
  * The .tab files are the single truth; everything here is their expansion. An operation's number is
- * its place in gcn_sop.tab, gcn_vop.tab, gcn_vopc.tab, gcn_vop3p.tab, gcn_mem.tab, gcn_mai.tab and
- * gcn_graphics.tab, in this order, so that a switch over one group is dense.
+ * its place in gcn_sop.tab, gcn_vop.tab, gcn_vopc.tab, gcn_vop3p.tab, gcn_mem.tab and gcn_mai.tab,
+ * in this order, so that a switch over one group is dense.
  */
 #ifndef HEDDLE_ISA_TABLE_H
 #define HEDDLE_ISA_TABLE_H
@@ -12,12 +12,10 @@
 #include "isa.h"
 
 enum isa_op {
-#define INST(m, ...)     ISA_OP_##m,
-#define INSTN(m, ...)    ISA_OP_##m,
-#define MEM(m, ...)      ISA_OP_##m,
-#define MAI(m, ...)      ISA_OP_##m,
-#define GRAPHICS(m, ...) ISA_OP_##m,
-#define INTERP(m, ...)   ISA_OP_##m,
+#define INST(m, ...)  ISA_OP_##m,
+#define INSTN(m, ...) ISA_OP_##m,
+#define MEM(m, ...)   ISA_OP_##m,
+#define MAI(m, ...)   ISA_OP_##m,
 #include "gcn_sop.tab"
     ISA_OP_VALU_FIRST,
     ISA_OP_BEFORE_VALU = ISA_OP_VALU_FIRST - 1,
@@ -30,15 +28,10 @@ enum isa_op {
     ISA_OP_MAI_FIRST,
     ISA_OP_BEFORE_MAI = ISA_OP_MAI_FIRST - 1,
 #include "gcn_mai.tab"
-    ISA_OP_GRAPHICS_FIRST,
-    ISA_OP_BEFORE_GRAPHICS = ISA_OP_GRAPHICS_FIRST - 1,
-#include "gcn_graphics.tab"
 #undef INST
 #undef INSTN
 #undef MEM
 #undef MAI
-#undef GRAPHICS
-#undef INTERP
     ISA_OP_COUNT
 };
 
@@ -120,17 +113,7 @@ enum isa_kind {
     KIND_GWSV,
     /* From here on: known, not executable. */
     KIND_UN,
-    KIND_UNORD,
-    /* gcn_graphics.tab */
-    KIND_IMAGE,
-    KIND_SAMPLE,
-    KIND_GATHER,
-    KIND_IMGATOMIC,
-    KIND_EXPORT,
-    KIND_INTERP,
-    KIND_INTERPMOV,
-    KIND_INTERP16,
-    KIND_INTERP16C
+    KIND_UNORD
 };
 
 enum isa_type {
@@ -219,7 +202,7 @@ struct isa_mai_row {
     bool sparse;
 };
 
-/* The matrix columns of a row from ISA_OP_MAI_FIRST to before ISA_OP_GRAPHICS_FIRST; NULL for
+/* The matrix columns of a row from ISA_OP_MAI_FIRST on; NULL for
  * others. */
 const struct isa_mai_row *isa_mai_row(unsigned op);
 

@@ -248,15 +248,6 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
     case ISA_MTBUF:
         isa_text_buffer(&t);
         break;
-    case ISA_VINTRP:
-        isa_text_interpolation(&t);
-        break;
-    case ISA_MIMG:
-        isa_text_image(&t);
-        break;
-    case ISA_EXP:
-        isa_text_export(&t);
-        break;
     default:
         isa_text_vector(&t);
         break;

@@ -35,11 +35,5 @@ void isa_text_smem(struct isa_text *t);
 void isa_text_ds(struct isa_text *t);
 void isa_text_flat(struct isa_text *t);
 void isa_text_buffer(struct isa_text *t);
-void isa_text_interpolation(struct isa_text *t);
-void isa_text_image(struct isa_text *t);
-void isa_text_export(struct isa_text *t);
-
-/* glc, slc and scc, by the names of the target. */
-void isa_text_cache_policy(struct isa_text *t);
 
 #endif

@@ -136,7 +136,7 @@ static unsigned data_registers(const struct isa_text *t)
            * (t->kind == KIND_ATOMIC && t->row->operation == ISA_ATOMIC_CMPSWAP ? 2u : 1u);
 }
 
-void isa_text_cache_policy(struct isa_text *t)
+static void put_cache_policy(struct isa_text *t)
 {
     bool scopes = isa_traits[t->inst->target].scope_bits;
     unsigned memory = t->inst->memory;
@@ -178,7 +178,7 @@ void isa_text_flat(struct isa_text *t)
     }
     if (inst->simm)
         isa_text_put(t, " offset:%d", inst->simm);
-    isa_text_cache_policy(t);
+    put_cache_policy(t);
     isa_text_put(t, "%s%s", inst->memory & ISA_MEM_LDS ? " lds" : "",
                  inst->memory & ISA_MEM_TFE ? " tfe" : "");
 }
@@ -241,7 +241,7 @@ void isa_text_buffer(struct isa_text *t)
         isa_text_put(t, " offset:%d", inst->simm);
     if (t->kind == KIND_STORELDS)
         isa_text_put(t, " lds");
-    isa_text_cache_policy(t);
+    put_cache_policy(t);
     isa_text_put(t, "%s%s", (inst->memory & ISA_MEM_LDS) && t->kind != KIND_STORELDS ? " lds" : "",
                  inst->memory & ISA_MEM_TFE ? " tfe" : "");
 }

@@ -225,9 +225,5 @@ void isa_text_vector(struct isa_text *t)
         put_matrix(t);
         return;
     }
-    if (t->row->type[0] == TYPE_NONE && t->kind >= KIND_INTERP) {
-        isa_text_interpolation(t);
-        return;
-    }
     put_vector(t);
 }

@@ -67,7 +67,7 @@ static bool reads_m0(const struct isa_inst *inst, const struct isa_table_row *ro
     }
     return row->type[1] == TYPE_REL || row->type[1] == TYPE_REL64 || row->kind == KIND_SRD
            || row->kind == KIND_LOADTID || row->kind == KIND_STORETID || row->kind == KIND_APPEND
-           || row->kind == KIND_CONSUME || row->format == ISA_VINTRP
+           || row->kind == KIND_CONSUME
            || (inst->flags & (ISA_IS_GDS | ISA_IS_SYNC)) || row->kind == KIND_LOADLDS
            || row->kind == KIND_STORELDS
            || (inst->unit == ISA_UNIT_VMEM && (inst->memory & ISA_MEM_LDS));
@@ -177,7 +177,7 @@ unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MOST]
         add_scalar_memory(&u, inst, row);
     else if (inst->format == ISA_DS)
         add_lds(&u, inst, row);
-    else if (inst->unit == ISA_UNIT_VMEM && inst->format != ISA_MIMG)
+    else if (inst->unit == ISA_UNIT_VMEM)
         add_vector_memory(&u, inst, row);
     else
         add_alu(&u, inst, row);

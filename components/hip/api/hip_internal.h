@@ -71,6 +71,7 @@ struct hip_library {
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
     bool tells_calls;    /* the driver wants to know of each call */
     bool executes_ptx;   /* the devices are NVIDIA's: programs of CUDA run on them, not of HIP */
+    bool plays;          /* a trace: calls are the same, whichever interface they were made of */
     bool recording;      /* hip_recorder.h */
     bool unheard;        /* a kernel has no code for its device, and the program has not asked */
     hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
@@ -258,7 +259,7 @@ struct hip_module {
     struct hip_function *functions; /* parallel to object.kernels */
 };
 
-/* Loads the bundle or ELF file that lies in at most `size` bytes; `name` is for messages. */
+/* Loads the bundle, ELF file or PTX that lies in at most `size` bytes; `name` is for messages. */
 hipError_t hip_load_module(const void *bytes, size_t size, int device, const char *name,
                            struct hip_module **loaded);
 hipError_t hip_unload_module(struct hip_module *module);

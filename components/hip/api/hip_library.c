@@ -258,7 +258,7 @@ hipError_t hip_enter(const char *function)
         return hipErrorDeinitialized;
     if (hip.state == HIP_FORKED)
         return hip_process_refuse();
-    if (hip.state == HIP_OPEN && hip.executes_ptx != (hip_called_as() != NULL))
+    if (hip.state == HIP_OPEN && !hip.plays && hip.executes_ptx != (hip_called_as() != NULL))
         return refuse_interface();
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
 }

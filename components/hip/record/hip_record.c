@@ -113,11 +113,10 @@ static void refuse(const char *why)
 /* ---- names ---- */
 
 /* A place in a module is one in a variable. */
-static bool symbol_pointer(const struct hip_allocation *image, uint64_t address,
-                           struct api_trace_pointer *pointer)
+static bool symbol_pointer(const struct hip_module *module, const struct hip_allocation *image,
+                           uint64_t address, struct api_trace_pointer *pointer)
 {
-    const struct hip_module *module = hip_module_at(image->address);
-    for (size_t i = 0; module && i < module->object.symbol_count; i++) {
+    for (size_t i = 0; i < module->object.symbol_count; i++) {
         const struct code_object_symbol *symbol = &module->object.symbols[i];
         uint64_t start = module->base + symbol->address;
         if (symbol->is_variable && address >= start
@@ -137,8 +136,9 @@ static bool find_pointer(uint64_t address, struct api_trace_pointer *pointer)
     const struct hip_allocation *allocation = hip_find_allocation(address);
     if (!allocation)
         return false;
-    if (allocation->kind == HIP_MODULE_MEMORY)
-        return symbol_pointer(allocation, address, pointer);
+    const struct hip_module *module = hip_module_at(allocation->address);
+    if (module || allocation->kind == HIP_MODULE_MEMORY)
+        return module && symbol_pointer(module, allocation, address, pointer);
     bool host = allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY;
     *pointer = (struct api_trace_pointer){.allocation = allocation->number,
                                           .space = host ? API_TRACE_HOST : API_TRACE_DEVICE,
@@ -319,7 +319,7 @@ static size_t launch(struct api_trace_call *call, const struct hip_function *fun
     return add(call);
 }
 
-/* The whole bundle, so that the trace also plays on GPUs of another architecture. */
+/* The whole bundle, so that the trace also plays on GPUs of another architecture; or PTX. */
 static void module_loaded(const struct hip_module *module, const void *bytes, size_t size)
 {
     struct bundle bundle;
@@ -327,7 +327,7 @@ static void module_loaded(const struct hip_module *module, const void *bytes, si
     if (code_object_recognise(bytes, size)) {
         size_t image = code_object_image_size(bytes, size);
         exact = image > 0 ? image : size;
-    } else {
+    } else if (!module->is_ptx) {
         if (bundle_read(&bundle, bytes, size))
             exact = bundle.size_bytes;
         bundle_release(&bundle);

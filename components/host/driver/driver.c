@@ -19,7 +19,6 @@
 #include "components/host/driver/program/driver_journal.h"
 #include "components/nvidia/code/ptx_services.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "components/traces/replay/replay.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/store_log.h"
 #include "driver_process.h"
@@ -29,7 +28,6 @@ static void read_options(void)
 {
     static const char *const bounds[] = {"exact", "page"};
     driver_process()->page_bounds = option_word("bounds", bounds, 2) == 1;
-    driver_process()->no_cache = option_flag("no-cache");
 }
 
 static void driver_init(struct driver *d)
@@ -68,7 +66,6 @@ static void driver_init(struct driver *d)
     direct_init(d);
     sample_init(d);
     calls_init(d);
-    replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);
     driver_process()->driver = d;
     /* A driver that devices call, and no simulated host, is driven by them and not by a program.
      * One whose GPU plays traces has no program. */

@@ -131,8 +131,6 @@ struct driver_launch {
     uint32_t kernarg_align;
     uint64_t kernarg_address; /* in device memory, where they are; 0: `kernarg` is copied */
     uint8_t acquire, release; /* enum driver_scope */
-    const char *trace; /* path of a recorded trace, which is played in place of executing; NULL:
-                          none. Copied */
 };
 
 /* Where the pages of an allocation lie. */

@@ -25,7 +25,6 @@ struct driver_process {
     bool steps;  /* it runs in one */
     pthread_cond_t continued;
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
-    bool no_cache;           /* --no-cache: binary copies of traces are left alone */
     bool in_tick;            /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* of the launch by which it failed */
     bool functional_limit;   /* functional mode: a launch was ended by --max-cycles */

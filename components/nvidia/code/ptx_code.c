@@ -9,6 +9,7 @@
 #include "components/nvidia/code/ptx_private.h"
 #include "components/nvidia/code/ptx_races.h"
 #include "components/nvidia/code/ptx_services.h"
+#include "components/nvidia/ptx/ptx_object.h"
 #include "runtime/engine/bug.h"
 
 static struct ptx_code *codes;
@@ -22,39 +23,41 @@ void *ptx_code_memory(void *old, size_t bytes)
     return made;
 }
 
-static bool reads_clock(const struct ptx_module *m)
+static struct ptx_module *code_parse(const char *name, const char *text, size_t size, char *error,
+                                     size_t error_size)
 {
-    for (uint32_t f = 0; f < m->function_count; f++)
-        for (uint32_t i = 0; i < m->functions[f].instruction_count; i++)
-            for (uint32_t k = 0; k < m->functions[f].instructions[i].operand_count; k++) {
-                const struct ptx_operand *o = &m->functions[f].instructions[i].operands[k];
-                if (o->kind == PTX_OPERAND_SPECIAL
-                    && (o->index == PTX_SPECIAL_CLOCK || o->index == PTX_SPECIAL_CLOCK64
-                        || o->index == PTX_SPECIAL_GLOBALTIMER))
-                    return true;
-            }
-    return false;
+    struct ptx_error why;
+    struct ptx_module *module = ptx_parse(name, text, size, &why);
+    if (module)
+        ptx_layout(module);
+    else
+        snprintf(error, error_size, "%s", why.text);
+    return module;
+}
+
+static struct ptx_module *code_read(const char *name, const char *text, size_t size,
+                                    struct code_object *object, char *error, size_t error_size)
+{
+    struct ptx_module *module = code_parse(name, text, size, error, error_size);
+    if (module)
+        ptx_object_describe(module, object);
+    return module;
 }
 
 static bool code_add(const char *name, uint64_t address, const char *text, size_t size, char *error,
                      size_t error_size)
 {
-    struct ptx_error why;
-    struct ptx_module *module = ptx_parse(name, text, size, &why);
-    if (!module) {
-        snprintf(error, error_size, "%s", why.text);
+    struct ptx_module *module = code_parse(name, text, size, error, error_size);
+    if (!module)
         return false;
-    }
     if (module->warnings && *module->warnings)
         fprintf(stderr, "heddle: warning: %s", module->warnings);
-    ptx_layout(module);
     struct ptx_code *c = ptx_code_memory(NULL, sizeof *c);
     *c = (struct ptx_code){.next = codes,
                            .address = address,
                            .size = module->image_bytes,
                            .module = module,
-                           .code = warp_prepare(module, address),
-                           .reads_clock = reads_clock(module)};
+                           .code = warp_prepare(module, address)};
     codes = c;
     return true;
 }
@@ -182,6 +185,9 @@ static bool code_allocates(const struct ptx_code *code)
 }
 
 const struct ptx_services ptx_code_services = {
+    .read = code_read,
+    .image = ptx_image,
+    .release = ptx_free,
     .add = code_add,
     .remove = code_remove,
     .kernel = code_kernel,

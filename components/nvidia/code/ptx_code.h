@@ -20,7 +20,6 @@ struct ptx_code {
     uint64_t address, size; /* of the image */
     struct ptx_module *module;
     struct warp_code *code;
-    bool reads_clock; /* %clock, %clock64, %globaltimer: clock() */
 };
 
 /* ---- launches ---- */

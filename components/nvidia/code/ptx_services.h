@@ -7,7 +7,14 @@
 #include "components/nvidia/code/ptx_code.h"
 
 /* Functions of ptx_code.h and warp.h, whose rules are there; the first ones are the table's own. */
+struct code_object;
 struct ptx_services {
+    /* For units that take modules from elsewhere than the driver: parsed and laid out, with its
+     * kernels and variables in `object`. NULL: `error` says why, with file and line. */
+    struct ptx_module *(*read)(const char *name, const char *text, size_t size,
+                               struct code_object *object, char *error, size_t error_size);
+    void (*image)(const struct ptx_module *module, uint64_t base, uint8_t *bytes);
+    void (*release)(struct ptx_module *module);
     /* False: `error` says why, with file and line. Its warnings go to stderr. */
     bool (*add)(const char *name, uint64_t address, const char *text, size_t size, char *error,
                 size_t error_size);

@@ -3,8 +3,9 @@
  * What it observes is written to records by player_observe.c.
  *
  * Calls are kept in host memory, by slot. A block is executed from its begin to its end before its
- * first instruction is issued; one that waits for others, or is long, as far as it comes. The SM
- * asks for more when it has done that, and what the block waits for may be there. */
+ * first instruction is issued; one that reads a clock, waits for others, or is long, as far as it
+ * comes. The SM asks for more when it has done that: then it is later, and what the block waits for
+ * may be there. */
 #include "player_call.h"
 
 #include <stdlib.h>
@@ -116,19 +117,26 @@ static void record_block(const struct player_call *c, uint64_t number,
 
 /* ---- launches ---- */
 
-/* Said once a run: how far its cycles can be trusted, and what its clocks are. */
-static void execute_note(const struct ptx_code *code)
+/* Said once a run: how far its cycles can be trusted. */
+static void execute_note(void)
 {
-    static bool said, said_clock;
-    if (code->reads_clock && !said_clock)
-        fprintf(stderr, "note: clock() of a program in PTX counts warp instructions, not cycles: a "
-                        "block is executed before its instructions take time\n");
-    said_clock |= code->reads_clock;
+    static bool said;
     if (!said)
         fprintf(stderr,
                 "note: cycles of a program in PTX are for comparisons of designs; traces of "
                 "SASS (--play sass) are for comparisons with cards\n");
     said = true;
+}
+
+static uint64_t execute_clock(void *context)
+{
+    return trace_player_now(((const struct player_call *)context)->player);
+}
+
+static uint64_t execute_nanoseconds(void *context)
+{
+    const struct trace_player *p = ((const struct player_call *)context)->player;
+    return engine.domains[p->io.base.domain].time_ps / 1000;
 }
 
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
@@ -152,7 +160,7 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     memset(c->exits, 0, sizeof c->exits);
     if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))
         return false;
-    execute_note(c->call.code);
+    execute_note();
     if (c->call.code->module->instruction_count > TRACE_INSTS) {
         snprintf(trace_files.error, sizeof trace_files.error,
                  "%s: more than %d instructions of PTX in one module", c->call.code->module->name,
@@ -170,6 +178,8 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     c->call.launch.resident = sms * k->per_sm;
     c->is_checked = c->call.launch.observe != NULL;
     c->call.launch.observe = execute_observe;
+    c->call.launch.clock = execute_clock;
+    c->call.launch.nanoseconds = execute_nanoseconds;
     record_begin(c, &order);
     const char *symbol = program_kernel_symbol(order.program, k->program_kernel);
     account_name_kernel(p, k, program_kernel_name(order.program, k->program_kernel), symbol,
@@ -207,7 +217,6 @@ static bool execute_run(const struct trace_player *p, struct player_call *c,
     for (unsigned i = 0; i < TRACE_WARPS; i++)
         c->warp[i].used = c->warp[i].count = 0;
     uint64_t first = l->instructions, before;
-    l->before = trace_player_now(p) - first; /* a clock in which an instruction takes a cycle */
     uint32_t waits = 0, warps = c->kernel->block.threads / 32;
     enum warp_end end;
     do {
@@ -215,7 +224,7 @@ static bool execute_run(const struct trace_player *p, struct player_call *c,
         end = warp_block_run(l, block, piece, &fault);
         waits = watch_waits(&c->watch) || l->instructions == before ? waits + 1 : 0;
     } while (end == WARP_WAITS && waits < warps && l->instructions - first < budget);
-    *more = end == WARP_WAITS;
+    *more = end == WARP_WAITS || end == WARP_CLOCK;
     if (end == WARP_FAULT)
         execute_fail(p, &fault);
     else if (end == WARP_DONE)
@@ -375,6 +384,7 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *kept)
         || p->writer.free_count < EXECUTE_ROOM)
         return false;
     memcpy(c->lanes, kept->lanes, sizeof c->lanes);
+    warp_block_go_on(&c->call.launch, kept->memory);
     if (!execute_run(p, c, kept->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
         return false;
     execute_store(p, c, b, more);

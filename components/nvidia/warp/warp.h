@@ -99,16 +99,18 @@ struct warp_launch {
     const struct warp_kernel *kernel;
     const char *title; /* of the kernel in messages; NULL: its name */
     uint32_t grid[3], block[3];
-    uint32_t cluster[3];              /* 0 is taken as 1 */
-    uint32_t dynamic_shared;          /* bytes */
-    uint32_t stack_bytes;             /* cudaLimitStackSize; 0: 1024 */
-    uint32_t sms;                     /* %nsmid */
-    uint32_t resident;                /* blocks that the device holds at once, at least 1 */
-    uint64_t number;                  /* %gridid */
-    uint32_t environment[32];         /* %envreg0 to %envreg31 */
-    const void *parameters;           /* the parameter block; readable while the launch runs */
-    struct host_view *view;           /* refreshed by the caller */
-    uint64_t (*clock)(void *context); /* %clock64; NULL: `before` and the launch's instructions */
+    uint32_t cluster[3];      /* 0 is taken as 1 */
+    uint32_t dynamic_shared;  /* bytes */
+    uint32_t stack_bytes;     /* cudaLimitStackSize; 0: 1024 */
+    uint32_t sms;             /* %nsmid */
+    uint32_t resident;        /* blocks that the device holds at once, at least 1 */
+    uint64_t number;          /* %gridid */
+    uint32_t environment[32]; /* %envreg0 to %envreg31 */
+    const void *parameters;   /* the parameter block; readable while the launch runs */
+    struct host_view *view;   /* refreshed by the caller */
+    /* %clock64. Where there is one, threads wait before they read it, or %globaltimer, for
+     * warp_block_go_on(). NULL: it counts the launch's warp instructions, from `before` on. */
+    uint64_t (*clock)(void *context);
     uint64_t before;
     uint64_t (*nanoseconds)(void *context); /* %globaltimer; NULL: the same as the clock */
     /* vprintf: the format's address and that of the packed arguments, as the ABI has them, in the
@@ -128,6 +130,7 @@ bool warp_launch_check(const struct warp_launch *launch, char *text, size_t size
 enum warp_end {
     WARP_DONE,
     WARP_WAITS, /* every warp left spins, sleeps, or the budget is used */
+    WARP_CLOCK, /* every warp left waits for warp_block_go_on(), or for those that do */
     WARP_FAULT,
     WARP_INTERRUPTED /* warp_grid_run(): `stop` said so, or the limit is reached */
 };
@@ -163,6 +166,10 @@ struct warp_block *warp_block_begin(const struct warp_launch *launch, uint64_t n
  * with WARP_FAULT. */
 enum warp_end warp_block_run(struct warp_launch *launch, struct warp_block *block, uint64_t budget,
                              struct warp_fault *fault);
+
+/* What the block has executed is over: threads that wait to read a clock read it when the block is
+ * run next. */
+void warp_block_go_on(const struct warp_launch *launch, struct warp_block *block);
 
 /* Nothing needs to be given back; statistics of the block are added to the launch. */
 void warp_block_end(struct warp_launch *launch, struct warp_block *block);

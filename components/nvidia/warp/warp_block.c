@@ -58,6 +58,28 @@ size_t warp_block_bytes(const struct warp_launch *launch)
     return layout(launch).bytes;
 }
 
+static struct warp_warp *warps_in(struct warp_block *b)
+{
+    return (struct warp_warp *)(void *)((char *)b + b->at_warps);
+}
+
+void warp_block_go_on(const struct warp_launch *launch, struct warp_block *b)
+{
+    for (uint32_t i = 0; launch->clock && i < b->warps; i++)
+        for (uint32_t k = 0; k < warps_in(b)[i].count; k++)
+            if (warps_in(b)[i].split[k].state == WARP_AT_CLOCK)
+                warps_in(b)[i].split[k].state = WARP_GRANTED;
+}
+
+static bool waits_for_clock(struct warp_block *b)
+{
+    for (uint32_t i = 0; i < b->warps; i++)
+        for (uint32_t k = 0; k < warps_in(b)[i].count; k++)
+            if (warps_in(b)[i].split[k].state == WARP_AT_CLOCK)
+                return true;
+    return false;
+}
+
 struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number, uint32_t sm,
                                     void *memory)
 {
@@ -74,7 +96,7 @@ struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number
     memset((char *)memory + b->at_shared, 0, b->shared);
     memset((char *)memory + b->at_local, 0, (size_t)b->warps * WARP_LANES * b->local);
     memset((char *)memory + b->at_narrow, 0, b->at_shared - b->at_narrow);
-    struct warp_warp *w = (struct warp_warp *)(void *)((char *)memory + b->at_warps);
+    struct warp_warp *w = warps_in(b);
     uint32_t entry = l->code->functions[l->kernel->function].entry;
     for (uint32_t i = 0; i < b->warps; i++) {
         uint32_t left = b->threads - i * WARP_LANES;
@@ -210,7 +232,7 @@ static void machine_warp(struct warp_machine *m, uint32_t number)
 {
     struct warp_block *b = m->block;
     m->number = number;
-    m->warp = (struct warp_warp *)(void *)((char *)b + b->at_warps) + number;
+    m->warp = warps_in(b) + number;
     m->narrow = (char *)b + b->at_narrow + (size_t)number * b->narrow_room * WARP_NARROW_BYTES;
     m->wide = (char *)b + b->at_wide + (size_t)number * b->wide * WARP_WIDE_BYTES;
     m->predicates =
@@ -246,8 +268,7 @@ static void describe(struct warp_machine *m, struct warp_fault *fault)
 /* All warps wait and none can go on: lanes wait for lanes that will not come. */
 static void describe_deadlock(struct warp_machine *m, struct warp_fault *fault)
 {
-    const struct warp_warp *w =
-        (const struct warp_warp *)(void *)((char *)m->block + m->block->at_warps);
+    const struct warp_warp *w = warps_in(m->block);
     uint32_t number = 0;
     while (!w[number].count)
         number++;
@@ -289,6 +310,10 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
         waiting = turn == TURN_WAITS || turn == TURN_DONE ? waiting + 1 : 0;
         if (before != slice && turn != TURN_USED)
             waiting = 0;
+        if (waiting > b->warps && waits_for_clock(b)) {
+            end = WARP_CLOCK;
+            break;
+        }
         if (waiting > b->warps) {
             describe_deadlock(&m, fault);
             end = WARP_FAULT;

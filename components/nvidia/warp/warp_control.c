@@ -215,6 +215,19 @@ static bool give_way(struct warp_machine *m, bool yields)
     return m->warp->count > 1;
 }
 
+/* Where time passes, a clock is read when all that stands before it is over. */
+static bool run_timed(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    if (m->launch->clock && m->split->state != WARP_GRANTED) {
+        m->split->pc--; /* it executes this operation when it goes on */
+        m->split->state = WARP_AT_CLOCK;
+        return false;
+    }
+    m->split->state = WARP_READY;
+    op->run(m, op, mask);
+    return true;
+}
+
 bool warp_control(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     switch ((enum warp_kind)op->kind) {
@@ -246,6 +259,8 @@ bool warp_control(struct warp_machine *m, const struct warp_op *op, uint32_t mas
         m->sync = UINT32_MAX;
         op->run(m, op, mask);
         return false;
+    case WARP_TIMED:
+        return !run_timed(m, op, mask);
     case WARP_SYNC:
     case WARP_ALIGNED:
         return !run_together(m, op, mask);

@@ -174,11 +174,28 @@ static struct warp_value symbol(struct warp_build *b, const struct ptx_operand *
     return warp_constant(b, address, wide);
 }
 
+uint8_t warp_kind_of_special(uint32_t which)
+{
+    switch (which) {
+    case PTX_SPECIAL_CLOCK:
+    case PTX_SPECIAL_CLOCK_HI:
+    case PTX_SPECIAL_CLOCK64:
+    case PTX_SPECIAL_GLOBALTIMER:
+    case PTX_SPECIAL_GLOBALTIMER_LO:
+    case PTX_SPECIAL_GLOBALTIMER_HI:
+        return WARP_TIMED;
+    default:
+        return WARP_PLAIN;
+    }
+}
+
 static struct warp_value special(struct warp_build *b, const struct ptx_operand *o, bool wide)
 {
     struct warp_value d = warp_temporary(b, wide ? WARP_WIDE : WARP_NARROW);
-    warp_emit1(b, wide ? WARP_RUN_SPECIAL_64 : WARP_RUN_SPECIAL_32, d, WARP_NO_VALUE)->value =
-        o->index;
+    struct warp_op *op =
+        warp_emit1(b, wide ? WARP_RUN_SPECIAL_64 : WARP_RUN_SPECIAL_32, d, WARP_NO_VALUE);
+    op->value = o->index;
+    op->kind = warp_kind_of_special(o->index);
     return d;
 }
 

@@ -97,6 +97,7 @@ static void lower_mov(struct warp_build *b)
         warp_emit(b, wide ? WARP_RUN_SPECIAL_64 : WARP_RUN_SPECIAL_32);
         struct warp_op *op = &b->code->ops[b->code->op_count - 1];
         op->value = from->index;
+        op->kind = warp_kind_of_special(from->index);
         warp_use(op, 0, warp_output(b, to, wide));
     } else {
         struct warp_value a = warp_input(b, from, type);

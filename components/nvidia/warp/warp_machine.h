@@ -14,7 +14,8 @@ enum warp_split_state {
     WARP_READY,
     WARP_GRANTED,    /* its operation has waited for the others and may run */
     WARP_AT_BARRIER, /* of number `barrier`; stands behind it */
-    WARP_AT_SYNC     /* waits for the lanes of `wait` */
+    WARP_AT_SYNC,    /* waits for the lanes of `wait` */
+    WARP_AT_CLOCK    /* waits for warp_block_go_on() */
 };
 
 struct warp_split {
@@ -144,6 +145,7 @@ enum warp_run {
 #include "warp_other.def"
 #include "warp_exchange.def"
 #include "warp_matrix.def"
+#include "warp_texture.def"
 #undef LANE1
 #undef LANE2
 #undef LANE3

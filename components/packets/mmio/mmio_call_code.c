@@ -31,8 +31,7 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
         blob_free(k->work);
         k->work = BLOB_NONE;
         if (error) {
-            code_object_release(&module->object);
-            module->used = false;
+            module_release(module);
             return end(c, k, error);
         }
         k->answer.register_module.module = k->index + 1;
@@ -65,10 +64,9 @@ static bool unregister_module(struct mmio *c, struct mmio_call *k)
         k->index += !first;
         return false;
     }
-    code_object_release(&module->object);
     names_forget(function_at(c, 0), number);
     names_forget(variable_at(c, 0), number);
-    module->used = false;
+    module_release(module);
     return end(c, k, MMIO_SUCCESS);
 }
 

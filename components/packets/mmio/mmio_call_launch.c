@@ -81,14 +81,15 @@ static uint32_t make_launch(const struct mmio *c, const struct mmio_name *functi
         .name = (char *)blob->bytes + at + arguments,
         .symbol = (char *)blob->bytes + at + arguments,
         .entry = module->base[device] + kernel->entry_address,
-        .kernel_object = module->base[device] + kernel->descriptor_address,
+        .kernel_object = module->ptx ? 0 : module->base[device] + kernel->descriptor_address,
         .group_bytes = kernel->group_size + t->shared,
-        .private_bytes = code_object_private_bytes(kernel),
+        .private_bytes = module->ptx ? 0 : code_object_private_bytes(kernel),
         .kernarg = blob->bytes + at,
         .kernarg_bytes = (uint32_t)arguments,
         .kernarg_align = kernel->kernarg_align,
     };
-    kernarg_make_descriptor(&module->object, kernel, launch->descriptor);
+    if (!module->ptx)
+        kernarg_make_descriptor(&module->object, kernel, launch->descriptor);
     for (int i = 0; i < 3; i++) {
         launch->grid[i] = geometry.grid[i];
         launch->block[i] = (uint16_t)geometry.block[i];
@@ -128,6 +129,28 @@ static bool launch(struct mmio *c, struct mmio_call *k)
     return over;
 }
 
+/* The driver knows how NVIDIA's devices hand out registers and shared memory. */
+static bool max_blocks_ptx(struct mmio *c, struct mmio_call *k, const struct mmio_name *function)
+{
+    int32_t error = MMIO_SUCCESS;
+    const uint32_t device = device_of(c, k);
+    if (k->step == 0 && !module_place(c, k, function->module, device, &error)) {
+        k->pending++;
+        return false;
+    }
+    if (error || k->step > 0) {
+        k->answer.max_blocks.blocks = (uint32_t)k->value;
+        return end(c, k, error ? error : error_of(k->status));
+    }
+    struct mmio_post *post = ask(c, k, DEVICE_CALL_BLOCKS);
+    post->address =
+        mmio_modules[function->module].base[device] + kernel_of(function)->entry_address;
+    post->size = k->request.max_blocks.shared_bytes;
+    post->pattern = k->request.max_blocks.block_size;
+    post->device = device;
+    return false;
+}
+
 static bool max_blocks(struct mmio *c, struct mmio_call *k)
 {
     const struct mmio_name *function = name_find(function_at(c, 0), k->request.max_blocks.function);
@@ -135,6 +158,8 @@ static bool max_blocks(struct mmio *c, struct mmio_call *k)
     if (!function)
         return end(c, k, MMIO_INVALID_FUNCTION);
     const struct code_object_kernel *kernel = kernel_of(function);
+    if (mmio_modules[function->module].ptx)
+        return max_blocks_ptx(c, k, function);
     uint32_t waves = (k->request.max_blocks.block_size + 63) / 64;
     if (!waves || k->request.max_blocks.block_size > info->max_work_group)
         return end(c, k, MMIO_INVALID_VALUE);

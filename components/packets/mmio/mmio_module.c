@@ -1,5 +1,5 @@
-/* Code objects that the host has registered: read here, placed in the memory of each GPU that uses
- * them. */
+/* Code objects and modules of PTX that the host has registered: read here, placed in the memory of
+ * each GPU that uses them. */
 #include "mmio_state.h"
 
 #include <stdio.h>
@@ -15,6 +15,30 @@ enum place_step {
     PLACE_OVER
 };
 
+static int32_t module_read_ptx(struct mmio_module *module, const uint8_t *bytes, size_t size)
+{
+    char error[PTX_ERROR_BYTES];
+    struct blob *text = blob_new(size);
+    memcpy(text->bytes, bytes, size);
+    module->text = text->number;
+    module->ptx = ptx_services()->read("a module", (const char *)text->bytes, size, &module->object,
+                                       error, sizeof error);
+    if (module->ptx)
+        return MMIO_SUCCESS;
+    fprintf(stderr, "heddle: %s\n", error);
+    return MMIO_INVALID_IMAGE;
+}
+
+static void module_release(struct mmio_module *module)
+{
+    if (module->ptx)
+        ptx_services()->release(module->ptx);
+    if (module->text)
+        blob_free(module->text);
+    code_object_release(&module->object);
+    *module = (struct mmio_module){0};
+}
+
 /* Reads the code object in `bytes`, or the one of a bundle that fits device `device`. hipError_t.
  */
 static int32_t module_read(const struct mmio *c, struct mmio_module *module, const uint8_t *bytes,
@@ -23,6 +47,8 @@ static int32_t module_read(const struct mmio *c, struct mmio_module *module, con
     const char *isa = info_of(c, device)->isa;
     struct bundle bundle = {0};
     int32_t error = MMIO_SUCCESS;
+    if (driver_executes_ptx(info_of(c, device)))
+        return module_read_ptx(module, bytes, size);
     if (bundle_recognise(bytes, size)) {
         const struct bundle_entry *entry = NULL;
         if (!bundle_read(&bundle, bytes, size))
@@ -81,27 +107,37 @@ static const struct code_object_kernel *kernel_of(const struct mmio_name *functi
 static void place_code(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device)
 {
     struct mmio_module *module = &mmio_modules[number];
+    size_t size = module->ptx ? blob_at(module->text)->size : module->object.span;
     char name[64];
     int length = snprintf(name, sizeof name, "module %u", number + 1);
-    struct blob *blob = blob_new(module->object.span + (size_t)length + 1);
+    struct blob *blob = blob_new(size + (size_t)length + 1);
     module->base[device] = call->value;
-    code_object_load(&module->object, call->value, blob->bytes);
-    memcpy(blob->bytes + module->object.span, name, (size_t)length + 1);
+    if (module->ptx)
+        memcpy(blob->bytes, blob_at(module->text)->bytes, size);
+    else
+        code_object_load(&module->object, call->value, blob->bytes);
+    memcpy(blob->bytes + size, name, (size_t)length + 1);
     call->work = blob->number;
     struct mmio_post *post =
         post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DEVICE_CALL_CODE);
     post->address = call->value;
-    post->size = module->object.span;
+    post->size = size;
     post->blob = blob->number;
     post->device = device;
 }
 
 static void place_write(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device)
 {
+    const struct mmio_module *module = &mmio_modules[number];
+    if (module->ptx) {
+        struct blob *image = blob_new(module->object.span);
+        ptx_services()->image(module->ptx, module->base[device], image->bytes);
+        call->work = image->number;
+    }
     struct mmio_post *post =
         post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DEVICE_CALL_WRITE);
-    post->address = mmio_modules[number].base[device];
-    post->size = mmio_modules[number].object.span;
+    post->address = module->base[device];
+    post->size = module->object.span;
     post->blob = call->work;
     post->device = device; /* the device's own queue */
 }
@@ -129,7 +165,8 @@ static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number
     *error = call->place == PLACE_ALLOCATE ? MMIO_SUCCESS : error_of(call->status);
     if (call->place == PLACE_ALLOCATE && module->base[device])
         return true;
-    bool keep = call->place == PLACE_REGISTERED && !*error; /* the blob is written next */
+    /* A code object is written next, as it was registered. */
+    bool keep = call->place == PLACE_REGISTERED && !*error && !module->ptx;
     if (call->work != BLOB_NONE && !keep) {
         blob_free(call->work);
         call->work = BLOB_NONE;

@@ -142,6 +142,9 @@ static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post 
     case DEVICE_CALL_KERNEL:
         mmio_driver_send_kernel(c, tag, p->address, p->blob, p->device);
         break;
+    case DEVICE_CALL_BLOCKS:
+        mmio_driver_send_blocks(c, tag, p->address, (uint32_t)p->size, p->pattern, p->device);
+        break;
     case DEVICE_CALL_FORGET:
         mmio_driver_send_forget(c, tag, p->address);
         break;

@@ -22,6 +22,7 @@
 #include "components/protocols/device_call/device_call.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/kernarg.h"
+#include "components/nvidia/code/ptx_services.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "components/protocols/work/work_placement.h"
@@ -198,6 +199,8 @@ struct mmio_name {
 struct mmio_module {
     bool used;
     struct code_object object;
+    struct ptx_module *ptx; /* where the devices execute PTX; its text is a blob */
+    uint32_t text;
     uint64_t base[MMIO_DEVICES]; /* 0: not placed there */
 };
 

@@ -97,7 +97,6 @@ static inline uint64_t aql_all_groups(const struct aql_packet *packet)
  * (0: the number does not matter), and only its memory instructions take time. */
 #define AQL_HAS_LAUNCH  ((uint64_t)1 << 63)
 #define AQL_MEMORY_ONLY ((uint64_t)1 << 62)
-#define AQL_PLAYED      ((uint64_t)1 << 61)
 #define AQL_MOST_LAUNCH ((uint32_t)INT32_MAX >> 2)
 
 static inline void aql_set_launch(struct aql_packet *packet, uint32_t launch, bool memory_only)
@@ -119,26 +118,9 @@ static inline bool aql_memory_only(const struct aql_packet *packet)
     return packet->scratch_groups & AQL_HAS_LAUNCH && packet->scratch_groups & AQL_MEMORY_ONLY;
 }
 
-/* Makes the work-groups of a command without a queue object play the trace of launch `launch`
- * (components/traces/replay). To be called last. */
-static inline void aql_set_played(struct aql_packet *packet, uint32_t launch)
-{
-    packet->scratch_groups |= (uint64_t)(launch & AQL_MOST_LAUNCH) << 32 | AQL_PLAYED;
-}
-
-/* The number of the launch whose trace is played, or 0. */
-static inline uint32_t aql_played(const struct aql_packet *packet)
-{
-    return packet->scratch_groups & AQL_PLAYED
-               ? (uint32_t)(packet->scratch_groups >> 32) & AQL_MOST_LAUNCH
-               : 0;
-}
-
 static inline uint32_t aql_queue_lines(const struct aql_packet *packet)
 {
-    return packet->scratch_groups & (AQL_HAS_LAUNCH | AQL_PLAYED)
-               ? 0
-               : (uint32_t)(packet->scratch_groups >> 32);
+    return packet->scratch_groups & AQL_HAS_LAUNCH ? 0 : (uint32_t)(packet->scratch_groups >> 32);
 }
 
 /* The kernel descriptor of code objects v3 and later (LLVM, "User Guide for AMDGPU Backend", Kernel

@@ -52,8 +52,6 @@ struct work_placement {
     uint8_t memory_only;   /* 1: everything but memory instructions takes no time */
     uint8_t die;           /* number of the compute die, where a GPU has several */
     uint16_t accum_offset; /* number of the first accumulator among the vector registers */
-    uint32_t played;       /* number of the launch whose recorded trace is played
-                              (components/traces/replay); 0: executed */
     uint32_t preloaded[WORK_MAX_PRELOADED]; /* arguments that registers begin with */
     struct work_wavefront wavefront[WORK_MAX_WAVEFRONTS];
 };

@@ -19,7 +19,7 @@
     "optional" "pow2"))
 
 (defconst heddle-types
-  '("int" "bool" "bytes" "cycles" "addr" "bits" "any" "counter" "average" "histogram"
+  '("int" "bool" "bytes" "cycles" "addr" "bits" "any" "counter" "histogram"
     "string" "seconds" "u8" "u16" "u32" "u64" "i32" "i64"))
 
 (defvar heddle-font-lock-keywords

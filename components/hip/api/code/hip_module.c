@@ -8,6 +8,7 @@
 #include "components/hip/api/hip_recorder.h"
 
 #include "components/amd/isa/object/kernarg.h"
+#include "components/nvidia/ptx/ptx_object.h"
 
 #include <libiberty/demangle.h>
 #include <stdio.h>
@@ -202,6 +203,8 @@ static hipError_t load_bundle(const void *bytes, size_t size, int device, const 
 hipError_t hip_load_module(const void *bytes, size_t size, int device, const char *name,
                            struct hip_module **loaded)
 {
+    if (ptx_object_recognise(bytes, size))
+        return hip_load_ptx(bytes, strnlen(bytes, size), device, name, loaded);
     size_t exact = code_object_recognise(bytes, size) ? code_object_image_size(bytes, size) : 0;
     hipError_t error = code_object_recognise(bytes, size)
                            ? load_object(bytes, exact > 0 ? exact : size, device, name, loaded)

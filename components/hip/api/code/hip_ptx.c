@@ -1,87 +1,19 @@
 /* Modules of PTX, on NVIDIA's devices.
  *
  * The text is parsed here for what the library has to know: variables, kernels and their
- * parameters, which it keeps in the same words as those of a code object, and the image's bytes.
- * The driver gets the text, too, and executes it. So everything behind loading is the same for both
- * kinds of code. */
+ * parameters, in the words of a code object (ptx_object.h), and the image's bytes. The driver gets
+ * the text, too, and executes it. */
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 
 #include "components/nvidia/ptx/ptx.h"
+#include "components/nvidia/ptx/ptx_object.h"
 
-#include <string.h>
-
-enum { IMAGE_ALIGN = 256, PARAMETERS_ALIGN = 16 };
+enum { IMAGE_ALIGN = 256 };
 
 static uint32_t sm_of(int device)
 {
     return driver_capability(&hip.devices[device].info);
-}
-
-static const char *copy_name(struct code_object *object, const char *name)
-{
-    return object_memory_copy_text(&object->memory, name, strlen(name));
-}
-
-static void describe_kernel(struct code_object *object, const struct ptx_function *function,
-                            struct code_object_kernel *kernel)
-{
-    *kernel = (struct code_object_kernel){
-        .name = copy_name(object, function->name),
-        .entry_address = function->offset,
-        .kernarg_size = function->param_bytes,
-        .kernarg_align = PARAMETERS_ALIGN,
-        .group_size = function->shared_bytes,
-        .wavefront_size = 32,
-        .arguments =
-            object_memory_take(&object->memory, function->param_count, sizeof *kernel->arguments),
-        .argument_count = function->param_count,
-        .explicit_argument_count = function->param_count,
-    };
-    for (uint32_t i = 0; i < function->param_count; i++) {
-        const struct ptx_variable *param = &function->params[i];
-        kernel->arguments[i] = (struct code_object_argument){.name = copy_name(object, param->name),
-                                                             .type_name = "",
-                                                             .address_space = "",
-                                                             .access = "",
-                                                             .offset = (uint32_t)param->offset,
-                                                             .size = (uint32_t)param->bytes};
-    }
-}
-
-static int compare_symbols(const void *a, const void *b)
-{
-    const struct code_object_symbol *left = a, *right = b;
-    return strcmp(left->name, right->name);
-}
-
-/* Symbols are found by name, in their order. */
-static void describe_variables(struct code_object *object, const struct ptx_module *ptx)
-{
-    object->symbols =
-        object_memory_take(&object->memory, ptx->variable_count, sizeof *object->symbols);
-    for (uint32_t i = 0; i < ptx->variable_count; i++) {
-        const struct ptx_variable *variable = &ptx->variables[i];
-        if (variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST)
-            object->symbols[object->symbol_count++] =
-                (struct code_object_symbol){.name = copy_name(object, variable->name),
-                                            .address = variable->offset,
-                                            .size = variable->bytes,
-                                            .is_variable = true};
-    }
-    qsort(object->symbols, object->symbol_count, sizeof *object->symbols, compare_symbols);
-}
-
-static void describe(struct code_object *object, const struct ptx_module *ptx)
-{
-    object->kernels =
-        object_memory_take(&object->memory, ptx->function_count, sizeof *object->kernels);
-    for (uint32_t i = 0; i < ptx->function_count; i++)
-        if (ptx->functions[i].is_entry && ptx->functions[i].is_defined)
-            describe_kernel(object, &ptx->functions[i], &object->kernels[object->kernel_count++]);
-    object->version = ptx->target;
-    object->span = ptx->image_bytes > 0 ? ptx->image_bytes : 1;
-    describe_variables(object, ptx);
 }
 
 /* The host uses managed variables where they are, so that an image which has some is managed
@@ -158,12 +90,16 @@ static hipError_t make_functions(struct hip_module *module)
 
 static hipError_t check_target(const struct ptx_module *ptx, int device, const char *name)
 {
+    const char *isa = hip.devices[device].info.isa;
+    if (!driver_executes_ptx(&hip.devices[device].info)) {
+        hip_say("%s: device %d is %s and executes no PTX", name, device, isa);
+        return hipErrorNoBinaryForGpu;
+    }
     if (ptx->target <= sm_of(device))
         return hipSuccess;
     hip_say("%s: the PTX is for %s, but device %d is %s; compile with -arch=%s (clang: "
             "--cuda-gpu-arch=%s)",
-            name, ptx->target_name, device, hip.devices[device].info.isa,
-            hip.devices[device].info.isa, hip.devices[device].info.isa);
+            name, ptx->target_name, device, isa, isa, isa);
     return hipErrorNoBinaryForGpu;
 }
 
@@ -180,7 +116,7 @@ hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *n
     struct hip_module *module = hip_allocate(sizeof *module);
     module->device = device;
     module->is_ptx = true;
-    describe(&module->object, ptx);
+    ptx_object_describe(ptx, &module->object);
     hipError_t error = check_target(ptx, device, name);
     if (error == hipSuccess)
         error = place(module, ptx, name, text, size);
@@ -191,7 +127,7 @@ hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *n
         hip_unload_module(module);
         return error;
     }
-    HIP_RECORD_STEP(refuse("the program has kernels in PTX, which traces of calls cannot hold"));
+    HIP_RECORD_STEP(module(module, text, size));
     hip_add_module(module);
     *loaded = module;
     return hipSuccess;

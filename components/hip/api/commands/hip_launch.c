@@ -31,14 +31,14 @@ struct request {
 };
 
 /* NVIDIA's devices give a part of their shared memory only to kernels for which the program has
- * asked for it (cudaFuncSetAttribute). */
+ * asked for it (cudaFuncSetAttribute); the program of a trace has. */
 static hipError_t check_dynamic(const struct request *request,
                                 const struct driver_device_info *info)
 {
     const struct hip_function *function = request->function;
     const uint32_t most =
         function->dynamic_lds_most > 0 ? function->dynamic_lds_most : info->lds_bytes_unasked;
-    if (!function->module->is_ptx || request->dynamic_lds <= most)
+    if (!function->module->is_ptx || hip.plays || request->dynamic_lds <= most)
         return hipSuccess;
     hip_complain("%" PRIu64 " bytes of dynamic shared memory; the kernel has up to %u, or more "
                  "after cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "

@@ -16,6 +16,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
+#include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/protocols/device_call/device_call.h"
 #include "runtime/state/blob.h"
@@ -86,10 +87,24 @@ static enum driver_status calls_room(struct driver *d, uint32_t device, uint64_t
 
 static enum driver_status calls_code(struct driver *d, const struct device_call_request *m)
 {
-    char *bytes = calls_bytes(m->code.blob, (uint64_t)m->code.size + 1);
-    return bytes ? code_register(d, m->code.device, bytes + m->code.size, m->code.address, bytes,
-                                 m->code.size)
-                 : DRIVER_INVALID_VALUE;
+    char *bytes = calls_bytes(m->code.blob, (uint64_t)m->code.size + 1), *name;
+    enum driver_status status = bytes ? handle_check(d, m->code.device) : DRIVER_INVALID_VALUE;
+    if (status != DRIVER_OK)
+        return status;
+    name = bytes + m->code.size;
+    return device_executes_ptx(&d->device[driver_handle_at(d, m->code.device)->member[0]])
+               ? ptx_register(d, m->code.device, name, m->code.address, bytes, m->code.size)
+               : code_register(d, m->code.device, name, m->code.address, bytes, m->code.size);
+}
+
+static enum driver_status calls_blocks(struct driver *d, const struct device_call_request *m,
+                                       uint64_t *value)
+{
+    uint32_t blocks = 0;
+    enum driver_status status = ptx_count_blocks(d, m->blocks.device, m->blocks.entry,
+                                                 m->blocks.threads, m->blocks.shared, &blocks);
+    *value = blocks;
+    return status;
 }
 
 static enum driver_status calls_kernel(struct driver *d, const struct device_call_request *m)
@@ -177,6 +192,8 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
         return calls_code(d, m);
     case DEVICE_CALL_KERNEL:
         return calls_kernel(d, m);
+    case DEVICE_CALL_BLOCKS:
+        return calls_blocks(d, m, &s->value);
     case DEVICE_CALL_FORGET:
         return code_unregister(d, m->forget.address);
     case DEVICE_CALL_EXECUTE:

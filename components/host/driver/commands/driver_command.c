@@ -8,7 +8,6 @@
 #include "components/host/driver/program/driver_journal.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "components/traces/replay/replay.h"
 #include "driver_commands.h"
 #include "runtime/observe/timeline.h"
 
@@ -69,8 +68,6 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
     k->launch.timed = false;
     if (d->sample.chosen == k->launch.number)
         d->sample.chosen = 0;
-    if (k->launch.played)
-        replay_end((uint32_t)k->launch.number);
 }
 
 static void command_complete(struct driver *d, struct driver_queue *q)

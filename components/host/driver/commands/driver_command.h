@@ -75,7 +75,6 @@ struct command_launch {
     bool timed;              /* counted in sample.timed */
     bool in_parts;           /* executed part after part, driver_parts.c; then its packet's */
     uint16_t header;         /* header as a whole */
-    bool played;             /* its work-groups play a recorded trace */
     uint64_t done_groups, done_instructions; /* launches that took no time */
     bool has_yielded;                        /* a launch without time that is not over: */
     uint32_t yielded;                        /* its number among those */

@@ -129,8 +129,6 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
         driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
                                k->launch.entry, k->pid, (uint16_t)k->launch.kernel);
     aql_set_groups(&k->launch.packet, k->launch.first_group, launch_count(k));
-    if (k->launch.played)
-        aql_set_played(&k->launch.packet, (uint32_t)k->launch.number);
     memcpy(command_launch_packet(payload), &k->launch.packet, sizeof k->launch.packet);
     memcpy(command_launch_descriptor(payload), k->launch.descriptor, sizeof k->launch.descriptor);
     launch_find_preload(d, k, command_launch_descriptor(payload));

@@ -234,19 +234,6 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
     kernel_end(&d->io.base, record);
 }
 
-/* Runs the work-groups of a launch, or plays their trace. A played launch that leaves no trace in
- * caches need not be executed. */
-static struct functional_result execute(const struct functional_launch *launch,
-                                        const struct driver_command *k)
-{
-    struct functional_result result = {.work_groups = k->launch.groups};
-    if (!k->launch.played)
-        functional_run(launch, &result);
-    else if (launch->touches)
-        functional_play(launch, (uint32_t)k->launch.number, &result);
-    return result;
-}
-
 /* Launches that were interrupted are partial in the statistics; any other one is the driver's end.
  */
 static void functional_fail(struct driver *d, const struct driver_command *k, uint32_t number,
@@ -425,7 +412,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     functional_name(k);
     record_start(d, k, number);
     device->kernels_running++;
-    struct functional_result result = execute(&launch, k);
+    struct functional_result result;
+    functional_run(&launch, &result);
     if (launch.executed)
         functional_wait_out(d, k, &result);
     if (launch.executed && result.end == FUNCTIONAL_DONE)

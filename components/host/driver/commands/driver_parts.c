@@ -47,7 +47,7 @@ static void parts_choose(const struct driver *d, struct driver_command *k, uint3
     bool whole = !k->launch.first_group && k->launch.groups == groups && groups <= UINT32_MAX
                  && !aql_meets(&k->launch.packet);
     k->launch.header = k->launch.packet.header;
-    k->launch.in_parts = whole && k->launch.user == DRIVER_NONE && !k->launch.played
+    k->launch.in_parts = whole && k->launch.user == DRIVER_NONE
                          && online_parts_begin(k->launch.number, groups, parts_resident(info, k));
     if (k->launch.in_parts)
         parts_take(k);

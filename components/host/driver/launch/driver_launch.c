@@ -16,7 +16,6 @@
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/protocols/user_queue/aql_queue.h"
-#include "components/traces/replay/replay.h"
 
 enum {
     /* Arguments begin at a line of the caches; HSA asks for 16 bytes at least. */
@@ -269,11 +268,6 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
     struct aql_descriptor descriptor;
     if (!user_launches(d))
         return DRIVER_OK;
-    if (p->asked->trace)
-        return driver_fail(
-            DRIVER_INVALID_VALUE,
-            "a recorded trace cannot be played through user queues: build the platform "
-            "with its driver's launches by command");
     enum driver_status status = user_for_launches(d, p->queue);
     if (status != DRIVER_OK)
         return status;
@@ -380,10 +374,6 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     launch_count_code(d, p->code);
     if (call_path(d))
         call_path(d)->launch(d, p->queue, l);
-    if (l->trace) {
-        k->launch.played = true;
-        replay_launch((uint32_t)d->launches_asked + 1, l->trace, !driver_process()->no_cache);
-    }
     status = enqueue(d, p->queue, k, ticket);
     if (status == DRIVER_OK)
         record_launch(d, p->queue, l);

@@ -234,7 +234,7 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
             uint32_t word;
             memcpy(&word, m->bytes + offset, sizeof word);
             snprintf(text, sizeof text, "instruction word 0x%08x", word);
-            search_lacks(s, pc, text, "", entry);
+            search_lacks(s, pc, text, isa_word_reason(word), entry);
             return;
         }
         if (inst.flags & ISA_IS_SYNC)

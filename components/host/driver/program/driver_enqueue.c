@@ -14,7 +14,6 @@
 #include "components/sampling/launch_census.h"
 #include "components/statistics/run_progress.h"
 #include "components/sampling/sampling_options.h"
-#include "components/traces/replay/replay.h"
 #include "driver_journal.h"
 
 /* ---- commands ---- */

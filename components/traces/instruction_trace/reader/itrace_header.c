@@ -286,7 +286,7 @@ bool itrace_header_is_memory_only(const struct itrace_header *h)
     return itrace_header_is_amd(h) && has(h, h->steps);
 }
 
-const char *itrace_header_lacks(const struct itrace_header *h)
+static const char *header_lacks(const struct itrace_header *h)
 {
     const struct {
         const void *member;
@@ -378,8 +378,8 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
              threads, MOST_THREADS)
     COMPLAIN(h->launch_delay > MOST_DELAY, ERROR, "a launch %" PRIu64 " cycles later: at most 2^48",
              h->launch_delay)
-    COMPLAIN(itrace_header_is_amd(h) && itrace_header_lacks(h), WARNING,
-             "the header has no '-%s = ...': such a trace cannot be played", itrace_header_lacks(h))
+    COMPLAIN(itrace_header_is_amd(h) && header_lacks(h), WARNING,
+             "the header has no '-%s = ...': such a trace cannot be played", header_lacks(h))
     COMPLAIN(itrace_header_arch(h) == ITRACE_ARCH_UNKNOWN, WARNING,
              "'binary version = %" PRIu64 "' is no architecture from Kepler (30) to Blackwell "
              "(121): opcodes are read as the newest's",

@@ -76,10 +76,6 @@ const char *itrace_header_add_arguments(struct itrace_header *header, const uint
 /* Forgets everything. */
 void itrace_header_release(struct itrace_header *header);
 
-/* Has a trace of an AMD program all that playing it takes? NULL, or the first key that is missing.
- */
-const char *itrace_header_lacks(const struct itrace_header *header);
-
 static inline bool itrace_header_is_amd(const struct itrace_header *header)
 {
     return header->isa[0] != '\0';

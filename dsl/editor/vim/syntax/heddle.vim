@@ -7,7 +7,7 @@ syntax keyword heddleDeclaration component platform protocol interface link part
 syntax keyword heddleMember param let slot insert clock space store reads stat measure in out
 syntax keyword heddleStatement import check map partition behaviour if else for
 syntax keyword heddleConnection via over by latency depth width on at each interleave hashed optional
-syntax keyword heddleType int bool bytes cycles addr bits any counter average histogram string seconds u8 u16 u32 u64 i32 i64 pow2
+syntax keyword heddleType int bool bytes cycles addr bits any counter histogram string seconds u8 u16 u32 u64 i32 i64 pow2
 syntax keyword heddleConstant true false none
 syntax match heddleNumber /\<0x\x[0-9A-Fa-f_]*\>/
 syntax match heddleNumber /\<\d[0-9_]*\(\.\d\+\)\?\([KMGT]i\?B\|B\|cy\|[kMG]\?Hz\|[munp]\?s\)\?\(\/\(s\|cy\)\)\?\>/

@@ -181,9 +181,6 @@ static inline void load(unsigned number, const uint32_t *words, size_t count)
 /* Registers of a wavefront. */
 static unsigned launch_vgprs = 8, launch_agprs;
 
-/* Number of the recorded launch that work-groups play; 0: they execute. */
-static uint32_t played_launch;
-
 /* One work-group of `wavefronts` on the SIMDs and slots given, running program `number`. */
 static inline void launch(uint64_t cycle, uint16_t tag, unsigned number, unsigned wavefronts,
                           const struct work_wavefront *places, uint32_t dispatch)
@@ -202,8 +199,7 @@ static inline void launch(uint64_t cycle, uint16_t tag, unsigned number, unsigne
                                .sgprs = 16,
                                .wavefronts = (uint16_t)wavefronts,
                                .work_group_slot = tag,
-                               .dispatch_id = dispatch,
-                               .played = played_launch};
+                               .dispatch_id = dispatch};
     struct harness_message m = {.cycle = cycle, .tag = tag, .kind = WORK_MAP};
     for (unsigned i = 0; i < wavefronts; i++) {
         p.wavefront[i] = places[i];

@@ -162,11 +162,11 @@ static void find_states(void)
 /* ---- the page -------------------------------------------------------------------------------- */
 
 static const char *const format_names[ISA_FORMAT_COUNT] = {
-    [ISA_SOP2] = "SOP2", [ISA_SOPK] = "SOPK",   [ISA_SOP1] = "SOP1",     [ISA_SOPC] = "SOPC",
-    [ISA_SOPP] = "SOPP", [ISA_SMEM] = "SMEM",   [ISA_VOP2] = "VOP2",     [ISA_VOP1] = "VOP1",
-    [ISA_VOPC] = "VOPC", [ISA_VOP3] = "VOP3",   [ISA_VOP3P] = "VOP3P",   [ISA_VINTRP] = "VINTRP",
-    [ISA_DS] = "DS",     [ISA_MUBUF] = "MUBUF", [ISA_MTBUF] = "MTBUF",   [ISA_MIMG] = "MIMG",
-    [ISA_EXP] = "EXP",   [ISA_FLAT] = "FLAT",   [ISA_GLOBAL] = "GLOBAL", [ISA_SCRATCH] = "SCRATCH"};
+    [ISA_SOP2] = "SOP2",      [ISA_SOPK] = "SOPK",   [ISA_SOP1] = "SOP1",   [ISA_SOPC] = "SOPC",
+    [ISA_SOPP] = "SOPP",      [ISA_SMEM] = "SMEM",   [ISA_VOP2] = "VOP2",   [ISA_VOP1] = "VOP1",
+    [ISA_VOPC] = "VOPC",      [ISA_VOP3] = "VOP3",   [ISA_VOP3P] = "VOP3P", [ISA_DS] = "DS",
+    [ISA_MUBUF] = "MUBUF",    [ISA_MTBUF] = "MTBUF", [ISA_FLAT] = "FLAT",   [ISA_GLOBAL] = "GLOBAL",
+    [ISA_SCRATCH] = "SCRATCH"};
 static const char *const form_names[COVERED_FORMS] = {"", " in VOP3", " SDWA", " DPP"};
 
 static unsigned count(unsigned target, unsigned format, unsigned form, unsigned state)

@@ -27,9 +27,6 @@ static const struct plain {
     [ISA_FLAT] = {0xdc000000u, 0, 18, 2},
     [ISA_GLOBAL] = {0xdc008000u, 0x7f << 16, 18, 2},
     [ISA_SCRATCH] = {0xdc004000u, 0x7f << 16, 18, 2},
-    [ISA_VINTRP] = {0xd4000000u, 0, 16, 1},
-    [ISA_MIMG] = {0xf0000000u, 0, 18, 2},
-    [ISA_EXP] = {0xc4000000u, 0, 0, 2},
 };
 
 /* Encodes the row. Returns the words; 0 for none. */

@@ -2,6 +2,7 @@
  * (mistakes.tab), layouts, images, and scopes. */
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/ptx/ptx_forms.h"
+#include "components/nvidia/ptx/ptx_object.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -293,4 +294,46 @@ Test(ptx, constants_become_bits_of_their_type)
         struct ptx_operand operand = {.kind = cases[i].kind, .bits = cases[i].bits};
         cr_expect_eq(ptx_constant(&operand, cases[i].type), cases[i].wanted, "%zu", i);
     }
+}
+
+Test(ptx, a_text_is_known_by_its_first_directive)
+{
+    static const struct {
+        const char *text;
+        bool is;
+    } cases[] = {
+        {".version 7.0\n", true},
+        {"\r\n\t // made by LLVM\n/* .target * */ .version 7.0", true},
+        {"", false},
+        {"\x7f"
+         "ELF",
+         false},
+        {"// .version 7.0", false},
+        {"/* .version 7.0", false},
+        {"/* .version 7.0 */ .versio", false},
+        {".target sm_80\n.version 7.0\n", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        cr_expect_eq(ptx_object_recognise(cases[i].text, strlen(cases[i].text)), cases[i].is,
+                     "case %zu", i);
+}
+
+Test(ptx, kernels_and_variables_are_those_of_a_code_object)
+{
+    struct ptx_module *module = parse(HEAD ".global .u32 b; .const .f64 a; .shared .u32 s;"
+                                           ".visible .entry k(.param .u64 p, .param .f64 d,"
+                                           " .param .align 8 .b8 t[8]) { ret; }");
+    cr_assert(module, "%s", error.text);
+    ptx_layout(module);
+    struct code_object object = {0};
+    ptx_object_describe(module, &object);
+    ptx_free(module);
+    const struct code_object_kernel *kernel = code_object_find_kernel(&object, "k");
+    cr_assert(kernel && kernel->explicit_argument_count == 3 && object.symbol_count == 2);
+    for (uint32_t i = 0; i < 3; i++) {
+        cr_expect_eq(kernel->arguments[i].offset, 8 * i);
+        cr_expect_eq(kernel->arguments[i].kind == CODE_OBJECT_VALUE_GLOBAL_BUFFER, i == 0, "%u", i);
+    }
+    cr_expect(code_object_find_symbol(&object, "a") && code_object_find_symbol(&object, "b"));
+    code_object_release(&object);
 }
