@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define DRIVER_API_VERSION 20
+#define DRIVER_API_VERSION 21
 
 enum driver_status {
     DRIVER_OK,
@@ -197,6 +197,22 @@ enum driver_stream_flags {
 enum driver_advice {
     DRIVER_ADVICE_REMOTE,     /* GPUs do not wait for them: they access them where they are */
     DRIVER_ADVICE_READ_MOSTLY /* a GPU gets a copy for reading */
+};
+
+/* Mistakes in the calls of a program that is checked. */
+enum driver_mistake {
+    DRIVER_MISTAKE_LEAK,
+    DRIVER_MISTAKE_FREED_TWICE,
+    DRIVER_MISTAKE_FREED_WRONG, /* what was freed is not the start of an allocation */
+    DRIVER_MISTAKE_USED_FREED,
+    DRIVER_MISTAKE_CAPTURE_UNJOINED,
+    DRIVER_MISTAKE_CAPTURE_OPEN
+};
+
+/* A call of the program. */
+struct driver_call {
+    const char *name, *source; /* "hipFree()"; where it stands, or "" */
+    uint64_t code;             /* where the program goes on behind it; 0: unknown */
 };
 
 #define DRIVER_HOST_DEVICE UINT32_MAX
@@ -443,6 +459,10 @@ struct driver_api {
      * GPU. False: it has not, or not by an access. */
     bool (*fault_address)(uint64_t *address, uint32_t *gpu);
     enum driver_ptx_fault (*ptx_fault)(void);
+    /* A mistake of the program, for the findings of the run: one or two calls, and what more there
+     * is to say. NULL: nothing is checked here. `address`: of device memory, or 0. */
+    void (*mistake)(enum driver_mistake kind, const struct driver_call *calls, uint32_t count,
+                    uint64_t address, const char *text);
 };
 
 #endif
