@@ -15,7 +15,7 @@
 
 /* What the program is checked for, in the order in which checks hear of things. */
 static const struct check *const checks[] = {
-    &hazards_check, &barriers_check, NULL, /* the end */
+    &hazards_check, &barriers_check, &stack_check, NULL, /* the end */
 };
 
 enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
