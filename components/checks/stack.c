@@ -51,7 +51,7 @@ static void report(const struct check_wave *wave, const struct area *a,
 
 static void step(const struct check_wave *wave, const struct observed_instruction *step)
 {
-    const struct area *a = areas[wave->slot];
+    struct area *a = areas[wave->slot];
     if (!step->memory || !a->pool)
         return;
     for (uint64_t rest = step->memory->mask; rest; rest &= rest - 1) {
@@ -60,6 +60,7 @@ static void step(const struct check_wave *wave, const struct observed_instructio
         if (address >= a->pool && address < a->pool_end
             && (address < a->begin || address >= a->end)) {
             report(wave, a, step, lane);
+            a->pool = 0; /* what follows is the same mistake */
             return;
         }
     }
