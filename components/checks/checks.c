@@ -1,6 +1,11 @@
 /* See checks.h. Everything here is of the host: no state of the simulation. */
 #include "checks.h"
 
+#include "bounds.h"
+#include "check_code.h"
+#include "races.h"
+#include "uninitialised.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +20,8 @@
 
 /* What the program is checked for, in the order in which checks hear of things. */
 static const struct check *const checks[] = {
-    &hazards_check, &barriers_check, &stack_check, NULL, /* the end */
+    &check_races,    &check_lds, &check_readonly, &check_uninitialised, &hazards_check,
+    &barriers_check, &stack_check, NULL, /* the end */
 };
 
 enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
@@ -145,7 +151,7 @@ const struct check_group *check_group_of(const struct check_wave *wave)
     return &groups[wave->group];
 }
 
-/* ---- who and where ---- */
+/* ---- places ---- */
 
 static void copy_text(char *to, const char *from)
 {
@@ -167,6 +173,7 @@ void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_in
     if (inst && isa_format(inst, UINT64_MAX, text, sizeof text) >= sizeof text)
         text[sizeof text - 1] = '\0';
     copy_text(place->text, text);
+    check_source(pc, place->source, sizeof place->source);
 }
 
 void check_address(const struct check_wave *wave, enum finding_space space, uint64_t address,

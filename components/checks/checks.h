@@ -49,7 +49,7 @@ void *check_slot_memory(void **memory, uint32_t slot, size_t bytes);
 /* Before anything is executed, on a platform of so many instances. */
 void checks_open(uint32_t instances);
 
-/* Fills in who executes the instruction at `pc`. */
+/* Fills in what the wavefront does at `pc`. */
 void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst,
                  uint32_t lane, struct finding_place *place);
 /* Fills in the space, the address and the memory of a finding. */

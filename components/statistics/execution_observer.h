@@ -1,5 +1,5 @@
-/* Seeing what wavefronts execute: for recordings (`heddle run --record instructions`) and for checks
- * of the program (`--check`). One of them observes a run.
+/* Seeing what wavefronts execute: for recordings (`heddle run --record instructions`) and for
+ * checks of the program (`--check`). One of them observes a run.
  *
  * Components that execute instructions tell of the beginning of a wavefront, of each of its
  * instructions in their order, and of its end. Of one unit only one thread tells at a time;
@@ -58,7 +58,6 @@ struct execution_observer {
  * what `open` has returned. Pointers are not sent. */
 bool execution_observer_open(uint32_t units, bool (*open)(uint32_t units));
 
-extern const struct execution_observer *execution_observer
-    __attribute__((visibility("hidden")));
+extern const struct execution_observer *execution_observer __attribute__((visibility("hidden")));
 
 #endif

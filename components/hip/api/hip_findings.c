@@ -59,8 +59,12 @@ static void describe(const struct hip_origin *origin, char call[PLACE_TEXT],
 {
     Dl_info found;
     source[0] = '\0';
+    *out = (struct driver_call){.name = call, .source = source};
     snprintf(call, PLACE_TEXT, "%s()", origin->call ? origin->call : "a call");
     if (origin->code && dladdr((void *)(uintptr_t)origin->code, &found) && found.dli_fname) {
+        out->code = origin->code;
+        out->file = found.dli_fname;
+        out->base = (uintptr_t)found.dli_fbase;
         const char *slash = strrchr(found.dli_fname, '/');
         const char *name = slash ? slash + 1 : found.dli_fname;
         if (found.dli_sname)
@@ -70,7 +74,6 @@ static void describe(const struct hip_origin *origin, char call[PLACE_TEXT],
             snprintf(source, PLACE_TEXT, "%s+0x%" PRIx64, name,
                      origin->code - (uintptr_t)found.dli_fbase);
     }
-    *out = (struct driver_call){.name = call, .source = source, .code = origin->code};
 }
 
 static void report(enum driver_mistake kind, const struct hip_origin *first,

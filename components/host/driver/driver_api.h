@@ -211,8 +211,11 @@ enum driver_mistake {
 
 /* A call of the program. */
 struct driver_call {
-    const char *name, *source; /* "hipFree()"; where it stands, or "" */
-    uint64_t code;             /* where the program goes on behind it; 0: unknown */
+    const char *name;   /* "hipFree()" */
+    const char *source; /* where it stands, if there are no lines of a source: "saxpy+0x1234" */
+    uint64_t code;      /* where the program goes on behind it; 0: unknown, as the rest */
+    const char *file;   /* of this code, loaded at `base` */
+    uint64_t base;
 };
 
 #define DRIVER_HOST_DEVICE UINT32_MAX
@@ -383,6 +386,10 @@ struct driver_api {
     enum driver_status (*register_code)(uint32_t device, const char *name, uint64_t address,
                                         const void *bytes, uint64_t size);
     enum driver_status (*unregister_code)(uint64_t address);
+    /* For `--check`, of what is loaded until it is unregistered: the ELF file of registered code,
+     * with lines of source; a variable that only the host changes. */
+    enum driver_status (*describe_code)(uint64_t address, const void *file, uint64_t size);
+    enum driver_status (*describe_constant)(uint64_t address, uint64_t size);
     /* For a unified device: the registered code at `address` has no variables, so each GPU may run
      * a copy of its own, which is made now. No effect on other devices. */
     enum driver_status (*copy_code)(uint32_t device, uint64_t address);
