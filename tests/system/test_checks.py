@@ -10,8 +10,9 @@ import harness
 from programs import only_full
 
 SOURCES = harness.ROOT / "tests/programs/checks"
-TABLES = ["races", "memory"]  # programs of many cases
-QUICK = ["lds_barrier", "narrow_scope", "locked", "streams", "branch", "copied", "lds_last", "rodata"]
+TABLES = ["races", "memory", "waits", "calls"]  # programs of many cases
+QUICK = ["lds_barrier", "narrow_scope", "locked", "streams", "branch", "copied", "lds_last", "rodata",
+         "second_load", "neighbour", "lanes", "free_twice"]
 
 
 @functools.cache
@@ -54,5 +55,11 @@ def test_a_mistake_is_named_at_its_lines_and_the_right_form_is_not_accused(
     assert findings(f"{program} right", tmp_path / "right.json", 0) == []
 
 
-def test_the_marks_are_those_of_forty_mistakes():
-    assert sum(len(marks(table)) for table in TABLES) >= 40
+def test_work_items_may_return_before_a_barrier(tmp_path):
+    program = f"--mode functional -- {harness.PROGRAMS}/checks_waits returned"
+    for form in ("right", "wrong"):
+        assert findings(f"{program} {form}", tmp_path / f"{form}.json", 0) == []
+
+
+def test_the_marks_are_those_of_sixty_mistakes():
+    assert sum(len(marks(table)) for table in TABLES) >= 60

@@ -903,6 +903,7 @@ static const struct driver_api api_table = {
     .contain = api_contain,
     .take_fault = api_take_fault,
     .fault_address = api_fault_address,
+    .mistake = mistake_report,
     .ptx_fault = ptx_fault_kind,
 };
 
