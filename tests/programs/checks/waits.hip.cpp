@@ -93,7 +93,7 @@ template <bool wrong> __global__ void lanes(int *data, int *, int) // lanes: div
     int i = static_cast<int>(threadIdx.x);
     kept[i] = data[i];
     if (!wrong || i < 32) {
-        __syncthreads(); // lanes: first
+        __builtin_amdgcn_s_barrier(); // lanes: first
     }
     data[i] = kept[63 - i]; // lanes: second
 }
