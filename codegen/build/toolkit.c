@@ -94,7 +94,8 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
         "heddle/libfunctional.a", "heddle/libexecute.a",      "heddle/libcode_object.a",
         "heddle/libapi_trace.a",  "heddle/libitrace.a",       "heddle/libptx_code.a",
         "heddle/libwarp.a",       "heddle/libptx.a",          "heddle/libptx_services.a",
-        "heddle/libpage_table.a", "heddle/libdriver_memory.a"};
+        "heddle/libpage_table.a", "heddle/libdriver_memory.a",
+        "heddle/libchecks.a"};
     /* What the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
     const char *prefix = plain_path(arena, folder);
