@@ -1,5 +1,4 @@
-"""Writes the list of PTX instructions in cuda.md: python3 docs/evidence/ptx.py BUILD, in the root of
-the sources.
+"""Writes the list of PTX instructions in cuda.md: python3 docs/evidence/ptx.py BUILD.
 
 An instruction is a stem of components/nvidia/ptx/ptx_opcodes.def. It is compared alone if a row of
 `warp rows` has it, and executed if warp_lower_table.c names it."""
