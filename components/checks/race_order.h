@@ -70,7 +70,8 @@ void race_fence(struct race_wave *w);
 /* The wavefront writes the atomic at `address`; `adds`: it reads it, too, so that what was released
  * there before stays. */
 void race_release(struct race_wave *w, uint64_t address, bool adds);
-/* The wavefront reads the atomic; what was released there counts from the next race_acquire() on. */
+/* The wavefront reads the atomic; what was released there counts from the next race_acquire() on.
+ */
 void race_hear(struct race_wave *w, uint64_t address);
 /* Does what was released at an atomic that it has read, and not acquired, say that `id` did so
  * before? That orders stores: they wait for what was read. */

@@ -72,9 +72,21 @@ static bool covers(enum race_use now, enum race_use old)
            || (old == RACE_COMPARE && now == RACE_ATOMIC_WRITE);
 }
 
+/* race_before(), which lanes ask again and again for the same wavefront and clock. */
+static bool is_before(const struct race_event *e, const struct race_access *a)
+{
+    struct race_order *last = e->order;
+    if (a->id == e->wave->id || (a->id == last->id && a->clock <= last->clock))
+        return true;
+    if (!race_before(e->wave, a->id, a->clock))
+        return false;
+    *last = (struct race_order){a->id, a->clock};
+    return true;
+}
+
 static void check(const struct race_event *e, const struct race_access *a, enum race_use use)
 {
-    if (conflict(use, e->use) && !race_before(e->wave, a->id, a->clock))
+    if (conflict(use, e->use) && !is_before(e, a))
         e->found(e, a, use);
 }
 
@@ -84,7 +96,7 @@ static void list_add(const struct race_event *e, union more *m, const struct rac
     uint8_t kept = 0;
     for (unsigned i = 0; i < m->count; i++) {
         const struct race_access *a = &m->access[i];
-        if (covers(e->use, m->use[i]) && race_before(e->wave, a->id, a->clock))
+        if (covers(e->use, m->use[i]) && is_before(e, a))
             continue;
         m->access[kept] = *a;
         m->use[kept++] = m->use[i];
@@ -100,9 +112,7 @@ static void keep(const struct race_event *e, struct race_cell *c, const struct r
 {
     if (!c->more) {
         const struct race_access *a = &c->other;
-        if (!a->id
-            || (covers(e->use, c->other_use)
-                && (a->id == own->id || race_before(e->wave, a->id, a->clock)))) {
+        if (!a->id || (covers(e->use, c->other_use) && is_before(e, a))) {
             c->other = *own;
             c->other_use = (uint8_t)e->use;
             return;
@@ -122,12 +132,28 @@ static bool may_be_atomic(enum race_use use)
     return use == RACE_STORE || use == RACE_RELEASE;
 }
 
+/* Has the wavefront accessed the bytes so since its clock went on, and nothing written them since?
+ * Then there is nothing new to find. */
+static bool is_repeated(const struct race_event *e, const struct race_cell *c,
+                        const struct race_access *own)
+{
+    const union more *m = c->more ? &pool[c->more] : NULL;
+    bool found = !c->more && c->other.id == own->id && c->other.clock == own->clock
+                 && c->other_use == e->use;
+    for (unsigned i = 0; m && i < m->count && !found; i++)
+        found =
+            m->access[i].id == own->id && m->access[i].clock == own->clock && m->use[i] == e->use;
+    return found;
+}
+
 /* `offset`: of the cell in the access, of which it has `bytes`. */
 static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t offset,
                        unsigned bytes)
 {
     const struct race_access own = {e->wave->id, e->wave->clock, e->site};
     uint32_t value = 0;
+    if (is_repeated(e, c, &own))
+        return;
     if (e->data)
         memcpy(&value, e->data + offset, bytes);
     bool same =

@@ -59,6 +59,12 @@ struct race_memory {
     struct race_cell *last_cells;
 };
 
+/* An access that is known to be before the present of a wavefront. */
+struct race_order {
+    race_id id;
+    uint32_t clock;
+};
+
 /* One access of a wavefront: what race_touch() tells of. */
 struct race_event {
     const struct race_wave *wave;
@@ -66,7 +72,8 @@ struct race_event {
     uint32_t bytes;
     enum race_use use;
     uint32_t site;
-    const uint8_t *data; /* that is stored; NULL: not known */
+    const uint8_t *data;      /* that is stored; NULL: not known */
+    struct race_order *order; /* zeros at first, the same for all lanes of an instruction */
     void (*found)(const struct race_event *event, const struct race_access *earlier,
                   enum race_use earlier_use);
 };

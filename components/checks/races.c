@@ -172,6 +172,7 @@ static void synchronise(struct live_wave *w, const struct lanes *l)
 static void touch_lanes(struct race_memory *m, struct live_wave *w, const struct lanes *l,
                         uint32_t site)
 {
+    struct race_order order = {0};
     uint64_t last = UINT64_MAX;
     for (uint64_t rest = l->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
@@ -184,6 +185,7 @@ static void touch_lanes(struct race_memory *m, struct live_wave *w, const struct
                                            .use = l->use,
                                            .site = site | lane,
                                            .data = l->data ? l->data + 16 * lane : NULL,
+                                           .order = &order,
                                            .found = found});
     }
     if (l->use & RACE_ATOMIC_READ || l->use == RACE_RELEASE)
@@ -418,6 +420,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
                                              .bytes = 4u * a->valid,
                                              .use = use,
                                              .site = site_of(s) | NO_LANE,
+                                             .order = &(struct race_order){0},
                                              .found = found});
 }
 

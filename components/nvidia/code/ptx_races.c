@@ -284,7 +284,10 @@ static void access_memory(struct block *b, const struct ptx_instruction *inst,
 {
     bool shared = s->space == PTX_SPACE_SHARED;
     uint64_t base = shared ? 0 : (uint64_t)now.past->pid << 48, last = UINT64_MAX;
-    struct race_event e = {.wave = &b->wave[s->warp], .bytes = s->bytes, .use = use_of(inst),
+    struct race_event e = {.wave = &b->wave[s->warp],
+                           .bytes = s->bytes,
+                           .use = use_of(inst),
+                           .order = &(struct race_order){0},
                            .found = found};
     if (!shared && s->space != PTX_SPACE_GLOBAL)
         return;

@@ -150,11 +150,12 @@ static void execute(struct trial *t, unsigned w)
 {
     const struct step *s = &t->step[w][t->place[w]++];
     struct race_wave *r = &t->wave[w];
+    struct race_order order = {0};
     switch (s->kind) {
     case ACCESS:
         expect_access(t, w, s);
         race_touch(&t->memory,
-                   &(struct race_event){r, s->address, s->bytes, s->use, 0, NULL, found});
+                   &(struct race_event){r, s->address, s->bytes, s->use, 0, NULL, &order, found});
         break;
     case FENCE:
         t->fenced[w] = t->own[w];
