@@ -571,6 +571,7 @@ static bool run_round(struct run *r)
             if (r->launch->attend) {
                 r->launch->attend(r->launch->gpu);
                 set_limit(r);
+                host_view_refresh(&view, r->launch->program, r->launch->pages, r->launch->pid);
             }
             continue;
         }

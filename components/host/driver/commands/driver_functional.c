@@ -181,10 +181,11 @@ static bool functional_can_begin(const struct driver *d, const struct driver_com
 
 /* Writes to the ring what a launch, or a copy in front of it, has for it. */
 static void functional_stage(const struct driver *d, const struct driver_command *k,
-                             const struct driver_device *device)
+                             uint32_t number)
 {
-    functional_write(d, device->ring_address + k->ring_offset,
-                     arena_at(char, device->ring_mirror) + k->ring_offset, k->size);
+    const struct driver_ring *r = argument_ring_of(d, number, k->pid);
+    functional_write(d, r->address + k->ring_offset, arena_at(char, r->mirror) + k->ring_offset,
+                     k->size);
 }
 
 /* --profile: what the launch executed and accessed, for its record. */
@@ -353,6 +354,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
     memcpy(descriptor, k->launch.descriptor, sizeof *descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
+    const struct driver_ring *ring = argument_ring_of(d, number, k->pid);
     return (struct functional_launch){.program = driver_program(d),
                                       .pages = driver_page_table(d),
                                       .target = target,
@@ -364,7 +366,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                       .dispatch_id = device->launches,
                                       .resident = functional_resident(&device->info, k),
                                       .entry = k->launch.entry,
-                                      .packet_address = device->ring_address + k->ring_offset,
+                                      .packet_address = ring->address + k->ring_offset,
                                       .packet = &k->launch.packet,
                                       .descriptor = descriptor,
                                       .most_instructions = platform_max_cycles(),
@@ -451,7 +453,7 @@ static void functional_move_command(struct driver *d, const struct driver_comman
         break;
     case DRIVER_STAGE:
     case DRIVER_LAUNCH:
-        functional_stage(d, k, &d->device[number]);
+        functional_stage(d, k, number);
         break;
     default:
         break; /* marks and barriers only need their turn; there are no TLBs to shoot down */
@@ -463,6 +465,6 @@ static bool functional_command(struct driver *d, struct driver_command *k, uint3
     d->io.stats.commands++;
     functional_move_command(d, k, number);
     if (k->kind == DRIVER_LAUNCH && k->size)
-        argument_ring_written(&d->device[number], k->piece);
+        argument_ring_written(argument_ring_of(d, number, k->pid), k->piece);
     return k->kind != DRIVER_LAUNCH || functional_launch(d, k, number, SAMPLING_SKIPPED);
 }

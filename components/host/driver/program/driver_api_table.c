@@ -800,6 +800,21 @@ API_CALL(contain, (device), uint32_t device)
     return status;
 }
 
+/* In the middle of a kernel the caller is its attendant, whose thread holds the lock. */
+static enum driver_status api_abandon(uint32_t device)
+{
+    struct driver *d = the_driver();
+    bool locks = pthread_mutex_trylock(&driver_process()->mutex) == 0;
+    if (locks)
+        arena_show();
+    enum driver_status status = handle_check(d, device);
+    if (status == DRIVER_OK)
+        program_bar_process(driver_program(d), driver_handle_at(d, device)->pid);
+    if (locks)
+        pthread_mutex_unlock(&driver_process()->mutex);
+    return status;
+}
+
 static bool api_take_fault(uint32_t device, struct driver_fault *fault)
 {
     struct engine_fault taken;
@@ -902,6 +917,7 @@ static const struct driver_api api_table = {
     .leave_call = api_leave_call,
     .contain = api_contain,
     .take_fault = api_take_fault,
+    .abandon = api_abandon,
     .fault_address = api_fault_address,
     .mistake = mistake_report,
     .ptx_fault = ptx_fault_kind,

@@ -517,7 +517,7 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts",
                            DRIVER_HANDLES);
     for (uint32_t i = 0; i < old.count; i++) {
-        uint64_t ring = d->device[old.member[i]].ring_address;
+        uint64_t ring = d->device[old.member[i]].ring.address;
         if (ring && !memory_share(memory_view(d), ring, pid)) {
             driver_handle_at(d, *context)->used = false;
             return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
@@ -535,8 +535,7 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
             if (device->scratch[n].bytes && device->scratch[n].pid == pid)
                 device->scratch[n].bytes = 0;
         }
-        if (device->ring_address)
-            memory_unshare(memory_view(d), device->ring_address, pid);
+        argument_ring_leave(d, i, pid);
     }
     dirty_leave(d, pid);
     if (ptx_services())

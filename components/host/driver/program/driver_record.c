@@ -188,14 +188,15 @@ static void record_start(const struct driver *d, const struct driver_command *k,
     if (!record_is_on())
         return;
     const struct code_module *m = code_find(k->launch.entry);
+    const struct driver_ring *ring = argument_ring_of(d, number, k->pid);
     struct aql_packet packet = k->launch.packet;
     struct aql_descriptor descriptor;
     struct amd_recording_start start = {.gpu = number,
                                         .packet = &packet,
                                         .descriptor = &descriptor,
                                         .entry = k->launch.entry,
-                                        .packet_address = device->ring_address + k->ring_offset,
-                                        .ring = {device->ring_address, device->ring_bytes},
+                                        .packet_address = ring->address + k->ring_offset,
+                                        .ring = {ring->address, ring->bytes},
                                         .code = m ? m->bytes : NULL,
                                         .code_address = m ? m->address : 0,
                                         .code_bytes = m ? m->size : 0};
