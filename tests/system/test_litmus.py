@@ -168,8 +168,7 @@ def test_weak_outcomes_come(run):
 
 @pytest.mark.parametrize("platform, change", [
     *only_full(("mi300a", "--set gpu.xcd.sa.l1v.acquire=here --set gpu.xcd.sa.l1v.banks_below=1"),
-               ("mi300a", "--set gpu.xcd.sa.l1v.release=system"),
-               ("mi300a", "--set gpu.xcd.l2.atomics_at=here"))])
+               ("mi300a", "--set gpu.xcd.sa.l1v.release=system"))])
 def test_forbidden_outcomes_come_of_wrong_caches(run, platform, change):
     done = run(command(platform, ("groups", "agent"), 1, "MPNa,ISA2Na,MP,S",
                        f"--allow-incoherent {change}"), "PASS")
