@@ -1,6 +1,6 @@
 """What `heddle run` leaves to Python: what it prints of a file of one process (run cpi FILE, run
-limits FILE SERIES, run trust FILE, run sample FILE, run profile FILE [PROGRAM]), and the page of --view (run view
-...)."""
+limits FILE SERIES, run trust FILE, run sample FILE, run profile FILE [PROGRAM]), and the page of
+--view (run view ...)."""
 from __future__ import annotations
 
 import argparse

@@ -7,8 +7,8 @@ in C/C++11, PLDI 2017) for atomics that all include each other's scopes: coheren
 SC. Cycles of program order and reads-from are allowed (load buffering), as C11, HSA and PTX have
 it; values are constants, so none comes from thin air. HSA's model (HSA Platform System
 Architecture 1.2, chapter 3) and PTX's (Lustig, Sahasrabuddhe, Giroux, A formal analysis of the
-NVIDIA PTX memory consistency model, ASPLOS 2019) give these tests the same verdicts. Where scopes do not include the
-other threads, only values that were never written are forbidden."""
+NVIDIA PTX memory consistency model, ASPLOS 2019) give these tests the same verdicts. Where
+scopes do not include the other threads, only values that were never written are forbidden."""
 import functools
 import itertools
 import re
