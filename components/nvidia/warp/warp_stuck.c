@@ -34,7 +34,7 @@ void warp_stuck_step(struct warp_machine *m, const struct warp_op *op, uint32_t 
 {
     uint8_t bytes[16];
     struct warp_warp *w = m->warp;
-    if (op->kind == WARP_SYSTEM)
+    if (op->kind == WARP_SYSTEM || (op->kind == WARP_MEMORY && mask && !m->bytes))
         repeats_change();
     if (w->ran_lap != repeats_lap())
         w->ran = 0;
