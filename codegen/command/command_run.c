@@ -178,8 +178,9 @@ int command_run(struct command *c)
     if (status >= 0)
         return status;
     if (c->options->report && strcmp(c->options->report, "cpi") != 0
-        && !run_reports_limits(c->options)) {
-        fprintf(stderr, "heddle run: '--report %s': there is cpi and limits\n", c->options->report);
+        && strcmp(c->options->report, "trust") != 0 && !run_reports_limits(c->options)) {
+        fprintf(stderr, "heddle run: '--report %s': there is cpi, limits and trust\n",
+                c->options->report);
         return EXIT_USAGE;
     }
     if (!run_recording_allowed(c->options))

@@ -132,6 +132,7 @@ static bool attention_write(uint64_t address, const void *bytes, uint64_t size)
 {
     const struct driver *d = driver_process()->driver;
     bool good = in_allocation(d, address, size);
+    repeats_change();
     if (good)
         functional_write(d, address, bytes, size);
     return good;
@@ -253,7 +254,9 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
         return;
     }
     driver_process()->functional_gpu = number;
-    driver_process()->functional_limit = result->end == FUNCTIONAL_LIMIT;
+    driver_process()->functional = result->end == FUNCTIONAL_LIMIT      ? DRIVER_LIMIT
+                                   : result->end == FUNCTIONAL_DEADLOCK ? DRIVER_DEADLOCK
+                                                                        : DRIVER_FAULT;
     if (result->by_access)
         engine_fail_at(&d->io.base, result->address, "%s", result->text);
     else
@@ -276,6 +279,22 @@ static uint64_t others_from(const struct driver *d, const struct driver_command 
             from = other->not_before;
     }
     return from;
+}
+
+static enum functional_others others_of(const struct driver *d, const struct driver_command *k)
+{
+    bool others = engine_is_stopping() || driver_is_paused() || driver_is_nudged();
+    for (uint32_t i = 0; !others && i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        const struct driver_command *other =
+            i == k->queue || q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
+        others =
+            other && !other->gated && !(other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
+            && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited));
+    }
+    return others                           ? FUNCTIONAL_ANYTHING
+           : others_from(d, k) < UINT64_MAX ? FUNCTIONAL_YIELDED_LAUNCHES
+                                            : FUNCTIONAL_NOTHING;
 }
 
 /* Takes the result of a part of a launch or all of it. False: the run has failed. */
@@ -329,8 +348,8 @@ static void functional_wait_out(const struct driver *d, const struct driver_comm
                     "--mode functional\n",
                     k->launch.number, program_kernel_name(driver_program(d), k->launch.kernel));
         }
-        functional_resume(result->number, engine_instructions() + result->instructions, true,
-                          result);
+        functional_resume(result->number, engine_instructions() + result->instructions,
+                          FUNCTIONAL_ANYTHING, result);
     }
 }
 
@@ -369,9 +388,10 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                       .packet_address = ring->address + k->ring_offset,
                                       .packet = &k->launch.packet,
                                       .descriptor = descriptor,
-                                      .most_instructions = platform_max_cycles(),
+                                      .most_instructions = platform_max_instructions(),
                                       .before = engine_instructions(),
                                       .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+                                      .is_alone = driver_is_alone,
                                       .attend =
                                           driver_process()->attend ? functional_attend : NULL};
 }
@@ -404,7 +424,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     device->launches++;
     launch.touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY;
     launch.executed = platform_sampling()->automatic ? executed : NULL;
-    launch.may_yield = others_from(d, k) < UINT64_MAX;
+    launch.others = others_of(d, k);
     if (launch.touches && !parts_goes_on(k)) {
         if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)
             warm_flush_all();
@@ -428,8 +448,7 @@ static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_
     struct functional_result result;
     functional_name(k);
     functional_look_for_end();
-    functional_resume(k->launch.yielded, engine_instructions(), others_from(d, k) < UINT64_MAX,
-                      &result);
+    functional_resume(k->launch.yielded, engine_instructions(), others_of(d, k), &result);
     return functional_part(d, k, number, SAMPLING_SKIPPED, &result);
 }
 

@@ -711,6 +711,13 @@ static void api_set_printer(void (*print)(uint32_t device, const char *text, siz
     api_leave(DRIVER_OK);
 }
 
+static void api_set_alone(bool (*is_alone)(void))
+{
+    api_enter();
+    driver_process()->is_alone = is_alone;
+    api_leave(DRIVER_OK);
+}
+
 static bool api_meets(uint64_t entry)
 {
     api_enter();
@@ -905,6 +912,7 @@ static const struct driver_api api_table = {
     .set_printer = api_set_printer,
     .set_kernel_heap = api_set_kernel_heap,
     .set_attendant = api_set_attendant,
+    .set_alone = api_set_alone,
     .error_text = api_error_text,
     .program_ends = api_program_ends,
     .note_unordered = host_time_note_unordered,
