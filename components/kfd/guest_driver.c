@@ -421,6 +421,19 @@ static enum driver_status unregister_code(uint64_t address)
     return ASK(unregister_code, address);
 }
 
+/* Checks know no lines of programs in other processes. */
+static enum driver_status describe_code(uint64_t address, const void *file, uint64_t size)
+{
+    (void)address, (void)file, (void)size;
+    return DRIVER_OK;
+}
+
+static enum driver_status describe_constant(uint64_t address, uint64_t size)
+{
+    (void)address, (void)size;
+    return DRIVER_OK;
+}
+
 static enum driver_status copy_code(uint32_t device, uint64_t address)
 {
     struct kfd_reply reply;
@@ -558,6 +571,8 @@ static const struct driver_api table = {
     .now = now,
     .register_code = register_code,
     .unregister_code = unregister_code,
+    .describe_code = describe_code,
+    .describe_constant = describe_constant,
     .copy_code = copy_code,
     .register_kernel = register_kernel,
     .register_ptx = register_ptx,

@@ -5,7 +5,7 @@
  * whenever ranks meet, and what begins and ends kernels crosses between ranks, too. A list has what
  * the recorder of rank 0 is to hear: a head, and behind it the wavefront, or the instruction and
  * the addresses of its active lanes. */
-#include "components/statistics/instruction_recorder.h"
+#include "components/statistics/execution_observer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct head {
 };
 
 struct step {
-    struct recorded_instruction own; /* its pointer means nothing here */
+    struct observed_instruction own; /* its pointer means nothing here */
     uint32_t addresses;              /* they follow, those of active lanes */
 };
 
@@ -39,13 +39,13 @@ static void add_head(uint32_t unit, uint32_t wave, enum what what)
     byte_list_add(&lists[unit], &head, sizeof head);
 }
 
-static void begin(uint32_t unit, uint32_t wave, const struct recorded_wavefront *what)
+static void begin(uint32_t unit, uint32_t wave, const struct observed_wavefront *what)
 {
     add_head(unit, wave, BEGINS);
     byte_list_add(&lists[unit], what, sizeof *what);
 }
 
-static void step(uint32_t unit, uint32_t wave, const struct recorded_instruction *told)
+static void step(uint32_t unit, uint32_t wave, const struct observed_instruction *told)
 {
     uint64_t address[LANES] = {0};
     struct step own = {.own = *told};
@@ -61,7 +61,7 @@ static void end(uint32_t unit, uint32_t wave)
     add_head(unit, wave, ENDS);
 }
 
-static const struct instruction_recorder sender = {.begin = begin, .step = step, .end = end};
+static const struct execution_observer sender = {.begin = begin, .step = step, .end = end};
 
 static bool is_filling(void)
 {
@@ -93,22 +93,22 @@ static void merge_step(struct rank_reader *from, uint32_t unit, uint32_t wave)
     for (uint64_t rest = sent.addresses ? sent.own.mask : 0; rest; rest &= rest - 1)
         memcpy(&address[__builtin_ctzll(rest)], rank_read(from, sizeof *address), sizeof *address);
     sent.own.address = sent.own.address ? address : NULL;
-    instruction_recorder->step(unit, wave, &sent.own);
+    execution_observer->step(unit, wave, &sent.own);
 }
 
 static void merge_list(struct rank_reader *from, uint32_t unit)
 {
     struct head head;
-    struct recorded_wavefront what;
+    struct observed_wavefront what;
     while (from->left) {
         memcpy(&head, rank_read(from, sizeof head), sizeof head);
         if (head.what == STEPS) {
             merge_step(from, unit, head.wave);
         } else if (head.what == BEGINS) {
             memcpy(&what, rank_read(from, sizeof what), sizeof what);
-            instruction_recorder->begin(unit, head.wave, &what);
+            execution_observer->begin(unit, head.wave, &what);
         } else {
-            instruction_recorder->end(unit, head.wave);
+            execution_observer->end(unit, head.wave);
         }
     }
 }
@@ -123,7 +123,7 @@ static void merge(struct rank_reader *from)
     }
 }
 
-bool instruction_recorder_open(uint32_t units, bool (*open)(uint32_t units))
+bool execution_observer_open(uint32_t units, bool (*open)(uint32_t units))
 {
     static const struct rank_channel channel = {
         .times = RANK_CHANNEL_BARRIER, .encode = encode, .merge = merge, .is_filling = is_filling};
@@ -134,6 +134,6 @@ bool instruction_recorder_open(uint32_t units, bool (*open)(uint32_t units))
     if (!lists)
         die("out of memory for a recording of %u units", units);
     list_count = units;
-    instruction_recorder = &sender;
+    execution_observer = &sender;
     return true;
 }

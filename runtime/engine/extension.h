@@ -17,6 +17,7 @@ struct platform_table;
 
 enum extension_end {
     EXTENSION_DONE,
+    EXTENSION_FOUND,  /* the program has mistakes, which an option asked for */
     EXTENSION_MISSED, /* what an option asked for has never happened */
     EXTENSION_FAILED  /* something could not be written */
 };

@@ -35,13 +35,14 @@
 /* More than any machine has; the platform takes as many as it has use for. */
 #define THREADS_MOST 1024
 
-/* Functional mode has nothing that could run on several threads; state files and the lines that are
- * watched are for finding mistakes, in one thread. */
+/* Functional mode has nothing that could run on several threads; state files, the lines that are
+ * watched and checks are for finding mistakes, in one thread. */
 static bool build(const struct platform_table *table)
 {
     uint64_t wanted = option_number("threads");
     bool keeps_state = option_text("checkpoint") || option_text("restore");
-    bool alone = platform_mode() == PLATFORM_FUNCTIONAL || keeps_state || option_text("watch");
+    bool alone = platform_mode() == PLATFORM_FUNCTIONAL || keeps_state || option_text("watch")
+                 || option_text("check");
     uint32_t threads = alone || !wanted        ? 1
                        : wanted < THREADS_MOST ? (uint32_t)wanted
                                                : THREADS_MOST;
@@ -176,7 +177,10 @@ static int finish(void)
         arena_close();
     bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
     bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
-    return failed ? EXIT_NOT_STARTED : missed ? EXIT_MISSED : EXIT_CLEAN;
+    return failed                  ? EXIT_NOT_STARTED
+           : missed                ? EXIT_MISSED
+           : end == EXTENSION_FOUND ? EXIT_FOUND
+                                    : EXIT_CLEAN;
 }
 
 static bool has(const char *type)

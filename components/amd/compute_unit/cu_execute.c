@@ -164,7 +164,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     enum isa_status status = e->ready.run(context, s, &e->ready, &domain->workspace);
     profile_executed(c, w, executed, domain->workspace.idle_lanes);
     if (!e->alone && status == ISA_OK && d->kind <= CU_SCALAR
-        && !engine_unlikely(instruction_recorder) && engine_likely(!w->unusual)) {
+        && !engine_unlikely(execution_observer) && engine_likely(!w->unusual)) {
         execute_ahead(c, w, wave, context, s, domain, e);
         e->alone = !e->run;
     }
@@ -184,7 +184,7 @@ static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsig
     struct isa_context context = cu_context(c, w);
     const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;
     uint64_t pc = s->pc;
-    if (inst->unit == ISA_UNIT_SMEM || w->unusual || instruction_recorder
+    if (inst->unit == ISA_UNIT_SMEM || w->unusual || execution_observer
         || !execute_fits(inst, &context))
         return false;
     bool done = execute(c, w, wave, &context, s) == ISA_OK;

@@ -45,8 +45,8 @@ __attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, 
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
     struct isa_context context = cu_context(c, w);
-    if (engine_unlikely(instruction_recorder))
-        work_record_plain(c->io.base.leaf, wave, s, inst, context.vgpr);
+    if (engine_unlikely(execution_observer))
+        work_record_plain(c->io.base.leaf, wave, s, inst, &context);
     enum isa_status status = execute(c, w, wave, &context, s);
     if (__builtin_expect(status == ISA_OK, 1))
         return true;

@@ -80,8 +80,8 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
                  || smem_is_atomic(e);
     if (moves && !smem_check(c, wave, inst, &e->access))
         return ISSUE_FAULT;
-    if (engine_unlikely(instruction_recorder))
-        work_record_scalar(c->io.base.leaf, wave, s, inst, &e->access);
+    if (engine_unlikely(execution_observer))
+        work_record_scalar(c->io.base.leaf, wave, s, inst, &context, &e->access);
     c->io.stats.smem_instructions++;
     profile_scalar(e, s->pc);
     s->pc += inst->size;

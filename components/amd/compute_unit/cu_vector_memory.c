@@ -285,7 +285,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (m->mask && !vmem_check(c, wave, e, m, &reach))
         return ISSUE_FAULT;
     c->vmem_free_count--;
-    if (engine_unlikely(instruction_recorder))
+    if (engine_unlikely(execution_observer))
         work_record_vector(c->io.base.leaf, wave, s, inst, &context, m);
     if (m->lds_mask)
         isa_memory_lds(&context, inst, m);

@@ -11,14 +11,19 @@
 __attribute__((noinline, cold)) static void wave_record_begin(const struct compute_unit *c,
                                                               unsigned wave,
                                                               const struct work_placement *p,
-                                                              const uint32_t id[3], unsigned number)
+                                                              const struct cu_group *g,
+                                                              unsigned number)
 {
-    const struct recorded_wavefront what = {
+    const struct observed_wavefront what = {
         .gpu = program_gpu_of(compute_unit_program(c), c->io.base.leaf),
         .dispatch = p->dispatch_id,
-        .group = {id[0], id[1], id[2]},
-        .number = number};
-    instruction_recorder->begin(c->io.base.leaf, wave, &what);
+        .group = {g->id[0], g->id[1], g->id[2]},
+        .number = number,
+        .target = cu_target(c),
+        .kernel = g->kernel,
+        .program = compute_unit_program(c),
+        .placement = p};
+    execution_observer->begin(c->io.base.leaf, wave, &what);
 }
 
 /* The span in traces; its id is SIMD and slot. */
@@ -61,8 +66,8 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
     profile_start(c, w, wave);
-    if (engine_unlikely(instruction_recorder))
-        wave_record_begin(c, wave, p, g->id, number);
+    if (engine_unlikely(execution_observer))
+        wave_record_begin(c, wave, p, g, number);
     timeline_begin(&c->io.base, cu_wave_name(c, place->simd, place->slot), wavefront_span);
     wave_continue(c, w, wave, now, now + 1);
 }
@@ -184,8 +189,8 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct cu_group *g = cu_group_at(c, w->group);
     wave_waits(c, w, now, WORK_ENDED);
-    if (engine_unlikely(instruction_recorder))
-        instruction_recorder->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
+    if (engine_unlikely(execution_observer))
+        execution_observer->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
     timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;

@@ -1,16 +1,16 @@
-/* Tells the recorder (components/statistics/instruction_recorder.h) what a wavefront is about to
+/* Tells the observer (components/statistics/execution_observer.h) what a wavefront is about to
  * execute: for the compute unit, and the functional executor. These functions are called only while
- * there is a recorder; they are out of line, so that they cost other runs nothing. */
+ * there is an observer; they are out of line, so that they cost other runs nothing. */
 #ifndef HEDDLE_EXECUTE_WORK_RECORD_H
 #define HEDDLE_EXECUTE_WORK_RECORD_H
 
 #include "components/amd/isa/isa.h"
-#include "components/statistics/instruction_recorder.h"
+#include "components/statistics/execution_observer.h"
 
 /* An instruction that accesses no memory, or only the LDS: there the address is what its register
  * holds, for all active lanes. */
 void work_record_plain(uint32_t unit, uint32_t wave, const struct isa_wave *s,
-                       const struct isa_inst *inst, const uint32_t *vgpr);
+                       const struct isa_inst *inst, const struct isa_context *context);
 
 /* Vector memory. Flat lanes that fall into the LDS keep an address in its aperture. */
 void work_record_vector(uint32_t unit, uint32_t wave, const struct isa_wave *s,
@@ -19,6 +19,7 @@ void work_record_vector(uint32_t unit, uint32_t wave, const struct isa_wave *s,
 
 /* Scalar memory: one address, written as that of lane 0. */
 void work_record_scalar(uint32_t unit, uint32_t wave, const struct isa_wave *s,
-                        const struct isa_inst *inst, const struct isa_scalar *access);
+                        const struct isa_inst *inst, const struct isa_context *context,
+                        const struct isa_scalar *access);
 
 #endif

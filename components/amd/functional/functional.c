@@ -344,7 +344,7 @@ static inline bool special(struct run *r, struct group *g, struct wave *w,
         return come_to_sync(r, g, w, inst);
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
-        if (instruction_recorder)
+        if (execution_observer)
             observe_end((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)));
         g->ended++;
         return false;
@@ -378,7 +378,7 @@ static __attribute__((noinline)) void observe(struct run *r, const struct group 
 {
     if (r->launch->profile)
         profile_count(r, w, inst, w->scalars.pc);
-    if (instruction_recorder)
+    if (execution_observer)
         observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
                      &w->scalars, inst);
 }
@@ -513,12 +513,16 @@ static void group_start(struct run *r, uint32_t slot)
                         i);
         g->wave[i].state = WAVE_RUNS;
         g->wave[i].expected = 0;
-        if (instruction_recorder)
+        if (execution_observer)
             observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
-                          &(struct recorded_wavefront){.gpu = r->launch->gpu,
+                          &(struct observed_wavefront){.gpu = r->launch->gpu,
                                                        .dispatch = r->launch->dispatch_id,
                                                        .group = {g->id[0], g->id[1], g->id[2]},
-                                                       .number = i});
+                                                       .number = i,
+                                                       .target = r->launch->target,
+                                                       .kernel = r->launch->kernel,
+                                                       .program = r->launch->program,
+                                                       .placement = &g->placement});
     }
     work_next_group(r->groups, r->next);
     r->left--;
@@ -727,7 +731,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
                       .slots = slots,
                       .free = slots,
                       .result = {.end = FUNCTIONAL_DONE, .number = (uint32_t)(r - runs)},
-                      .observed = launch->profile || instruction_recorder};
+                      .observed = launch->profile || execution_observer};
     r->launch = &r->asked;
     r->asked.packet = &r->packet;
     r->asked.descriptor = &r->descriptor;

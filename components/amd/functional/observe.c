@@ -14,14 +14,14 @@ static uint32_t unit(void)
     return engine_base.platform->instance_count;
 }
 
-void observe_begin(uint32_t wave, const struct recorded_wavefront *what)
+void observe_begin(uint32_t wave, const struct observed_wavefront *what)
 {
-    instruction_recorder->begin(unit(), wave, what);
+    execution_observer->begin(unit(), wave, what);
 }
 
 void observe_end(uint32_t wave)
 {
-    instruction_recorder->end(unit(), wave);
+    execution_observer->end(unit(), wave);
 }
 
 /* Working out the addresses of a load clears the registers of lanes out of a buffer's range, which
@@ -53,7 +53,7 @@ void observe_step(uint32_t wave, struct isa_context *context, const struct isa_w
     if (inst->unit == ISA_UNIT_VMEM)
         observe_vector(wave, context, scalars, inst);
     else if (inst->unit != ISA_UNIT_SMEM)
-        work_record_plain(unit(), wave, scalars, inst, context->vgpr);
+        work_record_plain(unit(), wave, scalars, inst, context);
     else if (isa_scalar_address(context, scalars, inst, &access) == ISA_OK)
-        work_record_scalar(unit(), wave, scalars, inst, &access);
+        work_record_scalar(unit(), wave, scalars, inst, context, &access);
 }

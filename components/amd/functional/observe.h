@@ -1,13 +1,13 @@
-/* Tells the recorder (components/statistics/instruction_recorder.h) what wavefronts execute.
+/* Tells the recorder (components/statistics/execution_observer.h) what wavefronts execute.
  * Private to components/amd/functional; called while there is a recorder. `wave` tells apart those
  * that have begun and not ended. */
 #ifndef HEDDLE_FUNCTIONAL_OBSERVE_H
 #define HEDDLE_FUNCTIONAL_OBSERVE_H
 
 #include "components/amd/isa/isa.h"
-#include "components/statistics/instruction_recorder.h"
+#include "components/statistics/execution_observer.h"
 
-void observe_begin(uint32_t wave, const struct recorded_wavefront *what);
+void observe_begin(uint32_t wave, const struct observed_wavefront *what);
 /* The instruction is about to be executed; registers stay as they are. */
 void observe_step(uint32_t wave, struct isa_context *context, const struct isa_wave *scalars,
                   const struct isa_inst *inst);

@@ -245,6 +245,10 @@ int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_i
  * length as snprintf does. */
 size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n);
 
+/* Assembler text of the register with the operand code ("v3", "s[4:5]"); the length as above. */
+size_t isa_format_register(enum isa_target target, unsigned code, unsigned dwords, char *buf,
+                           size_t n);
+
 /* The bare mnemonic ("v_add_f32"), valid for ever. */
 const char *isa_mnemonic(const struct isa_inst *inst);
 
@@ -554,6 +558,22 @@ void isa_memory_take(struct isa_context *ctx, const struct isa_inst *inst,
 /* Performs the accesses of memory->lds_mask on ctx->lds, results included. */
 void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
                     const struct isa_memory *memory);
+
+/* ---- LDS --------------------------------------------------------------------------------------- */
+
+/* What an LDS instruction accesses: each active lane `count` times `bytes` bytes, at the address in
+ * its register src[0] plus offset[i]. Data of stores: src[1], src[2]. */
+struct isa_local {
+    uint8_t kind;  /* enum isa_memory_kind: load, store or atomic */
+    uint8_t bytes; /* 1, 2, 4, 8, 12, 16 */
+    uint8_t count; /* 1 or 2 */
+    uint8_t atomic; /* enum isa_atomic, or larger: what only LDS has */
+    bool returns;
+    uint32_t offset[2];
+};
+
+/* False: it accesses no LDS, or in a way of its own (src2, addtid, append, consume, gws). */
+bool isa_local_describe(const struct isa_inst *inst, struct isa_local *out);
 
 /* ---- scalar memory --------------------------------------------------------------------------- */
 

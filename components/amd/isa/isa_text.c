@@ -198,6 +198,17 @@ static void put_sopp(struct isa_text *t, uint64_t pc)
 /* ---- all formats ------------------------------------------------------------------------------
  */
 
+size_t isa_format_register(enum isa_target target, unsigned code, unsigned dwords, char *buf,
+                           size_t n)
+{
+    const struct isa_inst inst = {.target = (uint8_t)target};
+    struct isa_text t = {.buf = buf, .size = n, .inst = &inst};
+    if (n)
+        buf[0] = 0;
+    isa_text_register(&t, code, dwords);
+    return t.length;
+}
+
 size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
 {
     struct isa_text t = {.buf = buf, .size = n, .inst = inst};

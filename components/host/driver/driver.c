@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 
+#include "components/checks/checks.h"
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/migration/driver_migration.h"
@@ -72,6 +73,7 @@ static void driver_init(struct driver *d)
     if (is_driven && !option_text("play sass")) {
         platform_register_driver(driver_api_table());
         record_init(d);
+        checks_open(engine_base.platform->instance_count);
         journal_open(d);
     }
 }

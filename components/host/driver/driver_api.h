@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define DRIVER_API_VERSION 20
+#define DRIVER_API_VERSION 21
 
 enum driver_status {
     DRIVER_OK,
@@ -365,6 +365,10 @@ struct driver_api {
     enum driver_status (*register_code)(uint32_t device, const char *name, uint64_t address,
                                         const void *bytes, uint64_t size);
     enum driver_status (*unregister_code)(uint64_t address);
+    /* For `--check`, of what is loaded until it is unregistered: the ELF file of registered code, with
+     * lines of source; a variable that only the host changes. */
+    enum driver_status (*describe_code)(uint64_t address, const void *file, uint64_t size);
+    enum driver_status (*describe_constant)(uint64_t address, uint64_t size);
     /* For a unified device: the registered code at `address` has no variables, so each GPU may run
      * a copy of its own, which is made now. No effect on other devices. */
     enum driver_status (*copy_code)(uint32_t device, uint64_t address);

@@ -408,6 +408,18 @@ static enum driver_status copy_code(uint32_t device, uint64_t address)
     return DRIVER_OK;
 }
 
+static enum driver_status describe_code(uint64_t address, const void *file, uint64_t size)
+{
+    (void)address, (void)file, (void)size;
+    return DRIVER_OK;
+}
+
+static enum driver_status describe_constant(uint64_t address, uint64_t size)
+{
+    (void)address, (void)size;
+    return DRIVER_OK;
+}
+
 static enum driver_status unregister_code(uint64_t address)
 {
     (void)address;
@@ -565,6 +577,8 @@ static const struct driver_api api = {
     .time_of = time_of,
     .register_code = register_code,
     .unregister_code = unregister_code,
+    .describe_code = describe_code,
+    .describe_constant = describe_constant,
     .copy_code = copy_code,
     .register_kernel = register_kernel,
     .register_ptx = register_ptx,

@@ -40,6 +40,7 @@ struct registered {
     const char *name; /* in the program's memory */
     uint64_t size;
     bool managed; /* `host` is its address on both sides */
+    bool constant; /* only the host changes it */
 };
 
 struct registry {
@@ -89,6 +90,18 @@ static hipError_t load_wrapper(const void *bytes, int device, struct hip_module 
     return hipErrorInvalidImage;
 }
 
+static void describe_constants(const struct binary *binary, int device)
+{
+    uint64_t address, size;
+    for (size_t i = 0; i < host_variables.count; i++) {
+        const struct registered *entry = &host_variables.list[i];
+        if (entry->constant && entry->binary == binary
+            && hip_find_variable(binary->modules[device], entry->name, &address, &size)
+                   == hipSuccess)
+            hip.api->describe_constant(address, size);
+    }
+}
+
 static hipError_t load_binary(struct binary *binary, int device)
 {
     if (binary->modules[device] || binary->errors[device] != hipSuccess)
@@ -96,6 +109,8 @@ static hipError_t load_binary(struct binary *binary, int device)
     hipError_t error = binary->load(binary->wrapper, device, &binary->modules[device]);
     if (error == hipSuccess)
         error = set_managed_pointers(binary, device);
+    if (error == hipSuccess)
+        describe_constants(binary, device);
     binary->errors[device] = error;
     return error;
 }
@@ -256,12 +271,13 @@ void __hipRegisterFunction(void **handle, const void *host_function, char *devic
 void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name,
                       int external, size_t size, int constant, int global)
 {
-    (void)host_name, (void)external, (void)constant, (void)global;
+    (void)host_name, (void)external, (void)global;
     hip_lock();
     registry_add(&host_variables, (struct registered){.host = host_variable,
                                                       .binary = (struct binary *)(void *)handle,
                                                       .name = device_name,
-                                                      .size = size});
+                                                      .size = size,
+                                                      .constant = constant != 0});
     hip_unlock();
 }
 

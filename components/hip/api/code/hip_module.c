@@ -164,6 +164,8 @@ static hipError_t load_object(const void *bytes, size_t size, int device, const 
     if (error == hipSuccess)
         error = place_image(module, name);
     if (error == hipSuccess)
+        hip.api->describe_code(module->base, bytes, size);
+    if (error == hipSuccess)
         error = register_kernels(module);
     if (error != hipSuccess) {
         hip_unload_module(module);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "components/checks/check_code.h"
+#include "components/checks/uninitialised.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -165,6 +167,8 @@ API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t siz
     if (status != DRIVER_OK)
         return status;
     record_allocated(device, *address, size, false);
+    if (!d->device[driver_handle_at(d, device)->member[0]].info.shares_memory)
+        check_memory_new(*address, size);
     return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
 }
 
@@ -197,9 +201,12 @@ API_CALL(allocate_unified, (device, size, align, address), uint32_t device, uint
 
 API_CALL(release, (address), uint64_t address)
 {
+    const struct program_allocation *freed = program_find(driver_program(d), address);
+    uint64_t bytes = freed ? freed->end - freed->start : 0;
     enum driver_status status = host_release(d, address);
     if (status != DRIVER_OK)
         return status;
+    check_memory_written(address, bytes); /* whoever gets it next */
     amd_recording_line("Free,0x%016" PRIx64, address);
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }
@@ -627,8 +634,23 @@ API_CALL(copy_code, (device, address), uint32_t device, uint64_t address)
     return host_copy_code(d, device, address);
 }
 
+API_CALL(describe_code, (address, file, size), uint64_t address, const void *file, uint64_t size)
+{
+    (void)d;
+    check_code(address, file, size);
+    return DRIVER_OK;
+}
+
+API_CALL(describe_constant, (address, size), uint64_t address, uint64_t size)
+{
+    (void)d;
+    check_constant(address, size);
+    return DRIVER_OK;
+}
+
 API_CALL(unregister_code, (address), uint64_t address)
 {
+    check_code_gone(address);
     enum driver_status status = code_unregister(d, address);
     return status == DRIVER_OK && call_path(d) ? call_path(d)->unregistered(d, address) : status;
 }
@@ -858,6 +880,8 @@ static const struct driver_api api_table = {
     .time_of = api_time_of,
     .register_code = api_register_code,
     .unregister_code = api_unregister_code,
+    .describe_code = api_describe_code,
+    .describe_constant = api_describe_constant,
     .copy_code = api_copy_code,
     .register_kernel = api_register_kernel,
     .register_ptx = api_register_ptx,

@@ -1,4 +1,4 @@
-/* --record instructions: the driver's side. What the program asks for goes to the list of the
+/* --record instructions, and the order of commands for --check: the driver's side. What the program asks for goes to the list of the
  * recording, in its order; a launch is announced when it goes to its GPU, and written when it is
  * over. Called with the lock held where the program calls.
  *
@@ -12,12 +12,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "components/checks/check_commands.h"
+#include "components/checks/finding.h"
+#include "components/checks/uninitialised.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
-#include "components/statistics/instruction_recorder.h"
+#include "components/statistics/execution_observer.h"
 #include "runtime/engine/options.h"
 
 static bool record_open(uint32_t units)
@@ -27,7 +30,7 @@ static bool record_open(uint32_t units)
         die("--record instructions: cannot make '%s': %s", folder, strerror(errno));
     if (!amd_recording_open(folder, units))
         return false;
-    instruction_recorder = amd_recording_ops();
+    execution_observer = amd_recording_ops();
     return true;
 }
 
@@ -62,11 +65,17 @@ static void record_init(const struct driver *d)
         die("--record instructions: on this platform launches go through user queues "
             "(driver.launch_by = queue), which cannot be recorded; use --set "
             "driver.launch_by=command, or --mode functional");
-    if (instruction_recorder_open(engine_base.platform->instance_count + 1, record_open))
+    if (execution_observer_open(engine_base.platform->instance_count + 1, record_open))
         return;
     if (errno == EEXIST)
         die("--record instructions records one process; this is a second one");
     die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
+}
+
+/* Is it a recording that observes? */
+static bool record_is_on(void)
+{
+    return execution_observer && !finding_wanted_any();
 }
 
 /* A last field, which is left out when it is 0. */
@@ -117,6 +126,9 @@ static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, boo
 static void record_enqueued(const struct driver_command *k)
 {
     uint64_t number = 0, awaited = 0;
+    if (k->kind == DRIVER_WRITE || k->kind == DRIVER_FILL)
+        check_memory_written(k->move.address, k->size);
+    check_command(k->queue, k->ticket, k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
     const struct last_field last = record_last(k->queue);
     const char *queue = last.text;
     if (!amd_recording_is_on())
@@ -168,11 +180,12 @@ static void record_launch(const struct driver *d, uint32_t queue, const struct d
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
     const struct driver_device *device = &d->device[number];
+    check_command_starts(number, k->ticket);
     if (device_executes_ptx(device)) {
         cuda_recording_launch(d->io.stats.launches + 1, k->queue);
         return;
     }
-    if (!instruction_recorder)
+    if (!record_is_on())
         return;
     const struct code_module *m = code_find(k->launch.entry);
     struct aql_packet packet = k->launch.packet;
@@ -199,20 +212,23 @@ static void record_start(const struct driver *d, const struct driver_command *k,
 
 static void record_completed(const struct driver_command *k)
 {
-    if (instruction_recorder && k->kind == DRIVER_LAUNCH)
+    if (k->kind == DRIVER_COPY)
+        check_memory_copied(k->move.address, k->move.source, k->size);
+    if (record_is_on() && k->kind == DRIVER_LAUNCH)
         amd_recording_end(k->launch.number);
 }
 
 static void record_wait(uint64_t ticket)
 {
-    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
+    check_command_seen(ticket);
+    uint64_t number = record_is_on() ? record_number_of(ticket) : 0;
     if (number)
         amd_recording_line("Wait,%" PRIu64, number);
 }
 
 static void record_query(uint64_t ticket)
 {
-    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
+    uint64_t number = record_is_on() ? record_number_of(ticket) : 0;
     if (number)
         amd_recording_line("Query,%" PRIu64, number);
 }
@@ -231,7 +247,7 @@ static bool record_finish(void)
         fprintf(stderr, "heddle: the program cannot be recorded: %s\n", cuda);
         return false;
     }
-    if (!instruction_recorder)
+    if (!record_is_on())
         return true;
     const char *why = amd_recording_finish(driver_process()->lost == DRIVER_OK);
     if (why && !engine_is_interrupted())

@@ -33,7 +33,7 @@ bool amd_recording_is_on(void)
     return record.on;
 }
 
-const struct instruction_recorder *amd_recording_ops(void)
+const struct execution_observer *amd_recording_ops(void)
 {
     return &record_spool_ops;
 }

@@ -18,7 +18,7 @@
 
 #include "components/protocols/command/aql_packet.h"
 #include "components/amd/isa/isa.h"
-#include "components/statistics/instruction_recorder.h"
+#include "components/statistics/execution_observer.h"
 
 /* The file by whose name a recording is known to be complete. */
 #define AMD_RECORDING_LIST "kernelslist.g"
@@ -28,7 +28,7 @@
 bool amd_recording_open(const char *folder, uint32_t units);
 /* Does the recording go on? */
 bool amd_recording_is_on(void);
-const struct instruction_recorder *amd_recording_ops(void);
+const struct execution_observer *amd_recording_ops(void);
 
 /* A line of the list; amd_recording_command(): of a command that others may wait for, which gets
  * the next number, from 1. */

@@ -104,7 +104,7 @@ static void write_block(struct wave *w, uint32_t next)
     w->used = RECORD_HEAD;
 }
 
-static void begin(uint32_t unit, uint32_t number, const struct recorded_wavefront *what)
+static void begin(uint32_t unit, uint32_t number, const struct observed_wavefront *what)
 {
     struct wave *w = wave_of(unit, number);
     struct record_kernel *k = find_kernel(what->gpu, what->dispatch);
@@ -134,7 +134,7 @@ static uint8_t *put_signed(uint8_t *at, uint64_t value)
 }
 
 /* Are the addresses of the lanes, which follow each other, evenly apart? */
-static bool is_even(const struct recorded_instruction *s)
+static bool is_even(const struct observed_instruction *s)
 {
     uint64_t mask = s->mask;
     if (!mask)
@@ -151,7 +151,7 @@ static bool is_even(const struct recorded_instruction *s)
     return !different;
 }
 
-static uint8_t *put_addresses(struct wave *w, const struct recorded_instruction *s, bool even,
+static uint8_t *put_addresses(struct wave *w, const struct observed_instruction *s, bool even,
                               uint8_t *at)
 {
     uint64_t last = w->address;
@@ -182,7 +182,7 @@ static bool note_code(struct record_kernel *k, uint64_t pc, uint32_t size)
     return true;
 }
 
-static void step(uint32_t unit, uint32_t number, const struct recorded_instruction *s)
+static void step(uint32_t unit, uint32_t number, const struct observed_instruction *s)
 {
     struct wave *w = units[unit].waves[number];
     if (!w->kernel)
@@ -227,4 +227,4 @@ static void end(uint32_t unit, uint32_t number)
     w->kernel = NULL;
 }
 
-const struct instruction_recorder record_spool_ops = {.begin = begin, .step = step, .end = end};
+const struct execution_observer record_spool_ops = {.begin = begin, .step = step, .end = end};

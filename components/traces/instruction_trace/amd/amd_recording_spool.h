@@ -5,7 +5,7 @@
 
 #include "components/traces/instruction_trace/amd/amd_recording_kernel.h"
 
-extern const struct instruction_recorder record_spool_ops;
+extern const struct execution_observer record_spool_ops;
 
 /* `find` gives the kernel of a launch of a GPU, from any thread; NULL: it is not recorded. */
 void record_spool_open(uint32_t units,

@@ -111,7 +111,7 @@ static void tell(uint32_t unit, uint32_t wave, const struct told *t)
     bool access = insts[t->kind].bytes > 0;
     amd_recording_ops()->step(
         unit, wave,
-        &(struct recorded_instruction){.pc = CODE_AT + insts[t->kind].at,
+        &(struct observed_instruction){.pc = CODE_AT + insts[t->kind].at,
                                        .mask = t->mask,
                                        .address = access ? t->address : NULL,
                                        .bytes = t->kind == LDS ? 0 : insts[t->kind].bytes,
@@ -122,7 +122,7 @@ static void tell(uint32_t unit, uint32_t wave, const struct told *t)
 static void begin_wave(uint32_t unit, uint32_t wave, uint32_t gpu, uint32_t dispatch)
 {
     amd_recording_ops()->begin(unit, wave,
-                               &(struct recorded_wavefront){.gpu = gpu,
+                               &(struct observed_wavefront){.gpu = gpu,
                                                             .dispatch = dispatch,
                                                             .group = {wave / GROUP_WAVES, 0, 0},
                                                             .number = wave % GROUP_WAVES});
@@ -304,7 +304,7 @@ Test(amd_recording, code_outside_of_the_module_ends_it)
     launch(1, 0);
     begin_wave(0, 0, 0, 0);
     amd_recording_ops()->step(
-        0, 0, &(struct recorded_instruction){.pc = CODE_AT + sizeof code, .size = 4});
+        0, 0, &(struct observed_instruction){.pc = CODE_AT + sizeof code, .size = 4});
     amd_recording_ops()->end(0, 0);
     amd_recording_end(1);
     const char *why = amd_recording_finish(true);

@@ -1,0 +1,32 @@
+/*
+ * isa_hazard.h - wait states that a program has to leave between two instructions, since the
+ * hardware does not wait by itself: the rules of gcn_hazards.tab. Called by the check of waits that
+ * are missing. What loads bring is waited for by s_waitcnt, and is not among these rules.
+ */
+#ifndef HEDDLE_ISA_HAZARD_H
+#define HEDDLE_ISA_HAZARD_H
+
+#include "isa_uses.h"
+
+enum { ISA_HAZARD_STATES_MOST = 19, ISA_HAZARD_STATES_USUAL = 5 };
+
+/* An instruction with the rules in which it may come first or second. */
+struct isa_hazard_code {
+    struct isa_inst inst;
+    struct isa_use uses[ISA_USES_MOST];
+    uint8_t count;
+    uint8_t states; /* wait states that it is, if it stands between two others */
+    uint8_t passes; /* of the matrix unit; 0: it is no matrix product */
+    uint8_t hwreg;
+    bool reads_all_lanes;         /* whatever EXEC says */
+    uint64_t as_first, as_second; /* bit i: rule i */
+};
+
+void isa_hazard_make(const struct isa_inst *inst, struct isa_hazard_code *out);
+
+/* Wait states that `second` needs behind `first`, 0 for none. `last` is the one before `second`,
+ * which may be `first`. `*code`: a register that the two meet in, or ISA_NO_OPERAND. */
+unsigned isa_hazard_states(const struct isa_hazard_code *first, const struct isa_hazard_code *last,
+                           const struct isa_hazard_code *second, unsigned *code);
+
+#endif

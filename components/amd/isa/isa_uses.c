@@ -1,0 +1,186 @@
+/*
+ * isa_uses.c - see isa_uses.h. Widths are those of the tables, and of what the decoder says of
+ * memory instructions.
+ */
+#include "isa_uses.h"
+
+#include "isa_table.h"
+
+struct uses {
+    struct isa_use *out;
+    unsigned count;
+};
+
+static void add(struct uses *u, unsigned code, unsigned dwords, unsigned place, bool written)
+{
+    bool is_register = code < 128 || (code >= ISA_VGPR && code != ISA_NO_OPERAND);
+    if (!is_register || !dwords)
+        return;
+    u->out[u->count++] = (struct isa_use){.code = (uint16_t)code,
+                                          .dwords = (uint8_t)dwords,
+                                          .place = (uint8_t)place,
+                                          .written = written};
+}
+
+static void add_read(struct uses *u, unsigned code, unsigned dwords, unsigned place)
+{
+    if (code == ISA_VCCZ || code == ISA_EXECZ)
+        add(u, code == ISA_VCCZ ? ISA_VCC : ISA_EXEC, 2, place, false);
+    else
+        add(u, code, dwords, place, false);
+}
+
+/* Scalar instructions that keep a part of what they write, or that write what they read. */
+static bool reads_destination(const struct isa_inst *inst)
+{
+    switch (inst->op) {
+    case ISA_OP_s_cmovk_i32:
+    case ISA_OP_s_cmov_b32:
+    case ISA_OP_s_cmov_b64:
+    case ISA_OP_s_addk_i32:
+    case ISA_OP_s_mulk_i32:
+    case ISA_OP_s_bitset0_b32:
+    case ISA_OP_s_bitset0_b64:
+    case ISA_OP_s_bitset1_b32:
+    case ISA_OP_s_bitset1_b64:
+    case ISA_OP_s_cbranch_i_fork:
+    case ISA_OP_v_swap_b32:
+    case ISA_OP_v_writelane_b32:
+        return true;
+    default:
+        return isa_table[inst->op].kind == KIND_SCD || isa_table[inst->op].kind == KIND_SRC;
+    }
+}
+
+static bool reads_m0(const struct isa_inst *inst, const struct isa_table_row *row)
+{
+    switch (inst->op) {
+    case ISA_OP_s_sendmsg:
+    case ISA_OP_s_sendmsghalt:
+    case ISA_OP_s_ttracedata:
+    case ISA_OP_v_movrels_b32:
+    case ISA_OP_v_movreld_b32:
+    case ISA_OP_v_movrelsd_b32:
+        return true;
+    default:
+        break;
+    }
+    return row->type[1] == TYPE_REL || row->type[1] == TYPE_REL64 || row->kind == KIND_SRD
+           || row->kind == KIND_LOADTID || row->kind == KIND_STORETID || row->kind == KIND_APPEND
+           || row->kind == KIND_CONSUME || row->format == ISA_VINTRP
+           || (inst->flags & (ISA_IS_GDS | ISA_IS_SYNC)) || row->kind == KIND_LOADLDS
+           || row->kind == KIND_STORELDS
+           || (inst->unit == ISA_UNIT_VMEM && (inst->memory & ISA_MEM_LDS));
+}
+
+static void add_implied(struct uses *u, const struct isa_inst *inst,
+                        const struct isa_table_row *row)
+{
+    bool vector =
+        inst->unit == ISA_UNIT_VALU || inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_LDS;
+    if (row->kind == KIND_VI || inst->op == ISA_OP_s_cbranch_vccz
+        || inst->op == ISA_OP_s_cbranch_vccnz)
+        add(u, ISA_VCC, 2, ISA_USE_IMPLIED, false);
+    if (reads_m0(inst, row))
+        add(u, ISA_M0, 1, ISA_USE_IMPLIED, false);
+    if (vector || row->kind == KIND_SX || inst->op == ISA_OP_s_cbranch_execz
+        || inst->op == ISA_OP_s_cbranch_execnz)
+        add(u, ISA_EXEC, 2, ISA_USE_IMPLIED, false);
+    if (row->kind == KIND_SX || row->kind == KIND_CMPX)
+        add(u, ISA_EXEC, 2, ISA_USE_IMPLIED, true);
+    if (inst->op == ISA_OP_s_set_gpr_idx_on || inst->op == ISA_OP_s_set_gpr_idx_idx
+        || inst->op == ISA_OP_s_set_gpr_idx_mode)
+        add(u, ISA_M0, 1, ISA_USE_IMPLIED, true);
+}
+
+static unsigned operand_dwords(const struct isa_inst *inst, const struct isa_table_row *row,
+                               unsigned operand)
+{
+    if (isa_mai_row(inst->op))
+        return isa_mai_dwords(inst->op, operand);
+    unsigned type = row->type[operand];
+    if (operand == 3 && isa_kind_shape(row->kind) == KIND_MAC)
+        type = row->type[0];
+    if (operand == 3 && (row->kind == KIND_CI || row->kind == KIND_CIO))
+        type = TYPE_MASK;
+    return isa_type_dwords(type);
+}
+
+static void add_alu(struct uses *u, const struct isa_inst *inst, const struct isa_table_row *row)
+{
+    unsigned dwords = operand_dwords(inst, row, 0);
+    bool sparse = row->kind == KIND_SMFMAC;
+    for (unsigned i = 0; i < 3; i++)
+        add_read(u, inst->src[i], operand_dwords(inst, row, i + 1),
+                 sparse && i == 2 ? ISA_USE_SOURCE1 : ISA_USE_SOURCE0 + i);
+    if (inst->op == ISA_OP_v_swap_b32)
+        add(u, inst->src[0], 1, ISA_USE_SOURCE0, true);
+    if (sparse)
+        add(u, inst->dst, dwords, ISA_USE_SOURCE2, false);
+    if (reads_destination(inst))
+        add(u, inst->dst, dwords, ISA_USE_DESTINATION, false);
+    if (row->kind != KIND_SCD && row->kind != KIND_SRC)
+        add(u, inst->dst, dwords, ISA_USE_DESTINATION, true);
+    add(u, inst->sdst, row->type[0] == TYPE_SREG ? 1 : 2, ISA_USE_SCALAR, true);
+}
+
+static void add_scalar_memory(struct uses *u, const struct isa_inst *inst,
+                              const struct isa_table_row *row)
+{
+    bool buffer = row->kind == KIND_SBLOAD || row->kind == KIND_SBSTORE
+                  || row->kind == KIND_SBATOMIC || row->kind == KIND_SBPROBE;
+    bool atomic = row->kind == KIND_SATOMIC || row->kind == KIND_SBATOMIC;
+    unsigned compares = row->operation == ISA_ATOMIC_CMPSWAP ? 2 : 1;
+    add(u, inst->sdst, buffer ? 4 : 2, ISA_USE_SCALAR, false);
+    if (inst->memory & ISA_MEM_OFFSET_IS_SGPR)
+        add(u, inst->soffset, 1, ISA_USE_OFFSET, false);
+    if (inst->flags & ISA_IS_CACHE_OP)
+        return; /* the field is no register */
+    if (atomic || (inst->flags & ISA_IS_STORE))
+        add(u, inst->dst, inst->dwords * (atomic ? compares : 1), ISA_USE_SOURCE1, false);
+    if (!(inst->flags & ISA_IS_STORE) && (!atomic || (inst->memory & ISA_MEM_GLC)))
+        add(u, inst->dst, inst->dwords, ISA_USE_DESTINATION, true);
+}
+
+static void add_lds(struct uses *u, const struct isa_inst *inst, const struct isa_table_row *row)
+{
+    bool two = row->kind == KIND_LOAD2 || row->kind == KIND_LOAD2ST || row->kind == KIND_XCHG2
+               || row->kind == KIND_XCHG2ST;
+    add(u, inst->src[0], 1, ISA_USE_SOURCE0, false);
+    add(u, inst->src[1], inst->dwords, ISA_USE_SOURCE1, false);
+    add(u, inst->src[2], inst->dwords, ISA_USE_SOURCE2, false);
+    add(u, inst->dst, inst->dwords * (two ? 2u : 1u), ISA_USE_DESTINATION, true);
+}
+
+static void add_vector_memory(struct uses *u, const struct isa_inst *inst,
+                              const struct isa_table_row *row)
+{
+    bool buffer = inst->format == ISA_MUBUF || inst->format == ISA_MTBUF;
+    bool both = buffer && (inst->memory & ISA_MEM_OFFEN) && (inst->memory & ISA_MEM_IDXEN);
+    bool flat =
+        inst->format == ISA_FLAT || (inst->format == ISA_GLOBAL && inst->soffset == ISA_NO_OPERAND);
+    bool compares = row->kind == KIND_ATOMIC && row->operation == ISA_ATOMIC_CMPSWAP;
+    unsigned status = inst->memory & ISA_MEM_TFE ? 1 : 0;
+    add(u, inst->src[0], flat || both ? 2 : 1, ISA_USE_SOURCE0, false);
+    add(u, inst->src[1], inst->dwords * (compares ? 2u : 1u), ISA_USE_SOURCE1, false);
+    if (buffer)
+        add(u, inst->sdst, 4, ISA_USE_SCALAR, false);
+    add(u, inst->soffset, inst->format == ISA_GLOBAL ? 2 : 1, ISA_USE_OFFSET, false);
+    add(u, inst->dst, inst->dwords + status, ISA_USE_DESTINATION, true);
+}
+
+unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MOST])
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    struct uses u = {.out = out};
+    if (inst->format == ISA_SMEM)
+        add_scalar_memory(&u, inst, row);
+    else if (inst->format == ISA_DS)
+        add_lds(&u, inst, row);
+    else if (inst->unit == ISA_UNIT_VMEM)
+        add_vector_memory(&u, inst, row);
+    else
+        add_alu(&u, inst, row);
+    add_implied(&u, inst, row);
+    return u.count;
+}

@@ -1,0 +1,43 @@
+/*
+ * isa_uses.h - which registers an instruction reads and writes, as its bytes alone say it.
+ *
+ * Called by what looks at instructions from outside: checks of waits that are missing, and of
+ * registers that nothing has written. SCC, MODE and the other hardware registers are not among
+ * them. Registers relative to M0 are given as they stand in the instruction. A write may leave
+ * lanes, and parts of a register, as they were.
+ */
+#ifndef HEDDLE_ISA_USES_H
+#define HEDDLE_ISA_USES_H
+
+#include "isa.h"
+
+/* Where the registers stand in the instruction. */
+enum isa_use_place {
+    ISA_USE_SOURCE0, /* memory: the address */
+    ISA_USE_SOURCE1, /* memory: data; of a sparse product the index, too */
+    ISA_USE_SOURCE2, /* of a matrix product the addend, which may be its destination */
+    ISA_USE_DESTINATION,
+    ISA_USE_SCALAR, /* sdst: a mask that is written; memory: the base or the resource */
+    ISA_USE_OFFSET, /* memory: the scalar offset or base */
+    ISA_USE_IMPLIED /* VCC, EXEC, M0 */
+};
+
+struct isa_use {
+    uint16_t code; /* of the first register: below 128, or from ISA_VGPR on */
+    uint8_t dwords;
+    uint8_t place; /* enum isa_use_place */
+    bool written;
+};
+
+enum { ISA_USES_MOST = 12 };
+
+/* The number of uses. A register that is read and written stands twice. */
+unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MOST]);
+
+/* Is this the use of a register of that kind? */
+static inline bool isa_use_is_vector(const struct isa_use *use)
+{
+    return use->code >= ISA_VGPR;
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* `--check lds` and `--check readonly`: where wavefronts store, and how far they reach into LDS. */
+#include "bounds.h"
+
+#include <stdio.h>
+
+#include "check_code.h"
+#include "components/amd/isa/isa.h"
+#include "components/protocols/page_table/program_table.h"
+
+/* ---- LDS ---- */
+
+static void overrun(const struct check_wave *wave, const struct observed_instruction *s,
+                    unsigned lane, uint64_t address, uint32_t bytes)
+{
+    uint32_t has = check_group_of(wave)->lds_bytes;
+    if (address + bytes <= has || finding_seen(FINDING_LDS_OVERRUN, s->pc, 0))
+        return;
+    struct finding f = {.kind = FINDING_LDS_OVERRUN, .places = 1};
+    check_place(wave, s->pc, s->inst, lane, &f.place[0]);
+    f.place[0].bytes = bytes;
+    check_address(wave, FINDING_LDS, address, &f);
+    snprintf(f.detail, sizeof f.detail, "the work-group has %u bytes of LDS", has);
+    finding_report(&f);
+}
+
+static void step_lds(const struct check_wave *wave, const struct observed_instruction *s)
+{
+    struct isa_local local;
+    const struct isa_memory *m = s->memory;
+    for (uint64_t rest = m ? m->lds_mask : 0; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        overrun(wave, s, lane, m->address[lane], m->bytes);
+    }
+    if (!s->inst || s->inst->unit != ISA_UNIT_LDS || !isa_local_describe(s->inst, &local))
+        return;
+    const uint32_t *held =
+        s->context->vgpr + (size_t)isa_register(s->context, s->inst->src[0]) * ISA_LANES;
+    for (unsigned i = 0; i < local.count; i++) {
+        for (uint64_t rest = s->mask; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(rest);
+            overrun(wave, s, lane, held[lane] + local.offset[i], local.bytes);
+        }
+    }
+}
+
+const struct check check_lds = {.check = FINDING_CHECK_LDS, .step = step_lds};
+
+/* ---- memory that is only read ---- */
+
+static const char *why_constant(const struct check_wave *wave, uint64_t address)
+{
+    const struct program_allocation *a = program_find(wave->what.program, address);
+    if (a && a->use == PROGRAM_ARGUMENTS)
+        return "a kernel's arguments";
+    return check_is_constant(address);
+}
+
+static void store(const struct check_wave *wave, const struct observed_instruction *s,
+                  unsigned lane, uint64_t address, uint32_t bytes)
+{
+    const char *why = why_constant(wave, address);
+    if (!why || finding_seen(FINDING_READONLY_STORE, s->pc, 0))
+        return;
+    struct finding f = {.kind = FINDING_READONLY_STORE, .places = 1};
+    check_place(wave, s->pc, s->inst, lane, &f.place[0]);
+    f.place[0].bytes = bytes;
+    check_address(wave, FINDING_GLOBAL, address, &f);
+    snprintf(f.detail, sizeof f.detail, "there is %s", why);
+    finding_report(&f);
+}
+
+static void step_readonly(const struct check_wave *wave, const struct observed_instruction *s)
+{
+    const struct isa_memory *m = s->memory;
+    const struct isa_scalar *a = s->scalar;
+    bool stores = m && (m->kind == ISA_MEMORY_STORE || m->kind == ISA_MEMORY_ATOMIC);
+    uint64_t page = UINT64_MAX;
+    for (uint64_t rest = stores ? m->mask : 0; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        if (m->address[lane] / 16 == page)
+            continue;
+        page = m->address[lane] / 16;
+        store(wave, s, lane, m->address[lane], m->bytes);
+    }
+    if (a && s->address && a->kind != ISA_SCALAR_LOAD)
+        store(wave, s, FINDING_NO_LANE, a->address, 4u * a->valid);
+}
+
+const struct check check_readonly = {.check = FINDING_CHECK_READONLY, .step = step_readonly};

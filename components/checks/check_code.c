@@ -1,0 +1,141 @@
+/* See check_code.h. Line tables are .debug_line of DWARF 4 and 5 ("DWARF Debugging Information
+ * Format", 6.2); what is malformed ends the table where it is. */
+#include "check_code.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "finding.h"
+#include "line_table.h"
+#include "runtime/engine/bug.h"
+
+struct range {
+    uint64_t start, end;
+    const char *what;
+    uint64_t code; /* address of the code that it came with */
+};
+
+struct code {
+    uint64_t address;
+    struct line_table lines;
+};
+
+static struct range *ranges;
+static size_t range_count;
+static struct code *codes;
+static size_t code_count;
+
+static void add_range(uint64_t start, uint64_t end, const char *what, uint64_t code)
+{
+    ranges = realloc(ranges, (range_count + 1) * sizeof *ranges);
+    if (!ranges)
+        die("out of memory for checks");
+    ranges[range_count++] = (struct range){start, end, what, code};
+}
+
+static bool is_inside(uint64_t size, uint64_t offset, uint64_t bytes)
+{
+    return offset <= size && bytes <= size - offset;
+}
+
+static void add_segments(uint64_t address, const uint8_t *file, uint64_t size,
+                         const Elf64_Ehdr *head)
+{
+    for (unsigned i = 0; i < head->e_phnum; i++) {
+        Elf64_Phdr segment;
+        uint64_t at = head->e_phoff + i * sizeof segment;
+        if (!is_inside(size, at, sizeof segment))
+            return;
+        memcpy(&segment, file + at, sizeof segment);
+        if (segment.p_type != PT_LOAD || segment.p_flags & PF_W)
+            continue;
+        add_range(address + segment.p_vaddr, address + segment.p_vaddr + segment.p_memsz,
+                  segment.p_flags & PF_X ? "code" : "constants of the program's code", address);
+    }
+}
+
+/* An empty part where there is no such section. */
+static struct line_bytes section(const uint8_t *file, uint64_t size, const Elf64_Ehdr *head,
+                                 const char *name)
+{
+    Elf64_Shdr names, found;
+    uint64_t at = head->e_shoff + head->e_shstrndx * sizeof names;
+    if (head->e_shentsize != sizeof names || !is_inside(size, at, sizeof names))
+        return (struct line_bytes){0};
+    memcpy(&names, file + at, sizeof names);
+    for (unsigned i = 0; i < head->e_shnum; i++) {
+        at = head->e_shoff + i * sizeof found;
+        if (!is_inside(size, at, sizeof found))
+            break;
+        memcpy(&found, file + at, sizeof found);
+        uint64_t text = names.sh_offset + found.sh_name;
+        if (is_inside(size, text, strlen(name) + 1)
+            && memcmp(file + text, name, strlen(name) + 1) == 0
+            && is_inside(size, found.sh_offset, found.sh_size))
+            return (struct line_bytes){file + found.sh_offset, found.sh_size};
+    }
+    return (struct line_bytes){0};
+}
+
+void check_code(uint64_t address, const void *bytes, uint64_t size)
+{
+    const uint8_t *file = bytes;
+    Elf64_Ehdr head;
+    if (!finding_wanted_any() || size < sizeof head)
+        return;
+    memcpy(&head, file, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
+        return;
+    add_segments(address, file, size, &head);
+    codes = realloc(codes, (code_count + 1) * sizeof *codes);
+    if (!codes)
+        die("out of memory for checks");
+    const struct line_sections sections = {.line = section(file, size, &head, ".debug_line"),
+                                           .line_str = section(file, size, &head, ".debug_line_str"),
+                                           .str = section(file, size, &head, ".debug_str")};
+    codes[code_count] = (struct code){.address = address};
+    line_table_read(&codes[code_count++].lines, &sections);
+}
+
+void check_constant(uint64_t address, uint64_t size)
+{
+    if (finding_wanted_any())
+        add_range(address, address + size, "a variable in constant memory", address);
+}
+
+void check_code_gone(uint64_t address)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < range_count; i++) {
+        if (ranges[i].code != address)
+            ranges[kept++] = ranges[i];
+    }
+    range_count = kept;
+    for (size_t i = 0; i < code_count; i++) {
+        if (codes[i].address != address)
+            continue;
+        line_table_free(&codes[i].lines);
+        codes[i--] = codes[--code_count];
+    }
+}
+
+const char *check_is_constant(uint64_t address)
+{
+    for (size_t i = 0; i < range_count; i++) {
+        if (address >= ranges[i].start && address < ranges[i].end)
+            return ranges[i].what;
+    }
+    return NULL;
+}
+
+bool check_source(uint64_t pc, char *text, size_t size)
+{
+    const struct code *nearest = NULL;
+    for (size_t i = 0; i < code_count; i++) {
+        if (codes[i].address <= pc && (!nearest || codes[i].address > nearest->address))
+            nearest = &codes[i];
+    }
+    return nearest && line_table_find(&nearest->lines, pc - nearest->address, text, size);
+}

@@ -1,0 +1,23 @@
+/* What checks know of the program's code and constants beside what is simulated: the lines of its
+ * source, and which memory kernels may only read. Front ends tell the driver, and that tells here. */
+#ifndef HEDDLE_CHECKS_CHECK_CODE_H
+#define HEDDLE_CHECKS_CHECK_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The ELF file of code that lies at `address`; it is not needed any more after the call. */
+void check_code(uint64_t address, const void *file, uint64_t size);
+/* A variable that only the host changes. */
+void check_constant(uint64_t address, uint64_t size);
+/* Code or constants that lay there are gone. */
+void check_code_gone(uint64_t address);
+
+/* What may only be read at the address: "code", "constants of a program's code", "a variable in
+ * constant memory"; NULL: nothing is known against writing. */
+const char *check_is_constant(uint64_t address);
+/* "file.cpp:12" of the instruction; false: it is not known. */
+bool check_source(uint64_t pc, char *text, size_t size);
+
+#endif

@@ -1,0 +1,21 @@
+/* The order of the program's commands, as its calls make it: commands of one queue follow each other,
+ * a command follows what the program has waited for before the call, and barriers wait for tickets.
+ * The driver tells; the check of races asks. */
+#ifndef HEDDLE_CHECKS_CHECK_COMMANDS_H
+#define HEDDLE_CHECKS_CHECK_COMMANDS_H
+
+#include <stdint.h>
+
+/* The program has given command `ticket` to the queue; `awaited`: the ticket that it waits for, or
+ * 0. Tickets rise. */
+void check_command(uint32_t queue, uint64_t ticket, uint64_t awaited);
+/* The program has seen that the command is over. */
+void check_command_seen(uint64_t ticket);
+/* A launch goes to a GPU: the next one there. */
+void check_command_starts(uint32_t gpu, uint64_t ticket);
+
+/* Number of the command (race_order.h) whose launch was the `dispatch`-th of a GPU, from 0; 0: not
+ * known, and taken for ordered. */
+uint32_t check_command_of(uint32_t gpu, uint32_t dispatch);
+
+#endif

@@ -1,0 +1,256 @@
+/* See checks.h. Everything here is of the host: no state of the simulation. */
+#include "checks.h"
+
+#include "bounds.h"
+#include "check_code.h"
+#include "races.h"
+#include "uninitialised.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/amd/isa/isa.h"
+#include "components/protocols/page_table/program_table.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/extension.h"
+#include "runtime/engine/options.h"
+#include "runtime/engine/rank.h"
+
+/* What the program is checked for, in the order in which checks hear of things. */
+static const struct check *const checks[] = {
+    &check_races,
+    &check_lds,
+    &check_readonly,
+    &check_uninitialised,
+    &hazards_check,
+    &barriers_check,
+    NULL, /* the end */
+};
+
+enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
+
+/* Wavefronts of a unit, by their number there: 1 + slot. Grows. */
+struct unit_waves {
+    uint32_t *slot, room;
+};
+
+static const struct check *asked[CHECK_COUNT];
+static unsigned asked_count;
+static struct unit_waves *units;
+static uint32_t unit_count;
+static struct check_wave *waves; /* by slot */
+static uint32_t wave_room, *free_slots, free_count, used_slots;
+static struct check_group *groups;
+static uint32_t group_room, *free_groups, free_group_count, used_groups;
+static uint64_t wave_count;
+
+/* ---- wavefronts ---- */
+
+static void *grow(void *old, size_t count, size_t size)
+{
+    void *larger = realloc(old, count * size);
+    if (!larger)
+        die("out of memory for checks");
+    return larger;
+}
+
+static uint32_t slot_take(void)
+{
+    if (free_count)
+        return free_slots[--free_count];
+    if (used_slots == wave_room) {
+        wave_room = wave_room ? 2 * wave_room : 1024;
+        if (wave_room > CHECK_SLOTS)
+            die("--check: more than %d wavefronts at a time", CHECK_SLOTS);
+        waves = grow(waves, wave_room, sizeof *waves);
+        free_slots = grow(free_slots, wave_room, sizeof *free_slots);
+    }
+    return used_slots++;
+}
+
+static uint32_t *slot_of(uint32_t unit, uint32_t wave)
+{
+    struct unit_waves *u = &units[unit];
+    if (wave >= u->room) {
+        uint32_t room = 2 * (wave + 32);
+        u->slot = grow(u->slot, room, sizeof *u->slot);
+        memset(u->slot + u->room, 0, (room - u->room) * sizeof *u->slot);
+        u->room = room;
+    }
+    return &u->slot[wave];
+}
+
+static struct check_group *group_take(const struct work_placement *p)
+{
+    uint32_t slot;
+    if (free_group_count) {
+        slot = free_groups[--free_group_count];
+    } else {
+        if (used_groups == group_room) {
+            group_room = group_room ? 2 * group_room : 1024;
+            groups = grow(groups, group_room, sizeof *groups);
+            free_groups = grow(free_groups, group_room, sizeof *free_groups);
+        }
+        slot = used_groups++;
+    }
+    groups[slot] = (struct check_group){.waves = p->wavefronts, .lds_bytes = p->lds_bytes};
+    return &groups[slot];
+}
+
+/* The wavefronts of a work-group begin in their order, and no others between them. */
+static void begin(uint32_t unit, uint32_t wave, const struct observed_wavefront *what)
+{
+    static uint32_t current;
+    uint32_t slot = slot_take();
+    if (what->number == 0)
+        current = (uint32_t)(group_take(what->placement) - groups);
+    *slot_of(unit, wave) = slot + 1;
+    groups[current].wave[what->number] = slot;
+    waves[slot] =
+        (struct check_wave){.what = *what, .slot = slot, .group = current, .number = ++wave_count};
+    for (unsigned i = 0; i < asked_count; i++)
+        if (asked[i]->begin)
+            asked[i]->begin(&waves[slot]);
+    waves[slot].what.placement = NULL;
+}
+
+static void step(uint32_t unit, uint32_t wave, const struct observed_instruction *step)
+{
+    const struct check_wave *w = &waves[*slot_of(unit, wave) - 1];
+    for (unsigned i = 0; i < asked_count; i++)
+        if (asked[i]->step)
+            asked[i]->step(w, step);
+}
+
+static void end(uint32_t unit, uint32_t wave)
+{
+    uint32_t *slot = slot_of(unit, wave);
+    for (unsigned i = 0; i < asked_count; i++)
+        if (asked[i]->end)
+            asked[i]->end(&waves[*slot - 1]);
+    struct check_group *g = &groups[waves[*slot - 1].group];
+    *slot = 0;
+    if (++g->ended < g->waves)
+        return;
+    for (uint32_t i = g->waves; i-- > 0;)
+        free_slots[free_count++] = g->wave[i];
+    free_groups[free_group_count++] = (uint32_t)(g - groups);
+}
+
+const struct check_wave *check_wave_at(uint32_t slot)
+{
+    return &waves[slot];
+}
+
+void *check_slot_memory(void **memory, uint32_t slot, size_t bytes)
+{
+    if (!memory[slot])
+        memory[slot] = grow(NULL, 1, bytes);
+    return memory[slot];
+}
+
+const struct check_group *check_group_of(const struct check_wave *wave)
+{
+    return &groups[wave->group];
+}
+
+/* ---- who and where ---- */
+
+static void copy_text(char *to, const char *from)
+{
+    snprintf(to, FINDING_TEXT, "%s", from);
+}
+
+void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst,
+                 uint32_t lane, struct finding_place *place)
+{
+    char text[ISA_MAX_TEXT] = "";
+    const struct observed_wavefront *what = &wave->what;
+    *place = (struct finding_place){.pc = pc,
+                                    .launch = (uint64_t)what->dispatch + 1,
+                                    .gpu = what->gpu,
+                                    .group = {what->group[0], what->group[1], what->group[2]},
+                                    .wavefront = what->number,
+                                    .lane = lane};
+    copy_text(place->kernel, program_kernel_name(what->program, what->kernel));
+    if (inst && isa_format(inst, UINT64_MAX, text, sizeof text) >= sizeof text)
+        text[sizeof text - 1] = '\0';
+    copy_text(place->text, text);
+    check_source(pc, place->source, sizeof place->source);
+}
+
+void check_address(const struct check_wave *wave, enum finding_space space, uint64_t address,
+                   struct finding *found)
+{
+    found->space = space;
+    found->address = address;
+    if (space == FINDING_GLOBAL)
+        program_describe(wave->what.program, address, found->memory, sizeof found->memory);
+}
+
+/* ---- the run ---- */
+
+static const struct execution_observer observer = {.begin = begin, .step = step, .end = end};
+
+static bool start(void)
+{
+    const char *text = option_text("check");
+    if (!text)
+        return true;
+    if (!rank_is_alone()) {
+        fprintf(stderr, "heddle: --check: a checked program runs on one rank\n");
+        return false;
+    }
+    if (option_text("record instructions")) {
+        fprintf(stderr, "heddle: --check and --record instructions are of different runs\n");
+        return false;
+    }
+    return finding_open(text);
+}
+
+void checks_open(uint32_t instances)
+{
+    if (!finding_wanted_any())
+        return;
+    for (unsigned i = 0; i + 1 < CHECK_COUNT; i++)
+        if (finding_wanted(checks[i]->check))
+            asked[asked_count++] = checks[i];
+    for (unsigned i = 0; i < asked_count; i++)
+        if (asked[i]->open)
+            asked[i]->open();
+    unit_count = instances + 1;
+    units = grow(NULL, unit_count, sizeof *units);
+    memset(units, 0, unit_count * sizeof *units);
+    execution_observer = &observer;
+}
+
+static void cut(void)
+{
+    for (unsigned i = 0; i < asked_count; i++)
+        if (asked[i]->finish)
+            asked[i]->finish();
+}
+
+static void write_stats(struct json *out)
+{
+    if (finding_wanted_any())
+        finding_write(out);
+}
+
+static enum extension_end finish(void)
+{
+    if (!finding_wanted_any())
+        return EXTENSION_DONE;
+    finding_print();
+    return finding_count() ? EXTENSION_FOUND : EXTENSION_DONE;
+}
+
+static const struct extension extension = {
+    .start = start, .write_stats = write_stats, .cut = cut, .finish = finish};
+
+__attribute__((constructor)) static void register_extension(void)
+{
+    extension_register(&extension);
+}

@@ -1,0 +1,320 @@
+/* See finding.h. Reports stand in a list in the order in which they were made; a hash finds them by
+ * kind and instructions. */
+#include "finding.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/engine/hash.h"
+#include "runtime/observe/json.h"
+
+enum { TABLE = 1 << 16, KEPT = 1000, RULE_TEXT = 256 };
+
+struct finding_facts {
+    enum finding_check check;
+    const char *name, *what, *fix;
+};
+
+static const char *const check_names[] = {
+#define CHECK(id, name) name,
+#define FINDING(id, check, name, what, fix)
+#include "finding.def"
+#undef CHECK
+#undef FINDING
+};
+
+static const struct finding_facts facts[] = {
+#define CHECK(id, name)
+#define FINDING(id, check, name, what, fix) {FINDING_CHECK_##check, name, what, fix},
+#include "finding.def"
+#undef CHECK
+#undef FINDING
+};
+
+/* A line of a file of suppressions. */
+struct rule {
+    char kind[RULE_TEXT], kernel[RULE_TEXT], source[RULE_TEXT]; /* globs */
+    uint64_t count;
+};
+
+struct report {
+    struct finding found;
+    uint64_t key, count;
+    bool suppressed;
+};
+
+static bool wanted[FINDING_CHECKS];
+static struct report *reports; /* in the order in which they were made */
+static uint64_t report_count, report_room, suppressed_count;
+static uint32_t *table; /* 1 + index of a report, by key */
+static struct rule *rules;
+static size_t rule_count;
+
+bool finding_wanted(enum finding_check check)
+{
+    return wanted[check];
+}
+
+bool finding_wanted_any(void)
+{
+    bool any = false;
+    for (unsigned i = 0; i < FINDING_CHECKS; i++)
+        any |= wanted[i];
+    return any;
+}
+
+uint64_t finding_count(void)
+{
+    return report_count - suppressed_count;
+}
+
+/* ---- the option ---- */
+
+static void add_rule(char *line, const char *file, unsigned number)
+{
+    struct rule *larger = realloc(rules, (rule_count + 1) * sizeof *rules);
+    if (!larger)
+        die("out of memory for suppressions");
+    rules = larger;
+    struct rule *r = &rules[rule_count];
+    *r = (struct rule){.kernel = "*", .source = "*"};
+    char *parts[] = {r->kind, r->kernel, r->source};
+    unsigned count = 0;
+    for (char *word = strtok(line, ";\n"); word; word = strtok(NULL, ";\n")) {
+        word += strspn(word, " \t");
+        size_t size = strlen(word);
+        while (size && strchr(" \t\r", word[size - 1]))
+            size--;
+        if (count == 3 || size >= RULE_TEXT || !size)
+            die("%s:%u: a line is 'KIND; KERNEL; FILE:LINE', all patterns", file, number);
+        memcpy(parts[count], word, size);
+        parts[count++][size] = '\0';
+    }
+    rule_count += count > 0;
+}
+
+static bool read_rules(const char *path)
+{
+    char line[4 * RULE_TEXT];
+    FILE *in = fopen(path, "re");
+    if (!in) {
+        fprintf(stderr, "heddle: --check: cannot read '%s'\n", path);
+        return false;
+    }
+    for (unsigned number = 1; fgets(line, sizeof line, in); number++) {
+        if (line[strspn(line, " \t\r\n")] && line[strspn(line, " \t")] != '#')
+            add_rule(line, path, number);
+    }
+    fclose(in);
+    return true;
+}
+
+static bool want(const char *word, size_t size)
+{
+    static const char suppress[] = "suppress=";
+    if (size == 3 && memcmp(word, "all", 3) == 0) {
+        memset(wanted, true, sizeof wanted);
+        return true;
+    }
+    for (unsigned i = 0; i < FINDING_CHECKS; i++) {
+        if (strlen(check_names[i]) == size && memcmp(check_names[i], word, size) == 0)
+            return wanted[i] = true;
+    }
+    if (size > sizeof suppress - 1 && memcmp(word, suppress, sizeof suppress - 1) == 0) {
+        char *path = strndup(word + sizeof suppress - 1, size - (sizeof suppress - 1));
+        bool good = path && read_rules(path);
+        free(path);
+        return good;
+    }
+    fprintf(stderr, "heddle: --check: there is no check '%.*s'; there are all", (int)size, word);
+    for (unsigned i = 0; i < FINDING_CHECKS; i++)
+        fprintf(stderr, ", %s", check_names[i]);
+    fprintf(stderr, ", and suppress=FILE\n");
+    return false;
+}
+
+bool finding_open(const char *text)
+{
+    for (size_t size; *text; text += size + (text[size] == ',')) {
+        size = strcspn(text, ",");
+        if (!want(text, size))
+            return false;
+    }
+    table = calloc(TABLE, sizeof *table);
+    if (!table)
+        die("out of memory for findings");
+    if (finding_wanted_any())
+        return true;
+    fprintf(stderr, "heddle: --check: what is to be checked? 'all' checks everything\n");
+    return false;
+}
+
+/* ---- reports ---- */
+
+static uint64_t key_of(enum finding_kind kind, uint64_t first, uint64_t second)
+{
+    return hash_multiply(hash_multiply(first + 1) ^ (second << 8 | (uint64_t)kind)) | 1;
+}
+
+/* The report with the key, or the place for it. */
+static uint32_t *find(uint64_t key)
+{
+    uint32_t slot = (uint32_t)(key >> 40) % TABLE;
+    while (table[slot] && reports[table[slot] - 1].key != key)
+        slot = (slot + 1) % TABLE;
+    return &table[slot];
+}
+
+bool finding_seen(enum finding_kind kind, uint64_t first, uint64_t second)
+{
+    uint32_t at = *find(key_of(kind, first, second));
+    if (at)
+        reports[at - 1].count++;
+    return at != 0 || report_count == TABLE / 2; /* so many that more help nobody */
+}
+
+static bool is_suppressed(const struct finding *f)
+{
+    for (size_t i = 0; i < rule_count; i++) {
+        struct rule *r = &rules[i];
+        bool here = false;
+        for (uint32_t p = 0; p < f->places; p++)
+            here |= fnmatch(r->kernel, f->place[p].kernel, 0) == 0
+                    && fnmatch(r->source, f->place[p].source, 0) == 0;
+        if (here && fnmatch(r->kind, facts[f->kind].name, 0) == 0) {
+            r->count++;
+            return true;
+        }
+    }
+    return false;
+}
+
+void finding_report(const struct finding *f)
+{
+    uint64_t key = key_of(f->kind, f->places > 0 ? f->place[0].pc : 0,
+                          f->places > 1 ? f->place[1].pc : 0);
+    bool known = f->places > 0 && f->place[0].pc
+                 && finding_seen(f->kind, f->place[0].pc, f->places > 1 ? f->place[1].pc : 0);
+    if (known || !wanted[facts[f->kind].check])
+        return;
+    if (report_count == report_room) {
+        report_room = report_room ? 2 * report_room : 64;
+        reports = realloc(reports, report_room * sizeof *reports);
+        if (!reports)
+            die("out of memory for %" PRIu64 " findings", report_room);
+    }
+    struct report *r = &reports[report_count++];
+    *r = (struct report){.found = *f, .key = key, .count = 1, .suppressed = is_suppressed(f)};
+    suppressed_count += r->suppressed;
+    if (f->places > 0 && f->place[0].pc)
+        *find(key) = (uint32_t)report_count;
+}
+
+/* ---- what is said at the end ---- */
+
+static const char *const space_names[] = {"", "global memory", "LDS", "private memory"};
+
+static void print_place(const struct finding_place *p, const char *arrow)
+{
+    fprintf(stderr, "  %s %s", arrow, p->text);
+    if (p->source[0])
+        fprintf(stderr, "  (%s)", p->source);
+    if (p->kernel[0])
+        fprintf(stderr, "\n      kernel '%s', launch %" PRIu64 ", pc 0x%" PRIx64, p->kernel,
+                p->launch, p->pc);
+    if (p->kernel[0])
+        fprintf(stderr, ", work-group (%u,%u,%u), wavefront %u", p->group[0], p->group[1],
+                p->group[2], p->wavefront);
+    if (p->kernel[0] && p->lane != FINDING_NO_LANE)
+        fprintf(stderr, ", lane %u", p->lane);
+    fprintf(stderr, "\n");
+}
+
+static void print_report(const struct report *r)
+{
+    const struct finding *f = &r->found;
+    fprintf(stderr, "heddle: %s: %s", facts[f->kind].name, facts[f->kind].what);
+    if (r->count > 1)
+        fprintf(stderr, " (%" PRIu64 " times)", r->count);
+    fprintf(stderr, "\n");
+    for (uint32_t i = 0; i < f->places; i++)
+        print_place(&f->place[i], i ? "and" : "-->");
+    if (f->space == FINDING_GLOBAL)
+        fprintf(stderr, "  = address 0x%" PRIx64 ": %s\n", f->address, f->memory);
+    else if (f->space != FINDING_NOWHERE)
+        fprintf(stderr, "  = byte %" PRIu64 " of %s%s%s\n", f->address, space_names[f->space],
+                f->memory[0] ? ": " : "", f->memory);
+    if (f->detail[0])
+        fprintf(stderr, "  = %s\n", f->detail);
+    fprintf(stderr, "  = help: %s\n", facts[f->kind].fix);
+}
+
+void finding_print(void)
+{
+    uint64_t printed = 0;
+    for (uint64_t i = 0; i < report_count; i++) {
+        if (!reports[i].suppressed && printed++ < KEPT)
+            print_report(&reports[i]);
+    }
+    if (printed > KEPT)
+        fprintf(stderr, "heddle: %" PRIu64 " more findings stand in the statistics\n",
+                printed - KEPT);
+    if (suppressed_count)
+        fprintf(stderr, "heddle: %" PRIu64 " findings are suppressed\n", suppressed_count);
+    for (size_t i = 0; i < rule_count; i++) {
+        if (!rules[i].count)
+            fprintf(stderr, "heddle: note: nothing was suppressed by '%s; %s; %s'\n",
+                    rules[i].kind, rules[i].kernel, rules[i].source);
+    }
+}
+
+static void write_place(struct json *out, const struct finding_place *p)
+{
+    json_open(out, NULL, '{');
+    json_text(out, "kernel", p->kernel[0] ? p->kernel : NULL);
+    json_text(out, "text", p->text);
+    json_text(out, "source", p->source[0] ? p->source : NULL);
+    if (p->kernel[0]) {
+        json_uint(out, "launch", p->launch);
+        json_uint(out, "gpu", p->gpu);
+        json_uint(out, "pc", p->pc);
+        json_open(out, "work_group", '[');
+        for (unsigned i = 0; i < 3; i++)
+            json_uint(out, NULL, p->group[i]);
+        json_close(out, ']');
+        json_uint(out, "wavefront", p->wavefront);
+    }
+    if (p->kernel[0] && p->lane != FINDING_NO_LANE)
+        json_uint(out, "lane", p->lane);
+    if (p->bytes)
+        json_uint(out, "bytes", p->bytes);
+    json_close(out, '}');
+}
+
+void finding_write(struct json *out)
+{
+    json_open(out, "findings", '[');
+    for (uint64_t i = 0; i < report_count; i++) {
+        const struct report *r = &reports[i];
+        json_open(out, NULL, '{');
+        json_text(out, "kind", facts[r->found.kind].name);
+        json_uint(out, "count", r->count);
+        json_bool(out, "suppressed", r->suppressed);
+        if (r->found.space != FINDING_NOWHERE) {
+            json_text(out, "space", space_names[r->found.space]);
+            json_uint(out, "address", r->found.address);
+            json_text(out, "memory", r->found.memory[0] ? r->found.memory : NULL);
+        }
+        json_text(out, "detail", r->found.detail[0] ? r->found.detail : NULL);
+        json_open(out, "places", '[');
+        for (uint32_t p = 0; p < r->found.places; p++)
+            write_place(out, &r->found.place[p]);
+        json_close(out, ']');
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}

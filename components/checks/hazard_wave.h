@@ -1,0 +1,72 @@
+/* A wavefront as the check of missing waits follows it: what its loads have not brought yet, as far
+ * as its own s_waitcnt can know, and its last instructions.
+ *
+ * Of the counters vmcnt and lgkmcnt a wait for N says that all but N are done. Vector memory comes
+ * back in the order of issue, and so does the LDS; scalar memory, messages, and flat accesses of
+ * which some lanes fall into the LDS and others do not, in any order (GCN3 and Vega ISA manuals,
+ * "Manually inserted wait states", S_WAITCNT; the targets here count stores with vmcnt, too). So a
+ * wait proves the former done but for the last N, and the latter only where N is 0. */
+#ifndef HEDDLE_CHECKS_HAZARD_WAVE_H
+#define HEDDLE_CHECKS_HAZARD_WAVE_H
+
+#include "components/amd/isa/isa_hazard.h"
+
+enum hazard_kind {
+    HAZARD_EARLY_READ,  /* a register is read before a load has brought it for sure, */
+    HAZARD_EARLY_WRITE, /* or written, and the load may come after that */
+    HAZARD_WAIT_STATES,
+    HAZARD_EARLY_BARRIER /* a barrier is passed before the work-group sees a store to the LDS */
+};
+
+struct hazard {
+    enum hazard_kind kind;
+    const struct isa_inst *first, *second;
+    uint64_t first_pc, second_pc;
+    uint16_t code;           /* a register, or ISA_NO_OPERAND */
+    bool vm, lgkm;           /* counters that s_waitcnt has to wait for */
+    uint8_t needed, present; /* HAZARD_WAIT_STATES */
+};
+
+typedef void hazard_tell(void *context, const struct hazard *what);
+
+enum { HAZARD_PENDING = 96, HAZARD_PAST = 24, HAZARD_REGISTERS = 128 + 512 };
+
+/* A memory instruction that may not be done. */
+struct hazard_pending {
+    struct isa_inst inst;
+    uint64_t pc, lanes;
+    uint16_t code; /* of the first register that it writes */
+    uint8_t dwords;
+    bool vm, lgkm, in_order;
+};
+
+struct hazard_past {
+    struct isa_hazard_code code;
+    uint64_t pc, position;
+};
+
+struct hazard_wave {
+    uint64_t writes[HAZARD_REGISTERS / 64]; /* registers that `pending` writes */
+    uint32_t count;
+    uint32_t past_count;
+    uint64_t position;                             /* wait states so far */
+    uint64_t last_matrix;                          /* position behind the last matrix product */
+    struct hazard_pending pending[HAZARD_PENDING]; /* oldest first */
+    struct hazard_past past[HAZARD_PAST];          /* by past_count */
+};
+
+/* What an instruction does in this execution. */
+struct hazard_step {
+    uint64_t pc;
+    uint64_t exec;
+    bool memory, lds; /* flat: lanes fall into memory; into the LDS */
+    bool alone;       /* the work-group has one wavefront */
+};
+
+void hazard_wave_begin(struct hazard_wave *w);
+
+/* The instruction is about to be executed. */
+void hazard_wave_step(struct hazard_wave *w, const struct isa_hazard_code *code,
+                      const struct hazard_step *step, hazard_tell *tell, void *context);
+
+#endif

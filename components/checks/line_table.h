@@ -1,0 +1,39 @@
+/* The lines of a program's source, from .debug_line (DWARF 4 and 5). Pure; the input is not
+ * trusted. */
+#ifndef HEDDLE_CHECKS_LINE_TABLE_H
+#define HEDDLE_CHECKS_LINE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct line_bytes {
+    const uint8_t *at;
+    uint64_t size;
+};
+
+/* Parts of an ELF file. */
+struct line_sections {
+    struct line_bytes line, line_str, str;
+};
+
+struct line_row {
+    uint64_t address;
+    uint32_t line; /* 0: no code from here on */
+    uint32_t file; /* offset of its name in `names` */
+};
+
+struct line_table {
+    struct line_row *rows; /* by address */
+    size_t count, room;
+    char *names;
+    size_t name_bytes;
+};
+
+/* Empty where there is nothing to read. */
+void line_table_read(struct line_table *table, const struct line_sections *sections);
+/* "file.cpp:12", without folders; false: not known. */
+bool line_table_find(const struct line_table *table, uint64_t address, char *text, size_t size);
+void line_table_free(struct line_table *table);
+
+#endif

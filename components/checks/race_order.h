@@ -1,0 +1,87 @@
+/* What happens before what: the order in which a program's own synchronisation puts the accesses of
+ * its wavefronts, whatever the order was in which they were executed here.
+ *
+ * A wavefront (a warp) is a thread of order. It has a clock, which goes on at each fence; an access
+ * happens at a wavefront and its clock, and it happens before another wavefront's present when that
+ * one knows of a clock as large (vector clocks; Flanagan and Freund, "FastTrack: efficient and
+ * precise dynamic race detection", PLDI 2009). A wavefront learns
+ *   - within its work-group by barriers,
+ *   - by an atomic that reads what another one released: from what that one knew at its fence, or,
+ *     in its own work-group, at its atomic,
+ *   - before it begins, by the order of commands: see race_command().
+ * What a wavefront knows of its work-group is a row of clocks; of others it is a short table.
+ *
+ * Pure: no simulated component, no output. */
+#ifndef HEDDLE_CHECKS_RACE_ORDER_H
+#define HEDDLE_CHECKS_RACE_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RACE_GROUP_BITS = 5, RACE_GROUP = 1 << RACE_GROUP_BITS };
+
+/* A wavefront for ever: work-group's number << RACE_GROUP_BITS | its number there. 0: none. */
+typedef uint32_t race_id;
+
+struct race_known {
+    race_id id;
+    uint32_t near, wide; /* clocks: as its own work-group knows it, and as others do */
+};
+
+/* What is known of wavefronts of other work-groups: by id, open addressing, a power of two. */
+struct race_table {
+    struct race_known *entry;
+    uint32_t count, room;
+};
+
+enum { RACE_HEARD = 64 };
+
+/* A wavefront that lives; the caller has the memory. */
+struct race_wave {
+    race_id id;
+    uint32_t command;
+    uint32_t clock, fence; /* now; at the last fence towards all */
+    uint32_t known[RACE_GROUP];
+    struct race_table others;
+    uint32_t arrived;           /* a bit for each barrier that it waits at */
+    uint64_t heard[RACE_HEARD]; /* atomics read since the last acquire */
+    uint32_t heard_count;
+};
+
+/* Commands: launches, copies. The n-th call gives n, from 1. `after`: those that are before it, by
+ * queue: after[q] commands of queue q. Kept for ever. */
+uint32_t race_command(uint32_t queue, const uint32_t *after, uint32_t queues);
+bool race_command_before(uint32_t first, uint32_t second);
+/* The command that the wavefront belongs to. */
+uint32_t race_command_of(race_id id);
+
+/* A work-group of a command begins; returns its number, from 1. */
+uint32_t race_group_begin(uint32_t command);
+void race_wave_begin(struct race_wave *w, uint32_t group, uint32_t number);
+void race_wave_end(struct race_wave *w);
+
+/* Has what `id` did at `clock` happened before what `w` does now? */
+bool race_before(const struct race_wave *w, race_id id, uint32_t clock);
+
+/* All that the wavefront did so far is seen before what others learn of from here on. */
+void race_fence(struct race_wave *w);
+/* The wavefront writes the atomic at `address`; `adds`: it reads it, too, so that what was released
+ * there before stays. */
+void race_release(struct race_wave *w, uint64_t address, bool adds);
+/* It reads the atomic; what was released there counts from the next race_acquire() on. */
+void race_hear(struct race_wave *w, uint64_t address);
+/* Does what was released at an atomic that it has read, and not acquired, say that `id` did so before?
+ * That orders stores: they wait for what was read. */
+bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock);
+bool race_has_heard(const struct race_wave *w, uint64_t address);
+/* `near`: only from wavefronts of its own work-group. */
+void race_acquire(struct race_wave *w, bool near);
+
+/* The waves, by their numbers in `arrived`, have all come to a barrier: they know of each other's
+ * past. */
+void race_join(struct race_wave *const *wave, uint32_t count);
+
+/* For tests: forgets everything. */
+void race_forget(void);
+
+#endif

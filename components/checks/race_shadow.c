@@ -1,0 +1,297 @@
+/* See race_shadow.h. */
+#include "race_shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/engine/hash.h"
+
+enum { CELLS = 1 << (RACE_PAGE_BITS - 2) };
+
+/* Accesses of a cell, or four cells of a split one. */
+union more {
+    struct {
+        struct race_access access[RACE_KEPT];
+        uint8_t use[RACE_KEPT], count;
+    };
+    struct race_cell part[4];
+    uint32_t next; /* of those that are free */
+};
+
+static union more *pool; /* the first is never given */
+static uint32_t pool_count, pool_room, pool_free;
+
+static uint32_t more_take(void)
+{
+    uint32_t taken = pool_free;
+    if (taken) {
+        pool_free = pool[taken].next;
+    } else {
+        if (pool_count + 1 >= pool_room) {
+            pool_room = pool_room ? 2 * pool_room : 1024;
+            pool = realloc(pool, pool_room * sizeof *pool);
+            if (!pool)
+                die("out of memory for the check of races");
+        }
+        taken = ++pool_count;
+    }
+    memset(&pool[taken], 0, sizeof pool[taken]);
+    return taken;
+}
+
+static void more_give(struct race_cell *c)
+{
+    if (!c->more)
+        return;
+    for (unsigned i = 0; c->is_split && i < 4; i++)
+        more_give(&pool[c->more].part[i]);
+    pool[c->more].next = pool_free;
+    pool_free = c->more;
+    c->more = 0;
+}
+
+/* ---- one cell ---- */
+
+static bool conflict(enum race_use a, enum race_use b)
+{
+    bool writes = (a | b) & RACE_WRITE, atomics = a & b & RACE_ATOMIC_READ;
+    bool releases = a == RACE_RELEASE && b == RACE_RELEASE;
+    bool doubted = releases || (a == RACE_STORE && b == RACE_ATOMIC_READ)
+                   || (b == RACE_STORE && a == RACE_ATOMIC_READ)
+                   || (a == RACE_RELEASE && b & RACE_ATOMIC_READ)
+                   || (b == RACE_RELEASE && a & RACE_ATOMIC_READ)
+                   || (a == RACE_COMPARE && b == RACE_READ)
+                   || (b == RACE_COMPARE && a == RACE_READ);
+    return writes && !atomics && !doubted;
+}
+
+/* Is whatever races with `old` told of by `now`, if that is ordered behind it? */
+static bool covers(enum race_use now, enum race_use old)
+{
+    return now == old || (old == RACE_ATOMIC_READ && now != RACE_ATOMIC_READ)
+           || (old == RACE_COMPARE && now == RACE_ATOMIC_WRITE);
+}
+
+static void check(const struct race_event *e, const struct race_access *a, enum race_use use)
+{
+    if (conflict(use, e->use) && !race_before(e->wave, a->id, a->clock))
+        e->found(e, a, use);
+}
+
+/* Adds the access to a list, without those that it covers. */
+static void list_add(const struct race_event *e, union more *m, const struct race_access *own)
+{
+    uint8_t kept = 0;
+    for (unsigned i = 0; i < m->count; i++) {
+        const struct race_access *a = &m->access[i];
+        if (covers(e->use, m->use[i]) && race_before(e->wave, a->id, a->clock))
+            continue;
+        m->access[kept] = *a;
+        m->use[kept++] = m->use[i];
+    }
+    if (kept < RACE_KEPT) {
+        m->access[kept] = *own;
+        m->use[kept++] = (uint8_t)e->use;
+    }
+    m->count = kept;
+}
+
+static void keep(const struct race_event *e, struct race_cell *c, const struct race_access *own)
+{
+    if (!c->more) {
+        const struct race_access *a = &c->other;
+        if (!a->id
+            || (covers(e->use, c->other_use)
+                && (a->id == own->id || race_before(e->wave, a->id, a->clock)))) {
+            c->other = *own;
+            c->other_use = (uint8_t)e->use;
+            return;
+        }
+        c->more = more_take();
+        union more *m = &pool[c->more];
+        m->access[0] = *a;
+        m->use[0] = c->other_use;
+        m->count = 1;
+        c->other.id = 0;
+    }
+    list_add(e, &pool[c->more], own);
+}
+
+static bool may_be_atomic(enum race_use use)
+{
+    return use == RACE_STORE || use == RACE_RELEASE;
+}
+
+/* `offset`: of the cell in the access, of which it has `bytes`. */
+static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t offset,
+                       unsigned bytes)
+{
+    const struct race_access own = {e->wave->id, e->wave->clock, e->site};
+    uint32_t value = 0;
+    if (e->data)
+        memcpy(&value, e->data + offset, bytes);
+    bool same = e->data && c->value == value && may_be_atomic(e->use)
+                && may_be_atomic(c->write_use);
+    if (c->write.id && c->write.id != own.id && !same)
+        check(e, &c->write, c->write_use);
+    if (c->more) {
+        for (unsigned i = 0; i < pool[c->more].count; i++)
+            check(e, &pool[c->more].access[i], pool[c->more].use[i]);
+    } else if (c->other.id && c->other.id != own.id) {
+        check(e, &c->other, c->other_use);
+    }
+    if (!(e->use & RACE_WRITE) || e->use & RACE_ATOMIC_READ) {
+        keep(e, c, &own);
+        return;
+    }
+    more_give(c);
+    c->write = own;
+    c->write_use = (uint8_t)e->use;
+    c->value = value;
+    c->other.id = 0;
+}
+
+/* Gives each byte of the dword a cell of its own. */
+static void split(struct race_cell *c)
+{
+    uint32_t more = more_take();
+    for (unsigned i = 0; i < 4; i++) {
+        struct race_cell part = *c;
+        part.value = c->value >> 8 * i & 255;
+        if (c->more) {
+            part.more = more_take();
+            pool[part.more] = pool[c->more];
+        }
+        pool[more].part[i] = part;
+    }
+    more_give(c);
+    *c = (struct race_cell){.more = more, .is_split = true};
+}
+
+/* ---- memory ---- */
+
+static uint32_t page_slot(const struct race_memory *m, uint64_t page)
+{
+    uint32_t slot = (uint32_t)(hash_multiply(page) >> 32) & (m->room - 1);
+    while (m->page[slot] && m->page[slot] != page + 1)
+        slot = (slot + 1) & (m->room - 1);
+    return slot;
+}
+
+static void *zeros(uint64_t count, uint64_t size)
+{
+    void *made = calloc(count, size);
+    if (!made)
+        die("out of memory for the check of races");
+    return made;
+}
+
+static void pages_grow(struct race_memory *m)
+{
+    struct race_memory old = *m;
+    m->room = old.room ? 2 * old.room : 1024;
+    m->page = zeros(m->room, sizeof *m->page);
+    m->cells = zeros(m->room, sizeof *m->cells);
+    for (uint32_t i = 0; i < old.room; i++) {
+        if (!old.page[i])
+            continue;
+        uint32_t slot = page_slot(m, old.page[i] - 1);
+        m->page[slot] = old.page[i];
+        m->cells[slot] = old.cells[i];
+    }
+    free(old.page);
+    free(old.cells);
+}
+
+static struct race_cell *cells_of(struct race_memory *m, uint64_t page)
+{
+    if (m->last_page == page + 1)
+        return m->last_cells;
+    if (4 * (m->pages + 1) > 3 * m->room)
+        pages_grow(m);
+    uint32_t slot = page_slot(m, page);
+    if (!m->page[slot]) {
+        m->page[slot] = page + 1;
+        m->cells[slot] = zeros(CELLS, sizeof(struct race_cell));
+        m->pages++;
+    }
+    m->last_page = page + 1;
+    m->last_cells = m->cells[slot];
+    return m->last_cells;
+}
+
+/* NULL: beyond the flat memory. */
+static struct race_cell *cell_at(struct race_memory *m, uint64_t address)
+{
+    if (m->flat)
+        return address < m->flat_bytes ? &m->flat[address / 4] : NULL;
+    return &cells_of(m, address >> RACE_PAGE_BITS)[address / 4 % CELLS];
+}
+
+void race_touch(struct race_memory *memory, const struct race_event *event)
+{
+    struct race_event e = *event;
+    uint64_t end = event->address + event->bytes;
+    while (e.address < end) {
+        struct race_cell *c = cell_at(memory, e.address);
+        bool whole = !(e.address & 3) && end - e.address >= 4;
+        if (!c)
+            return;
+        if (!whole && !c->is_split)
+            split(c);
+        if (!c->is_split) {
+            touch_cell(&e, c, e.address - event->address, 4);
+            e.address += 4;
+            continue;
+        }
+        uint64_t last = (e.address & ~(uint64_t)3) + 4;
+        for (; e.address < end && e.address < last; e.address++) {
+            struct race_cell part = pool[c->more].part[e.address & 3]; /* the pool may move */
+            touch_cell(&e, &part, e.address - event->address, 1);
+            pool[c->more].part[e.address & 3] = part;
+        }
+    }
+}
+
+void race_clear_flat(struct race_memory *memory, uint64_t bytes)
+{
+    uint64_t before = (memory->flat_bytes + 3) / 4, cells = (bytes + 3) / 4;
+    for (uint64_t i = 0; i < before; i++)
+        more_give(&memory->flat[i]);
+    if (cells > before || !memory->flat) {
+        free(memory->flat);
+        memory->flat = zeros(cells + 1, sizeof *memory->flat);
+    } else {
+        memset(memory->flat, 0, before * sizeof *memory->flat);
+    }
+    memory->flat_bytes = cells > before ? bytes : memory->flat_bytes;
+}
+
+void race_clear(struct race_memory *memory, uint64_t address, uint64_t bytes)
+{
+    for (uint64_t page = address >> RACE_PAGE_BITS;
+         memory->room && page <= (address + bytes - 1) >> RACE_PAGE_BITS; page++) {
+        uint32_t slot = page_slot(memory, page);
+        for (unsigned i = 0; memory->page[slot] && i < CELLS; i++) {
+            uint64_t at = (page << RACE_PAGE_BITS) + 4 * i;
+            if (at < address || at >= address + bytes)
+                continue;
+            more_give(&memory->cells[slot][i]);
+            memory->cells[slot][i] = (struct race_cell){0};
+        }
+    }
+}
+
+void race_release_memory(struct race_memory *memory)
+{
+    for (uint32_t i = 0; i < memory->room; i++) {
+        for (unsigned c = 0; memory->cells[i] && c < CELLS; c++)
+            more_give(&memory->cells[i][c]);
+        free(memory->cells[i]);
+    }
+    free(memory->flat);
+    free(memory->page);
+    free(memory->cells);
+    *memory = (struct race_memory){0};
+}

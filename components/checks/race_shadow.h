@@ -1,0 +1,81 @@
+/* Shadow memory of the check of races: who accessed each byte last.
+ *
+ * A cell stands for a dword, and has four cells of its own once a part of it was accessed alone. It
+ * keeps the last write, and what has read or updated the bytes since without being ordered: so many
+ * that a later access which races with any of them is told of at least one (race_order.h), up to
+ * RACE_KEPT; of more, the first are kept. A race is told of, then the later access is taken for
+ * ordered: so each byte with a race is told of, and it does not depend on the order of execution
+ * whether there is one.
+ *
+ * Pure, as race_order.h is. */
+#ifndef HEDDLE_CHECKS_RACE_SHADOW_H
+#define HEDDLE_CHECKS_RACE_SHADOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "race_order.h"
+
+enum { RACE_KEPT = 8, RACE_PAGE_BITS = 12 };
+
+/* Bits: it writes, it is an atomic; a plain store that may be an atomic one; that may release. Atomics
+ * do not race with each other, and what may be one is given the benefit of the doubt: a store against
+ * atomic reads and a store of what is there already, and one right behind a fence against all that
+ * may be atomics. A compare-and-swap does not race
+ * with plain reads: compilers begin its loops with one. */
+enum race_use {
+    RACE_READ = 0,
+    RACE_WRITE = 1,
+    RACE_ATOMIC_READ = 2,
+    RACE_ATOMIC_WRITE = 3,
+    RACE_STORE = 5,
+    RACE_RELEASE = 9,
+    RACE_COMPARE = 19
+};
+
+struct race_access {
+    race_id id; /* 0: none */
+    uint32_t clock;
+    uint32_t site; /* what the caller knows the place by */
+};
+
+struct race_cell {
+    struct race_access write, other; /* the last plain write; the only other access since */
+    uint32_t value;                  /* that was written, or its first byte */
+    uint32_t more;                   /* in place of `other`, or four cells; 0: none */
+    uint8_t other_use;
+    uint8_t write_use;
+    uint8_t is_split;
+};
+
+/* Device memory; or, with `flat`, a work-group's LDS. */
+struct race_memory {
+    struct race_cell *flat;
+    uint64_t flat_bytes;
+    uint64_t *page; /* numbers of pages + 1, open addressing */
+    struct race_cell **cells;
+    uint32_t pages, room;
+    uint64_t last_page; /* number + 1, and its cells */
+    struct race_cell *last_cells;
+};
+
+/* One access of a wavefront: what race_touch() tells of. */
+struct race_event {
+    const struct race_wave *wave;
+    uint64_t address; /* of the first byte of the access, then of the dword or byte that races */
+    uint32_t bytes;
+    enum race_use use;
+    uint32_t site;
+    const uint8_t *data; /* that is stored; NULL: not known */
+    void (*found)(const struct race_event *event, const struct race_access *earlier,
+                  enum race_use earlier_use);
+};
+
+void race_touch(struct race_memory *memory, const struct race_event *event);
+/* Nothing was accessed in the first `bytes`, which become flat memory. */
+void race_clear_flat(struct race_memory *memory, uint64_t bytes);
+/* The memory of [address, address + bytes) is another's from here on. */
+void race_clear(struct race_memory *memory, uint64_t address, uint64_t bytes);
+void race_release_memory(struct race_memory *memory);
+
+#endif

@@ -1,0 +1,118 @@
+/* See undefined_memory.h. */
+#include "undefined_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/engine/hash.h"
+
+enum { PAGE = 1 << UNDEFINED_PAGE_BITS };
+
+static void *zeros(uint64_t count, uint64_t size)
+{
+    void *made = calloc(count, size);
+    if (!made)
+        die("out of memory for the check of uninitialised memory");
+    return made;
+}
+
+static struct undefined_page *place_of(const struct undefined_memory *m, uint64_t number)
+{
+    uint32_t slot = (uint32_t)(hash_multiply(number) >> 32) & (m->room - 1);
+    while (m->page[slot].number && m->page[slot].number != number + 1)
+        slot = (slot + 1) & (m->room - 1);
+    return &m->page[slot];
+}
+
+static void grow(struct undefined_memory *m)
+{
+    struct undefined_memory old = *m;
+    m->room = old.room ? 2 * old.room : 1024;
+    m->page = zeros(m->room, sizeof *m->page);
+    for (uint32_t i = 0; i < old.room; i++) {
+        if (old.page[i].number)
+            *place_of(m, old.page[i].number - 1) = old.page[i];
+    }
+    free(old.page);
+}
+
+/* The bits of a page, NULL where all is defined. */
+static uint64_t *find(struct undefined_memory *m, uint64_t number)
+{
+    if (m->last.number == number + 1)
+        return m->last.bits;
+    uint64_t *bits = m->room ? place_of(m, number)->bits : NULL;
+    m->last = (struct undefined_page){number + 1, bits};
+    return bits;
+}
+
+static void keep(struct undefined_memory *m, uint64_t number, uint64_t *bits)
+{
+    if (4 * (m->pages + 1) > 3 * m->room)
+        grow(m);
+    struct undefined_page *p = place_of(m, number);
+    m->pages += !p->number;
+    *p = m->last = (struct undefined_page){number + 1, bits};
+}
+
+static void set_part(uint64_t *bits, uint32_t from, uint32_t count, bool undefined)
+{
+    while (count) {
+        uint32_t bit = from % 64, here = count < 64 - bit ? count : 64 - bit;
+        uint64_t mask = (here == 64 ? UINT64_MAX : ((uint64_t)1 << here) - 1) << bit;
+        bits[from / 64] = undefined ? bits[from / 64] | mask : bits[from / 64] & ~mask;
+        from += here;
+        count -= here;
+    }
+}
+
+void undefined_set(struct undefined_memory *m, uint64_t address, uint64_t bytes, bool undefined)
+{
+    while (bytes) {
+        uint64_t number = address >> UNDEFINED_PAGE_BITS;
+        uint32_t from = (uint32_t)address % PAGE;
+        uint32_t here = bytes < PAGE - from ? (uint32_t)bytes : PAGE - from;
+        uint64_t *bits = find(m, number);
+        if (here == PAGE && !undefined && bits) {
+            free(bits);
+            keep(m, number, NULL);
+        } else if (bits || undefined) {
+            bits = bits ? bits : zeros(UNDEFINED_WORDS, sizeof *bits);
+            set_part(bits, from, here, undefined);
+            keep(m, number, bits);
+        }
+        address += here;
+        bytes -= here;
+    }
+}
+
+bool undefined_is(struct undefined_memory *m, uint64_t address, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++, address++) {
+        const uint64_t *bits = find(m, address >> UNDEFINED_PAGE_BITS);
+        uint32_t at = (uint32_t)address % PAGE;
+        if (!bits || !(bits[at / 64] >> at % 64 & 1))
+            return false;
+    }
+    return bytes > 0;
+}
+
+bool undefined_is_page_defined(struct undefined_memory *m, uint64_t address)
+{
+    return !find(m, address >> UNDEFINED_PAGE_BITS);
+}
+
+void undefined_copy(struct undefined_memory *m, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        undefined_set(m, to + i, 1, undefined_is(m, from + i, 1));
+}
+
+void undefined_release(struct undefined_memory *m)
+{
+    for (uint32_t i = 0; i < m->room; i++)
+        free(m->page[i].bits);
+    free(m->page);
+    *m = (struct undefined_memory){0};
+}

@@ -1,0 +1,33 @@
+/* Which bytes of memory nothing has written: shadow memory of the check of uninitialised reads.
+ * Memory that nobody told of is defined. Pure. */
+#ifndef HEDDLE_CHECKS_UNDEFINED_MEMORY_H
+#define HEDDLE_CHECKS_UNDEFINED_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { UNDEFINED_PAGE_BITS = 12, UNDEFINED_WORDS = 1 << (UNDEFINED_PAGE_BITS - 6) };
+
+struct undefined_page {
+    uint64_t number; /* + 1; 0: the entry is free */
+    uint64_t *bits;  /* NULL: all is defined */
+};
+
+struct undefined_memory {
+    struct undefined_page *page;
+    uint32_t pages, room;
+    struct undefined_page last; /* found last */
+};
+
+/* Bytes become defined or undefined. */
+void undefined_set(struct undefined_memory *m, uint64_t address, uint64_t bytes, bool undefined);
+/* As those at `from` are. */
+void undefined_copy(struct undefined_memory *m, uint64_t to, uint64_t from, uint64_t bytes);
+/* Are all of these undefined? A value of which a part is defined counts as defined: what is between
+ * members of structs moves with them. At most 64 bytes. */
+bool undefined_is(struct undefined_memory *m, uint64_t address, uint32_t bytes);
+/* Is there nothing undefined in the page? */
+bool undefined_is_page_defined(struct undefined_memory *m, uint64_t address);
+void undefined_release(struct undefined_memory *m);
+
+#endif

@@ -1,0 +1,680 @@
+/* `--check uninitialised`: what was never written, through AMD's registers.
+ *
+ * A bit for each vector register and lane, and for each bit of a scalar register, says that its
+ * value depends on something that was never written: device memory fresh from an allocation, LDS
+ * and private memory of a work-group that begins, registers that a wavefront does not begin with.
+ * Copying such a value is no mistake; a value that was computed from one and is stored is, and so
+ * are addresses and conditions. A value of which a part is defined counts as defined, and so does
+ * what moves between lanes, unless no lane that sends is defined: silence rather than a false
+ * accusation. What was reported is taken for defined from there on. */
+#include "uninitialised.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_code.h"
+#include "components/amd/isa/isa.h"
+#include "components/amd/isa/isa_uses.h"
+#include "components/protocols/page_table/program_table.h"
+#include "runtime/engine/bug.h"
+#include "undefined_memory.h"
+
+enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };
+
+/* How a scalar or vector instruction gets its result. */
+enum way { WAY_COMPUTES, WAY_MOVES, WAY_AND, WAY_OR, WAY_XOR, WAY_CROSSES, WAY_READS_LANE,
+           WAY_WRITES_LANE, WAY_DEFINES };
+
+/* What is known of an instruction once it was seen. */
+struct known {
+    uint64_t pc;
+    struct isa_use use[ISA_USES_MOST];
+    uint8_t uses, way;
+    bool saves_exec, reads_scc, tests_vcc, jumps;
+};
+
+/* Where something undefined was read. */
+struct origin {
+    uint64_t pc, address;
+    struct isa_inst inst;
+    enum finding_space space;
+    bool used;
+};
+
+struct wave_state {
+    uint64_t vector[VECTORS], computed[VECTORS]; /* lanes: undefined; and no copies of memory */
+    uint32_t scalar[SCALARS];                    /* bits */
+    uint16_t vector_origin[VECTORS], scalar_origin[SCALARS];
+    bool scc, active; /* active: something in it is undefined that may be used */
+    uint16_t scc_origin;
+};
+
+/* The private memory of a work-group. */
+struct private_memory {
+    uint64_t start, end;
+};
+
+static struct wave_state *waves;
+static uint32_t wave_room;
+static struct undefined_memory memory;
+static struct undefined_memory *lds; /* by work-group */
+static struct private_memory *privates;
+static uint32_t lds_room, private_room;
+static struct known *cache;
+static struct origin *origins;
+
+static struct {
+    const struct check_wave *wave;
+    const struct observed_instruction *step;
+    struct wave_state *state;
+    const struct known *known;
+} now;
+
+static void open_check(void)
+{
+    cache = calloc(CACHE, sizeof *cache);
+    origins = calloc(ORIGINS, sizeof *origins);
+    if (!cache || !origins)
+        die("out of memory for the check of uninitialised memory");
+}
+
+/* ---- instructions ---- */
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static enum way way_of(const struct isa_inst *inst, const char *name)
+{
+    static const struct {
+        const char *begin;
+        enum way way;
+    } ways[] = {{"v_mov_b32", WAY_MOVES},       {"s_mov_b", WAY_MOVES},
+                {"s_movk_", WAY_MOVES},         {"v_accvgpr", WAY_MOVES},
+                {"s_and_b", WAY_AND},           {"s_and_saveexec", WAY_AND},
+                {"s_or_b", WAY_OR},             {"s_or_saveexec", WAY_OR},
+                {"s_xor", WAY_XOR},             {"s_not", WAY_XOR},
+                {"s_andn2", WAY_XOR},           {"s_orn2", WAY_XOR},
+                {"v_readlane", WAY_READS_LANE}, {"v_readfirstlane", WAY_READS_LANE},
+                {"v_writelane", WAY_WRITES_LANE}, {"v_mfma", WAY_DEFINES},
+                {"v_smfmac", WAY_DEFINES},      {"ds_bpermute", WAY_CROSSES},
+                {"ds_permute", WAY_CROSSES},    {"ds_swizzle", WAY_CROSSES},
+                {"v_movrel", WAY_DEFINES},      {"s_movrel", WAY_DEFINES}};
+    if (inst->flags & ISA_IS_DPP)
+        return WAY_CROSSES;
+    for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (begins(name, ways[i].begin))
+            return ways[i].way;
+    }
+    return WAY_COMPUTES;
+}
+
+static const struct known *know(const struct observed_instruction *s)
+{
+    struct known *k = &cache[s->pc / 4 % CACHE];
+    if (k->pc == s->pc)
+        return k;
+    const char *name = isa_mnemonic(s->inst);
+    *k = (struct known){.pc = s->pc, .way = (uint8_t)way_of(s->inst, name)};
+    k->uses = (uint8_t)isa_uses(s->inst, k->use);
+    k->saves_exec = strstr(name, "saveexec") != NULL;
+    k->reads_scc = begins(name, "s_cselect") || begins(name, "s_addc") || begins(name, "s_subb")
+                   || begins(name, "s_cbranch_scc") || begins(name, "s_cmov");
+    k->tests_vcc = begins(name, "s_cbranch_vcc");
+    k->jumps = begins(name, "s_setpc") || begins(name, "s_swappc");
+    return k;
+}
+
+/* ---- reports ---- */
+
+static uint16_t origin_of(uint64_t address, enum finding_space space)
+{
+    uint16_t slot = (uint16_t)(now.step->pc / 4 % (ORIGINS - 1) + 1);
+    if (!origins[slot].used || origins[slot].pc != now.step->pc)
+        origins[slot] = (struct origin){now.step->pc, address, *now.step->inst, space, true};
+    return slot;
+}
+
+static void report(enum finding_kind kind, uint16_t from, unsigned lane)
+{
+    const struct origin *o = &origins[from];
+    uint64_t first = from ? o->pc : 0;
+    if (finding_seen(kind, now.step->pc, first))
+        return;
+    struct finding f = {.kind = kind, .places = from ? 2 : 1};
+    check_place(now.wave, now.step->pc, now.step->inst, lane, &f.place[0]);
+    if (from) {
+        check_place(now.wave, o->pc, &o->inst, lane, &f.place[1]);
+        check_address(now.wave, o->space, o->address, &f);
+        snprintf(f.detail, sizeof f.detail, "the second place is where it was read");
+    } else {
+        snprintf(f.detail, sizeof f.detail, "it comes from a register that nothing has written");
+    }
+    finding_report(&f);
+}
+
+/* ---- operands ---- */
+
+static bool is_scalar(const struct isa_use *u)
+{
+    return u->code < SCALARS;
+}
+
+static unsigned vector_at(const struct isa_use *u, unsigned i)
+{
+    return (isa_register(now.step->context, u->code) + i) % VECTORS;
+}
+
+/* A pair of scalar registers that holds a bit for each lane. */
+static bool is_mask(const struct isa_use *u)
+{
+    return u->dwords == 2 && now.step->inst->unit == ISA_UNIT_VALU
+           && (u->place == ISA_USE_IMPLIED || u->place == ISA_USE_SOURCE2);
+}
+
+struct sum {
+    uint64_t lanes; /* undefined */
+    uint16_t from;
+};
+
+static uint64_t pair_of(const uint32_t *bits, unsigned code)
+{
+    return bits[code] | (code + 1 < SCALARS ? (uint64_t)bits[code + 1] << 32 : 0);
+}
+
+static void add_scalar(struct sum *sum, const struct isa_use *u)
+{
+    const struct wave_state *w = now.state;
+    for (unsigned i = 0; i < u->dwords && u->code + i < SCALARS; i++) {
+        if (!w->scalar[u->code + i])
+            continue;
+        sum->lanes |= is_mask(u) ? pair_of(w->scalar, u->code) : UINT64_MAX;
+        sum->from = sum->from ? sum->from : w->scalar_origin[u->code + i];
+    }
+}
+
+static void add_vector(struct sum *sum, const struct isa_use *u)
+{
+    const struct wave_state *w = now.state;
+    for (unsigned i = 0; i < u->dwords; i++) {
+        unsigned at = vector_at(u, i);
+        if (!w->vector[at])
+            continue;
+        sum->lanes |= w->vector[at];
+        sum->from = sum->from ? sum->from : w->vector_origin[at];
+    }
+}
+
+/* What all sources together leave undefined. */
+static struct sum sources(void)
+{
+    struct sum sum = {0};
+    const struct known *k = now.known;
+    for (unsigned i = 0; i < k->uses; i++) {
+        const struct isa_use *u = &k->use[i];
+        if (u->written || (u->code == ISA_EXEC && u->place == ISA_USE_IMPLIED))
+            continue;
+        if (is_scalar(u))
+            add_scalar(&sum, u);
+        else
+            add_vector(&sum, u);
+    }
+    if (k->reads_scc && now.state->scc) {
+        sum.lanes = UINT64_MAX;
+        sum.from = sum.from ? sum.from : now.state->scc_origin;
+    }
+    return sum;
+}
+
+static void put_vector(const struct isa_use *u, unsigned i, uint64_t lanes, uint64_t undefined,
+                       bool computed, uint16_t from)
+{
+    struct wave_state *w = now.state;
+    unsigned at = vector_at(u, i);
+    w->vector[at] = (w->vector[at] & ~lanes) | (undefined & lanes);
+    w->computed[at] = (w->computed[at] & ~lanes) | (computed ? undefined & lanes : 0);
+    if (undefined & lanes)
+        w->vector_origin[at] = from;
+}
+
+/* `bits` of the first register, those of the second above. */
+static void put_scalar(const struct isa_use *u, uint64_t bits, uint16_t from)
+{
+    struct wave_state *w = now.state;
+    if (u->code == ISA_EXEC && bits)
+        report(FINDING_UNINITIALISED_BRANCH, from, FINDING_NO_LANE);
+    if (u->code == ISA_EXEC)
+        bits = 0;
+    for (unsigned i = 0; i < u->dwords && u->code + i < SCALARS; i++) {
+        w->scalar[u->code + i] = i < 2 ? (uint32_t)(bits >> 32 * i) : bits ? UINT32_MAX : 0;
+        w->scalar_origin[u->code + i] = from;
+    }
+}
+
+/* ---- scalar instructions ---- */
+
+static uint64_t value_of(const struct isa_use *u)
+{
+    return pair_of(now.step->scalars->sgpr, u->code);
+}
+
+/* Undefined bits of AND and OR: those that a defined bit of the other operand does not decide. */
+static uint64_t decided(const struct isa_use *const source[2], unsigned count, bool by_ones)
+{
+    uint64_t undefined[2] = {0, 0}, value[2] = {0, 0}, all;
+    for (unsigned i = 0; i < count; i++) {
+        undefined[i] = pair_of(now.state->scalar, source[i]->code);
+        value[i] = by_ones ? ~value_of(source[i]) : value_of(source[i]);
+    }
+    all = undefined[0] | undefined[1];
+    if (count < 2)
+        return all;
+    return all & (undefined[0] | value[0]) & (undefined[1] | value[1]);
+}
+
+static uint64_t scalar_result(const struct sum *sum, bool wide)
+{
+    const struct isa_use *source[2] = {NULL, NULL};
+    const struct known *k = now.known;
+    unsigned count = 0;
+    for (unsigned i = 0; i < k->uses; i++) {
+        const struct isa_use *u = &k->use[i];
+        bool counts = !u->written && is_scalar(u)
+                      && (u->place != ISA_USE_IMPLIED || (k->saves_exec && u->code == ISA_EXEC));
+        if (counts && count < 2)
+            source[count++] = u;
+    }
+    uint64_t bits = sum->lanes ? UINT64_MAX : 0;
+    if (k->way == WAY_AND || k->way == WAY_OR)
+        bits = decided(source, count, k->way == WAY_OR);
+    else if (k->way == WAY_XOR || k->way == WAY_MOVES)
+        bits = (count > 0 ? pair_of(now.state->scalar, source[0]->code) : 0)
+               | (count > 1 ? pair_of(now.state->scalar, source[1]->code) : 0);
+    else if (k->way == WAY_DEFINES)
+        bits = 0;
+    return wide ? bits : (uint32_t)bits;
+}
+
+static void step_scalar_unit(void)
+{
+    const struct known *k = now.known;
+    struct sum sum = sources();
+    struct wave_state *w = now.state;
+    bool branches = now.step->inst->unit == ISA_UNIT_BRANCH || k->jumps;
+    if (branches && sum.lanes) {
+        report(FINDING_UNINITIALISED_BRANCH, sum.from, FINDING_NO_LANE);
+        w->scc = false;
+        w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = 0;
+    }
+    for (unsigned i = 0; branches && i < k->uses; i++) { /* the address to come back to */
+        if (k->use[i].written && is_scalar(&k->use[i]))
+            put_scalar(&k->use[i], 0, 0);
+    }
+    if (branches)
+        return;
+    uint64_t bits[2] = {scalar_result(&sum, false), scalar_result(&sum, true)}, all = 0;
+    for (unsigned i = 0; i < k->uses; i++) {
+        const struct isa_use *u = &k->use[i];
+        if (!u->written || !is_scalar(u))
+            continue;
+        bool saved = k->saves_exec && u->code != ISA_EXEC; /* the old EXEC, which is defined */
+        put_scalar(u, saved ? 0 : bits[u->dwords > 1], sum.from);
+        all |= saved ? 0 : bits[u->dwords > 1];
+    }
+    if (now.step->inst->flags & ISA_WRITES_SCC) {
+        bool has_result = all != 0 || k->uses == 0;
+        for (unsigned i = 0; i < k->uses; i++)
+            has_result |= k->use[i].written;
+        w->scc = has_result ? all != 0 : sum.lanes != 0;
+        w->scc_origin = sum.from;
+    }
+}
+
+/* ---- vector instructions ---- */
+
+static void read_lane(const struct sum *sum)
+{
+    uint64_t exec = isa_wave_exec(now.step->scalars);
+    bool first = begins(isa_mnemonic(now.step->inst), "v_readfirst");
+    uint64_t undefined = first && exec ? sum->lanes >> __builtin_ctzll(exec) & 1
+                         : first       ? 0
+                                       : sum->lanes == UINT64_MAX;
+    for (unsigned i = 0; i < now.known->uses; i++) {
+        if (now.known->use[i].written && is_scalar(&now.known->use[i]))
+            put_scalar(&now.known->use[i], undefined ? UINT64_MAX : 0, sum->from);
+    }
+}
+
+static void step_vector_unit(void)
+{
+    const struct known *k = now.known;
+    uint64_t exec = isa_wave_exec(now.step->scalars);
+    struct sum sum = sources();
+    if (k->way == WAY_READS_LANE) {
+        read_lane(&sum);
+        return;
+    }
+    bool one = k->way == WAY_WRITES_LANE || k->way == WAY_DEFINES;
+    uint64_t undefined = one                      ? 0
+                         : k->way == WAY_CROSSES ? ((sum.lanes & exec) == exec ? exec : 0)
+                                                  : sum.lanes;
+    for (unsigned i = 0; i < k->uses; i++) {
+        const struct isa_use *u = &k->use[i];
+        if (!u->written)
+            continue;
+        if (is_scalar(u))
+            put_scalar(u, undefined & exec, sum.from);
+        for (unsigned d = 0; !is_scalar(u) && d < u->dwords; d++)
+            put_vector(u, d, one ? UINT64_MAX : exec, undefined, k->way != WAY_MOVES, sum.from);
+    }
+}
+
+/* ---- memory ---- */
+
+/* True: an address is undefined, as is said now. */
+static void check_addresses(uint64_t lanes)
+{
+    struct wave_state *w = now.state;
+    for (unsigned i = 0; i < now.known->uses; i++) {
+        const struct isa_use *u = &now.known->use[i];
+        bool address = u->place == ISA_USE_SOURCE0 || u->place == ISA_USE_SCALAR
+                       || u->place == ISA_USE_OFFSET;
+        struct sum sum = {0};
+        if (u->written || !address)
+            continue;
+        if (is_scalar(u))
+            add_scalar(&sum, u);
+        else
+            add_vector(&sum, u);
+        if (!(sum.lanes & lanes))
+            continue;
+        report(FINDING_UNINITIALISED_ADDRESS, sum.from,
+               is_scalar(u) ? FINDING_NO_LANE : (unsigned)__builtin_ctzll(sum.lanes & lanes));
+        for (unsigned d = 0; d < u->dwords; d++) {
+            if (is_scalar(u))
+                w->scalar[(u->code + d) % SCALARS] = 0;
+            else
+                w->vector[vector_at(u, d)] = 0;
+        }
+    }
+}
+
+struct access {
+    struct undefined_memory *memory;
+    enum finding_space space;
+    const struct isa_memory *layout; /* NULL: bytes follow each other */
+    const uint64_t *address;
+    uint64_t lanes;
+    uint32_t bytes;
+};
+
+static uint64_t byte_at(const struct access *a, unsigned lane, unsigned i)
+{
+    return a->layout ? isa_memory_byte(a->layout, lane, i) : a->address[lane] + i;
+}
+
+/* Lanes whose dword (or the part of it that is accessed) was never written. */
+static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t *address)
+{
+    uint64_t lanes = 0;
+    uint32_t bytes = a->bytes - 4 * dword < 4 ? a->bytes - 4 * dword : 4;
+    for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        uint64_t at = byte_at(a, lane, 4 * dword);
+        if (undefined_is_page_defined(a->memory, at) || !undefined_is(a->memory, at, bytes))
+            continue;
+        *address = lanes ? *address : at;
+        lanes |= (uint64_t)1 << lane;
+    }
+    return lanes;
+}
+
+static void load(const struct access *a, const struct isa_use *to, unsigned first)
+{
+    uint64_t exec = isa_wave_exec(now.step->scalars), address = 0;
+    for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
+        uint64_t undefined = undefined_lanes(a, d, &address);
+        uint16_t from = undefined ? origin_of(address, a->space) : 0;
+        put_vector(to, first + d, exec, undefined, false, from);
+    }
+}
+
+static void store(const struct access *a, const struct isa_use *data)
+{
+    struct wave_state *w = now.state;
+    for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
+        unsigned at = data ? vector_at(data, d) : 0;
+        uint64_t undefined = data ? w->vector[at] & a->lanes : 0;
+        uint64_t wrong = data && a->space == FINDING_GLOBAL ? undefined & w->computed[at] : 0;
+        if (wrong) {
+            report(FINDING_UNINITIALISED_STORE, w->vector_origin[at],
+                   (unsigned)__builtin_ctzll(wrong));
+            w->vector[at] = undefined = 0;
+        }
+        for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(rest);
+            uint64_t address = byte_at(a, lane, 4 * d);
+            bool is = undefined >> lane & 1;
+            uint32_t bytes = a->bytes - 4 * d < 4 ? a->bytes - 4 * d : 4;
+            if (is || !undefined_is_page_defined(a->memory, address))
+                undefined_set(a->memory, address, bytes, is);
+        }
+    }
+}
+
+/* Memory that is updated is read. */
+static void update(const struct access *a)
+{
+    uint64_t address = 0;
+    for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
+        uint64_t undefined = undefined_lanes(a, d, &address);
+        if (undefined)
+            report(FINDING_UNINITIALISED_STORE, origin_of(address, a->space),
+                   (unsigned)__builtin_ctzll(undefined));
+    }
+    store(a, NULL);
+}
+
+static const struct isa_use *use_at(enum isa_use_place place, bool written)
+{
+    for (unsigned i = 0; i < now.known->uses; i++) {
+        const struct isa_use *u = &now.known->use[i];
+        if (u->place == place && u->written == written && isa_use_is_vector(u))
+            return u;
+    }
+    return NULL;
+}
+
+static void access_memory(enum isa_memory_kind kind, const struct access *a, unsigned which,
+                          bool overwrites)
+{
+    const struct isa_use *to = use_at(ISA_USE_DESTINATION, true);
+    const struct isa_use *data = use_at(ISA_USE_SOURCE1 + which, false);
+    if (!a->lanes)
+        return;
+    if (kind == ISA_MEMORY_LOAD && to)
+        load(a, to, which * ((a->bytes + 3) / 4));
+    else if (kind == ISA_MEMORY_STORE)
+        store(a, data);
+    else if (kind == ISA_MEMORY_ATOMIC && overwrites)
+        store(a, data);
+    else if (kind == ISA_MEMORY_ATOMIC)
+        update(a);
+    for (unsigned d = 0; kind == ISA_MEMORY_ATOMIC && to && d < to->dwords; d++)
+        put_vector(to, d, a->lanes, 0, false, 0);
+}
+
+/* Lanes do not mix private and other memory but by flat pointers. */
+static bool is_private(const struct isa_memory *m)
+{
+    const struct private_memory *p = &privates[now.wave->group];
+    uint64_t at = m->mask ? m->address[__builtin_ctzll(m->mask)] : 0;
+    return at >= p->start && at < p->end;
+}
+
+static void step_vector_memory(void)
+{
+    const struct isa_memory *m = now.step->memory;
+    uint64_t exec = isa_wave_exec(now.step->scalars);
+    const struct isa_use *to = use_at(ISA_USE_DESTINATION, true);
+    if (m->kind == ISA_MEMORY_CACHE_OP)
+        return;
+    check_addresses(exec);
+    for (unsigned d = 0; m->kind == ISA_MEMORY_LOAD && to && d < to->dwords; d++)
+        put_vector(to, d, exec, 0, false, 0); /* also of lanes that are out of a buffer */
+    if (m->unusual)
+        return;
+    struct access a = {&memory, FINDING_GLOBAL, m, m->address, m->mask, m->bytes};
+    if (m->swizzle_mask || is_private(m))
+        a.space = FINDING_PRIVATE;
+    access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
+    a = (struct access){&lds[now.wave->group], FINDING_LDS, NULL, m->address, m->lds_mask, m->bytes};
+    if (a.lanes && m->kind != ISA_MEMORY_LOAD)
+        access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
+}
+
+static void step_lds(void)
+{
+    const struct observed_instruction *s = now.step;
+    struct isa_local local;
+    uint64_t address[ISA_LANES];
+    if (!isa_local_describe(s->inst, &local)) {
+        step_vector_unit();
+        return;
+    }
+    check_addresses(s->mask);
+    const uint32_t *held =
+        s->context->vgpr + (size_t)isa_register(s->context, s->inst->src[0]) * ISA_LANES;
+    for (unsigned i = 0; i < local.count; i++) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            address[lane] = held[lane] + local.offset[i];
+        const struct access a = {&lds[now.wave->group], FINDING_LDS, NULL, address, s->mask,
+                                 local.bytes};
+        access_memory(local.kind, &a, i, local.atomic == ISA_ATOMIC_SWAP);
+    }
+}
+
+static void step_scalar_memory(void)
+{
+    const struct isa_scalar *a = now.step->scalar;
+    struct wave_state *w = now.state;
+    check_addresses(UINT64_MAX);
+    for (unsigned i = 0; i < now.known->uses; i++) {
+        const struct isa_use *u = &now.known->use[i];
+        for (unsigned d = 0; u->written && is_scalar(u) && d < u->dwords; d++) {
+            uint64_t at = a->address + 4 * d;
+            bool undefined = a->kind == ISA_SCALAR_LOAD && d < a->valid
+                             && undefined_is(&memory, at, 4);
+            w->scalar[(u->code + d) % SCALARS] = undefined ? UINT32_MAX : 0;
+            if (undefined)
+                w->scalar_origin[(u->code + d) % SCALARS] = origin_of(at, FINDING_GLOBAL);
+        }
+    }
+    if (now.step->address && a->kind != ISA_SCALAR_LOAD)
+        undefined_set(&memory, a->address, 4u * a->valid, false);
+}
+
+/* ---- the check ---- */
+
+static void step(const struct check_wave *wave, const struct observed_instruction *s)
+{
+    if (!s->inst)
+        return;
+    now.wave = wave;
+    now.step = s;
+    now.state = &waves[wave->slot];
+    now.known = know(s);
+    switch (s->inst->unit) {
+    case ISA_UNIT_VMEM:
+        if (s->memory)
+            step_vector_memory();
+        break;
+    case ISA_UNIT_SMEM:
+        if (s->scalar)
+            step_scalar_memory();
+        break;
+    case ISA_UNIT_LDS:
+        step_lds();
+        break;
+    case ISA_UNIT_VALU:
+        step_vector_unit();
+        break;
+    case ISA_UNIT_SALU:
+    case ISA_UNIT_BRANCH:
+        step_scalar_unit();
+        break;
+    default:
+        break;
+    }
+}
+
+static void begin_group(const struct check_wave *wave, const struct work_placement *p)
+{
+    uint64_t scratch = p->scratch + (uint64_t)p->scratch_wavefront * p->scratch_bytes_per_wavefront;
+    uint64_t bytes = (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront;
+    privates[wave->group] = (struct private_memory){scratch, p->scratch ? scratch + bytes : 0};
+    if (p->scratch)
+        undefined_set(&memory, scratch, bytes, true);
+    if (p->lds_bytes)
+        undefined_set(&lds[wave->group], 0, p->lds_bytes, true);
+}
+
+/* Registers that a wavefront begins with: work-item numbers, and what the descriptor asks for
+ * (COMPUTE_PGM_RSRC2: user registers, work-group numbers, private offset). */
+static void begin_registers(struct wave_state *w, const struct work_placement *p)
+{
+    enum { FLAT = ISA_FLAT_SCRATCH, ITEMS = 3 };
+    unsigned given = (p->rsrc2 >> 1 & 31) + (unsigned)__builtin_popcount(p->rsrc2 >> 7 & 15)
+                     + (p->rsrc2 & 1);
+    memset(w, 0, sizeof *w);
+    memset(w->vector + ITEMS, 0xff, sizeof w->vector - ITEMS * sizeof w->vector[0]);
+    for (unsigned i = given; i < FLAT; i++)
+        w->scalar[i] = UINT32_MAX;
+    w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = UINT32_MAX;
+}
+
+static void *grown(void *old, uint32_t *room, uint32_t index, size_t size)
+{
+    uint32_t larger = 2 * (index + 8);
+    if (index < *room)
+        return old;
+    char *made = realloc(old, larger * size);
+    if (!made)
+        die("out of memory for the check of uninitialised memory");
+    memset(made + *room * size, 0, (larger - *room) * size);
+    *room = larger;
+    return made;
+}
+
+static void begin(const struct check_wave *wave)
+{
+    waves = grown(waves, &wave_room, wave->slot, sizeof *waves);
+    lds = grown(lds, &lds_room, wave->group, sizeof *lds);
+    privates = grown(privates, &private_room, wave->group, sizeof *privates);
+    if (wave->what.number == 0)
+        begin_group(wave, wave->what.placement);
+    begin_registers(&waves[wave->slot], wave->what.placement);
+}
+
+const struct check check_uninitialised = {
+    .check = FINDING_CHECK_UNINITIALISED, .open = open_check, .begin = begin, .step = step};
+
+void check_memory_new(uint64_t address, uint64_t size)
+{
+    if (finding_wanted(FINDING_CHECK_UNINITIALISED))
+        undefined_set(&memory, address, size, true);
+}
+
+void check_memory_written(uint64_t address, uint64_t size)
+{
+    if (finding_wanted(FINDING_CHECK_UNINITIALISED))
+        undefined_set(&memory, address, size, false);
+}
+
+void check_memory_copied(uint64_t to, uint64_t from, uint64_t size)
+{
+    if (finding_wanted(FINDING_CHECK_UNINITIALISED))
+        undefined_copy(&memory, to, from, size);
+}

@@ -1,0 +1,14 @@
+/* The check of what was never written; see uninitialised.c. The driver tells it of memory. */
+#ifndef HEDDLE_CHECKS_UNINITIALISED_H
+#define HEDDLE_CHECKS_UNINITIALISED_H
+
+#include "checks.h"
+
+extern const struct check check_uninitialised;
+
+/* Device memory that the program has allocated, and that it, or the driver, writes or copies. */
+void check_memory_new(uint64_t address, uint64_t size);
+void check_memory_written(uint64_t address, uint64_t size);
+void check_memory_copied(uint64_t to, uint64_t from, uint64_t size);
+
+#endif

@@ -1,0 +1,64 @@
+/* Seeing what wavefronts execute: for recordings (`heddle run --record instructions`) and for checks
+ * of the program (`--check`). One of them observes a run.
+ *
+ * Components that execute instructions tell of the beginning of a wavefront, of each of its
+ * instructions in their order, and of its end. Of one unit only one thread tells at a time;
+ * several units may be told of at once. An observer must change nothing that is simulated. While
+ * there is none, `execution_observer` is NULL and costs those components one test for each
+ * instruction. */
+#ifndef HEDDLE_STATISTICS_EXECUTION_OBSERVER_H
+#define HEDDLE_STATISTICS_EXECUTION_OBSERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct isa_context;
+struct isa_inst;
+struct isa_memory;
+struct isa_scalar;
+struct isa_wave;
+struct program_table;
+struct work_placement;
+
+struct observed_wavefront {
+    uint32_t gpu;
+    uint32_t dispatch; /* number of the launch on this GPU, from 0 */
+    uint32_t group[3];
+    uint32_t number; /* in its work-group */
+    uint32_t target; /* enum isa_target */
+    uint32_t kernel; /* number in `program` */
+    const struct program_table *program;
+    const struct work_placement *placement; /* valid during the call */
+};
+
+struct observed_instruction {
+    uint64_t pc;
+    uint64_t mask;           /* lanes that are active; of an access: those that make it */
+    const uint64_t *address; /* of an access: by lane; NULL: this is none */
+    uint32_t bytes; /* of a lane's access; 0: of the whole instruction's, to be looked up */
+    uint32_t apart; /* a lane's dwords stand so many bytes apart; 0: they follow each other */
+    uint32_t size;  /* of the instruction's code */
+    /* AMD's, before the instruction is executed, within this process and during the call: */
+    const struct isa_inst *inst;
+    const struct isa_wave *scalars;
+    const struct isa_context *context; /* vector registers and LDS */
+    const struct isa_memory *memory;   /* of vector memory; else NULL */
+    const struct isa_scalar *scalar;   /* of scalar memory; else NULL */
+};
+
+struct execution_observer {
+    /* `wave` tells the wavefronts of a unit apart that live at the same time. */
+    void (*begin)(uint32_t unit, uint32_t wave, const struct observed_wavefront *what);
+    void (*step)(uint32_t unit, uint32_t wave, const struct observed_instruction *step);
+    void (*end)(uint32_t unit, uint32_t wave);
+};
+
+/* Before anything is executed: opens a recorder of `units` units by `open`, which sets
+ * `execution_observer`; at the other ranks of a run, one that sends what it hears to it. false:
+ * what `open` has returned. Pointers are not sent. */
+bool execution_observer_open(uint32_t units, bool (*open)(uint32_t units));
+
+extern const struct execution_observer *execution_observer
+    __attribute__((visibility("hidden")));
+
+#endif
