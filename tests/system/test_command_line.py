@@ -41,6 +41,7 @@ REFUSED = [
     (f"run {TINY} --record api=HERE/folder -- vectoradd", "exists already"),
     (f"run {TINY} --record api=HERE/file/t -- vectoradd", "Not a directory"),
     (f"run {TINY} --record instructions=HERE/file/t -- vectoradd", "Not a directory"),
+    (f"run {TINY} --record instructions=HERE/t -- vectoradd", "record its calls with"),
     (f"run {MEMTEST} --checkpoint HERE/no/c --checkpoint-at 10", "cannot write there"),
     (f"run {MEMTEST} --checkpoint HERE/c", "belong together"),
     (f"run {MEMTEST} --checkpoint HERE/c --checkpoint-at -1", "above 0"),

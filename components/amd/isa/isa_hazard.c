@@ -168,7 +168,7 @@ static uint32_t valu_classes(const struct isa_inst *inst)
     case ISA_OP_v_accvgpr_write_b32: /* alone writes accumulators of their own */
         return generation_of(inst) == CDNA1 ? VALU | ACC_WRITE : c;
     default:
-        return inst->format == ISA_VINTRP ? c | RELATIVE : c;
+        return c;
     }
 }
 

@@ -67,9 +67,8 @@ static bool reads_m0(const struct isa_inst *inst, const struct isa_table_row *ro
     }
     return row->type[1] == TYPE_REL || row->type[1] == TYPE_REL64 || row->kind == KIND_SRD
            || row->kind == KIND_LOADTID || row->kind == KIND_STORETID || row->kind == KIND_APPEND
-           || row->kind == KIND_CONSUME || row->format == ISA_VINTRP
-           || (inst->flags & (ISA_IS_GDS | ISA_IS_SYNC)) || row->kind == KIND_LOADLDS
-           || row->kind == KIND_STORELDS
+           || row->kind == KIND_CONSUME || (inst->flags & (ISA_IS_GDS | ISA_IS_SYNC))
+           || row->kind == KIND_LOADLDS || row->kind == KIND_STORELDS
            || (inst->unit == ISA_UNIT_VMEM && (inst->memory & ISA_MEM_LDS));
 }
 
