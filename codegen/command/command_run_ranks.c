@@ -72,7 +72,7 @@ static bool can_share(const struct options *o, unsigned number)
     if (o->record_instructions)
         return false;
     const char *refused = run_is_sampled(o)                        ? "--mode sampled"
-                          : o->kernels || o->interval || o->warmup ? "--kernels"
+                          : o->kernels || o->warmup ? "--kernels"
                                                                    : NULL;
     if (refused && number == 0)
         fprintf(stderr,

@@ -83,10 +83,10 @@ def test_programs_of_a_script_are_told_apart(tmp_path):
     assert len(set(hashes)) == 2  # of the programs, not of the shell
 
 
-def test_sample_refuses_several_processes(tmp_path):
-    heddle(f"sample {TINY} -- /bin/sh -c '{PROGRAM} two'", "several processes", status=1,
+def test_experiment_refuses_several_processes(tmp_path):
+    heddle(f"experiment {TINY} --kernels 1 -o {tmp_path}/e -- /bin/sh -c '{PROGRAM} two'", "several processes", status=1,
            env={"TMPDIR": str(tmp_path)})
-    assert not os.listdir(tmp_path)
+    assert os.listdir(tmp_path) == ["e"]
 
 
 def test_statically_linked_program_is_named(tmp_path):
@@ -385,14 +385,3 @@ def test_run_that_is_ended_by_a_limit_marks_what_has_not_ended(measure):
     assert done.stats["partial"] == "limit"
     assert "partial" not in first and second["partial"] is True
     assert second["cycles"] > 50000 and second["components"]
-
-
-def test_sample_ends_with_its_run(folders):
-    out, tmp = folders
-    words = with_usual_code([HEDDLE, "sample", TINY, "--", PROGRAM, "spin"])
-    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env={**os.environ, "TMPDIR": str(tmp)})
-    process.stderr.readline()
-    status, said = end(process, signal.SIGTERM)
-    assert status != 0 and "ended with status 143" in said
-    assert not os.listdir(tmp)
