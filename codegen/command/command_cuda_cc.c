@@ -272,20 +272,48 @@ const char *cuda_cc_temporary(struct cuda_cc *cc)
     return path;
 }
 
+/* Libraries of NVIDIA's that the source includes, and which are not there. */
+static void explain_libraries(struct cuda_cc *cc, const char *source)
+{
+    static const char *const names[] = {"thrust/",  "cub/",     "curand", "cublas", "cufft",
+                                        "cusparse", "cusolver", "cudnn",  "nvrtc",  "nccl"};
+    size_t size;
+    const char *text = cuda_cc_read(cc, source, &size);
+    for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
+        for (const char *at = text; (at = strstr(at, "#include")); at++) {
+            const char *name = at + strlen("#include");
+            name += strspn(name, " \t<\"");
+            if (strncmp(name, names[i], strlen(names[i])) != 0)
+                continue;
+            fprintf(
+                stderr,
+                "heddle cuda-cc: '%s' includes %.*s, a library of NVIDIA's that heddle does not "
+                "have; nvcc's programs with headers only run as they are (-cudart shared)\n",
+                source, (int)strcspn(names[i], "/"), names[i]);
+            break;
+        }
+}
+
 static bool compile(struct cuda_cc *cc, const char *source)
 {
-    const char *ptx = cc->only_ptx ? cc->output : cuda_cc_temporary(cc);
+    const char *ptx = !cc->only_ptx ? cuda_cc_temporary(cc)
+                      : cc->output  ? cc->output
+                                    : named_after(cc, source, ".ptx");
     if (access(source, R_OK) != 0) {
         fprintf(stderr, "heddle cuda-cc: cannot read '%s': %s\n", source, strerror(errno));
         return false;
     }
+    if (!ptx || !compile_device(cc, source, ptx)) {
+        explain_libraries(cc, source);
+        return false;
+    }
     if (cc->only_ptx)
-        return compile_device(cc, source, ptx ? ptx : named_after(cc, source, ".ptx"));
+        return true;
     const char *fatbin = cuda_cc_temporary(cc);
     const char *object = !cc->only_objects ? cuda_cc_temporary(cc)
                          : cc->output      ? cc->output
                                            : named_after(cc, source, ".o");
-    if (!ptx || !fatbin || !object || !compile_device(cc, source, ptx)
+    if (!fatbin || !object || !(cc->relocatable || cuda_cc_is_complete(cc, ptx))
         || !(cc->relocatable ? cuda_cc_make_bitcode : cuda_cc_write_fatbin)(cc, ptx, fatbin)
         || !compile_host(cc, source, fatbin, object))
         return false;

@@ -35,6 +35,8 @@ bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbi
 
 /* Bitcode of a source in LLVM's language, for objects that are linked later. Changes the source. */
 bool cuda_cc_make_bitcode(struct cuda_cc *cc, const char *source, const char *path);
+/* Does the PTX define all that it uses? If not, it was said what is missing. */
+bool cuda_cc_is_complete(struct cuda_cc *cc, const char *ptx);
 /* Device code of relocatable objects, as one program: adds an object to `objects`, which registers
  * it. Does nothing where there are no such objects. */
 bool cuda_cc_link_device(struct cuda_cc *cc);

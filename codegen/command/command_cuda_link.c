@@ -4,11 +4,14 @@
  * has the object's own, __cudaRegisterLinkedBinary...(). Here clang links the bitcode of all and
  * makes PTX of it; a further object has that, and those functions, which register all under one
  * binary. */
-#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codegen/command/command_cuda_cc.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/input.h"
 
 /* What an object has: its name, and a file with its bitcode. */
 struct unit {
@@ -16,43 +19,31 @@ struct unit {
 };
 typedef VECTOR(struct unit) units;
 
-/* The bytes of an ELF file's section; NULL: it has none. */
-static const char *find_section(const char *bytes, size_t size, const char *name, size_t *length)
+/* The bytes of a section; NULL: the file has none of the name. */
+static const char *find_section(Elf *file, const char *name, size_t *length)
 {
-    Elf64_Ehdr header;
-    if (size < sizeof header || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+    size_t names;
+    GElf_Shdr header;
+    if (elf_kind(file) != ELF_K_ELF || elf_getshdrstrndx(file, &names) != 0)
         return NULL;
-    memcpy(&header, bytes, sizeof header);
-    size_t table = (size_t)header.e_shnum * sizeof(Elf64_Shdr);
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr)
-        || header.e_shstrndx >= header.e_shnum || header.e_shoff > size
-        || table > size - header.e_shoff)
-        return NULL;
-    Elf64_Shdr names, section;
-    memcpy(&names, bytes + header.e_shoff + header.e_shstrndx * sizeof names, sizeof names);
-    for (uint32_t i = 0; i < header.e_shnum; i++) {
-        memcpy(&section, bytes + header.e_shoff + i * sizeof section, sizeof section);
-        size_t at = names.sh_offset + section.sh_name;
-        if (at >= size || strncmp(bytes + at, name, size - at) != 0 || section.sh_offset > size
-            || section.sh_size > size - section.sh_offset)
-            continue;
-        *length = section.sh_size;
-        return bytes + section.sh_offset;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(file, section));) {
+        const char *its =
+            gelf_getshdr(section, &header) ? elf_strptr(file, names, (size_t)header.sh_name) : NULL;
+        Elf_Data *data = its && strcmp(its, name) == 0 ? elf_rawdata(section, NULL) : NULL;
+        if (data && data->d_buf) {
+            *length = data->d_size;
+            return data->d_buf;
+        }
     }
     return NULL;
 }
 
 /* Takes the bitcode of an object, if it has some. */
-static bool take_object(struct cuda_cc *cc, const char *path, units *found)
+static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *found)
 {
-    size_t size, code_size, id_size;
-    if (strcmp(path, "-") == 0)
-        return true;
-    const char *bytes = cuda_cc_read(cc, path, &size);
-    if (!bytes)
-        return false;
-    const char *code = find_section(bytes, size, "__nv_relfatbin", &code_size);
-    const char *id = find_section(bytes, size, "__nv_module_id", &id_size);
+    size_t code_size, id_size;
+    const char *code = find_section(file, "__nv_relfatbin", &code_size);
+    const char *id = find_section(file, "__nv_module_id", &id_size);
     if (!code || !id)
         return true;
     if (code_size < 4 || memcmp(code, "BC\xc0\xde", 4) != 0) {
@@ -67,6 +58,58 @@ static bool take_object(struct cuda_cc *cc, const char *path, units *found)
     if (!unit.bitcode || emit_write_bytes(unit.bitcode, code, code_size) == EMIT_FAILED)
         return false;
     vector_push(cc->c->arena, found, unit);
+    return true;
+}
+
+/* An object, or all of an archive's. */
+static bool take_file(struct cuda_cc *cc, const char *path, units *found)
+{
+    if (strcmp(path, "-") == 0)
+        return true;
+    FILE *opened = input_open("cuda-cc", path, INPUT_BYTES);
+    if (!opened || elf_version(EV_CURRENT) == EV_NONE)
+        return false;
+    Elf *file = elf_begin(fileno(opened), ELF_C_READ, NULL), *member;
+    bool good = true;
+    if (elf_kind(file) == ELF_K_AR) {
+        for (Elf_Cmd next = ELF_C_READ; good && (member = elf_begin(fileno(opened), next, file));) {
+            good = take_object(cc, path, member, found);
+            next = elf_next(member);
+            elf_end(member);
+        }
+    } else {
+        good = take_object(cc, path, file, found);
+    }
+    elf_end(file);
+    fclose(opened);
+    return good;
+}
+
+/* Archives that -l names, in folders of -L; a shared library of the name goes first. */
+static bool take_libraries(struct cuda_cc *cc, units *found)
+{
+    const words *all = &cc->link;
+    for (size_t i = 0; i < all->count; i++) {
+        const char *name = all->items[i];
+        if (strncmp(name, "-l", 2) != 0 || (name[2] == '\0' && i + 1 == all->count))
+            continue;
+        name = name[2] ? name + 2 : all->items[i + 1];
+        for (size_t k = 0; k < all->count; k++) {
+            const char *folder = all->items[k];
+            if (strncmp(folder, "-L", 2) != 0 || (folder[2] == '\0' && k + 1 == all->count))
+                continue;
+            folder = folder[2] ? folder + 2 : all->items[k + 1];
+            const char *shared = arena_printf(cc->c->arena, "%s/lib%s.so", folder, name),
+                       *archive = arena_printf(cc->c->arena, "%s/lib%s.a", folder, name);
+            if (access(shared, R_OK) == 0)
+                break;
+            if (access(archive, R_OK) != 0)
+                continue;
+            if (!take_file(cc, archive, found))
+                return false;
+            break;
+        }
+    }
     return true;
 }
 
@@ -208,15 +251,18 @@ bool cuda_cc_link_device(struct cuda_cc *cc)
 {
     units all = {0};
     for (size_t i = 0; i < cc->objects.count; i++)
-        if (!take_object(cc, cc->objects.items[i], &all))
+        if (!take_file(cc, cc->objects.items[i], &all))
             return false;
+    if (!take_libraries(cc, &all))
+        return false;
     if (all.count == 0)
         return true;
     const char *ptx = cuda_cc_temporary(cc), *fatbin = cuda_cc_temporary(cc),
                *source = cuda_cc_temporary(cc),
                *object = cc->only_device_link && cc->output ? cc->output : cuda_cc_temporary(cc);
     if (!ptx || !fatbin || !source || !object || !link_bitcode(cc, &all, ptx)
-        || !cuda_cc_write_fatbin(cc, ptx, fatbin) || !write_registration(cc, &all, fatbin, source))
+        || !cuda_cc_is_complete(cc, ptx) || !cuda_cc_write_fatbin(cc, ptx, fatbin)
+        || !write_registration(cc, &all, fatbin, source))
         return false;
     const char *const compiling[] = {CUDA_CC_COMPILER, "-x", "c",   "-w", "-fPIC", "-O1", "-c",
                                      source,           "-o", object};

@@ -3,9 +3,13 @@
 #include "check_code.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "finding.h"
 #include "line_table.h"
@@ -79,24 +83,54 @@ static struct line_bytes section(const uint8_t *file, uint64_t size, const Elf64
     return (struct line_bytes){0};
 }
 
-void check_code(uint64_t address, const void *bytes, uint64_t size)
+static bool read_head(const uint8_t *file, uint64_t size, Elf64_Ehdr *head)
 {
-    const uint8_t *file = bytes;
-    Elf64_Ehdr head;
-    if (!finding_wanted_any() || size < sizeof head)
-        return;
-    memcpy(&head, file, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
-        return;
-    add_segments(address, file, size, &head);
+    if (size < sizeof *head)
+        return false;
+    memcpy(head, file, sizeof *head);
+    return memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == ELFCLASS64;
+}
+
+static void add_lines(uint64_t address, const uint8_t *file, uint64_t size, const Elf64_Ehdr *head)
+{
     codes = realloc(codes, (code_count + 1) * sizeof *codes);
     if (!codes)
         die("out of memory for checks");
-    const struct line_sections sections = {.line = section(file, size, &head, ".debug_line"),
-                                           .line_str = section(file, size, &head, ".debug_line_str"),
-                                           .str = section(file, size, &head, ".debug_str")};
+    const struct line_sections sections = {.line = section(file, size, head, ".debug_line"),
+                                           .line_str =
+                                               section(file, size, head, ".debug_line_str"),
+                                           .str = section(file, size, head, ".debug_str")};
     codes[code_count] = (struct code){.address = address};
     line_table_read(&codes[code_count++].lines, &sections);
+}
+
+void check_code(uint64_t address, const void *bytes, uint64_t size)
+{
+    Elf64_Ehdr head;
+    if (!finding_wanted_any() || !read_head(bytes, size, &head))
+        return;
+    add_segments(address, bytes, size, &head);
+    add_lines(address, bytes, size, &head);
+}
+
+void check_host_code(uint64_t address, const char *path)
+{
+    struct stat facts;
+    Elf64_Ehdr head;
+    for (size_t i = 0; i < code_count; i++)
+        if (codes[i].address == address || codes[i].address == 0)
+            return; /* at 0: a program that is not moved */
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    size_t size = fstat(file, &facts) == 0 ? (size_t)facts.st_size : 0;
+    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    close(file);
+    if (bytes == MAP_FAILED)
+        return;
+    if (read_head(bytes, size, &head))
+        add_lines(head.e_type == ET_DYN ? address : 0, bytes, size, &head);
+    munmap(bytes, size);
 }
 
 void check_constant(uint64_t address, uint64_t size)

@@ -1,5 +1,6 @@
 /* What checks know of the program's code and constants beside what is simulated: the lines of its
- * source, and which memory kernels may only read. Front ends tell the driver, and that tells here. */
+ * source, and which memory kernels may only read. Front ends tell the driver, and that tells here.
+ */
 #ifndef HEDDLE_CHECKS_CHECK_CODE_H
 #define HEDDLE_CHECKS_CHECK_CODE_H
 
@@ -9,6 +10,8 @@
 
 /* The ELF file of code that lies at `address`; it is not needed any more after the call. */
 void check_code(uint64_t address, const void *file, uint64_t size);
+/* An ELF file that the host has loaded at `address`, for the lines of its source. Again: nothing. */
+void check_host_code(uint64_t address, const char *path);
 /* A variable that only the host changes. */
 void check_constant(uint64_t address, uint64_t size);
 /* Code or constants that lay there are gone. */

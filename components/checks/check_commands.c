@@ -20,7 +20,7 @@ struct ticket {
 
 static struct ticket *tickets; /* by ticket */
 static uint64_t ticket_room;
-static struct before host;   /* what the program knows to be over */
+static struct before host;    /* what the program knows to be over */
 static struct before *queues; /* what was given to each, with what that waits for */
 static uint32_t queue_room;
 static uint32_t **starts, *start_counts, *start_rooms, gpu_room; /* commands by GPU */
@@ -102,12 +102,12 @@ void check_command_starts(uint32_t gpu, uint64_t ticket)
         start_rooms = grown_32(start_rooms, &rooms, gpu, sizeof *start_rooms);
         starts = grown_32(starts, &gpu_room, gpu, sizeof(uint32_t *));
     }
-    starts[gpu] =
-        grown_32(starts[gpu], &start_rooms[gpu], start_counts[gpu], sizeof *starts[gpu]);
+    starts[gpu] = grown_32(starts[gpu], &start_rooms[gpu], start_counts[gpu], sizeof *starts[gpu]);
     starts[gpu][start_counts[gpu]++] = ticket < ticket_room ? tickets[ticket].command : 0;
 }
 
 uint32_t check_command_of(uint32_t gpu, uint32_t dispatch)
 {
-    return gpu < gpu_room && dispatch < start_counts[gpu] ? starts[gpu][dispatch] : 0;
+    uint32_t known = gpu < gpu_room && dispatch < start_counts[gpu] ? starts[gpu][dispatch] : 0;
+    return known ? known : RACE_UNKNOWN | (gpu & 127) << 24 | (dispatch & 0xffffff);
 }

@@ -1,6 +1,6 @@
-/* The order of the program's commands, as its calls make it: commands of one queue follow each other,
- * a command follows what the program has waited for before the call, and barriers wait for tickets.
- * The driver tells; the check of races asks. */
+/* The order of the program's commands, as its calls make it: commands of one queue follow each
+ * other, a command follows what the program has waited for before the call, and barriers wait for
+ * tickets. The driver tells; the check of races asks. */
 #ifndef HEDDLE_CHECKS_CHECK_COMMANDS_H
 #define HEDDLE_CHECKS_CHECK_COMMANDS_H
 
@@ -14,8 +14,8 @@ void check_command_seen(uint64_t ticket);
 /* A launch goes to a GPU: the next one there. */
 void check_command_starts(uint32_t gpu, uint64_t ticket);
 
-/* Number of the command (race_order.h) whose launch was the `dispatch`-th of a GPU, from 0; 0: not
- * known, and taken for ordered. */
+/* Number of the command (race_order.h) whose launch was the `dispatch`-th of a GPU, from 0; with
+ * RACE_UNKNOWN where the driver has told of none. */
 uint32_t check_command_of(uint32_t gpu, uint32_t dispatch);
 
 #endif

@@ -20,13 +20,8 @@
 
 /* What the program is checked for, in the order in which checks hear of things. */
 static const struct check *const checks[] = {
-    &check_races,
-    &check_lds,
-    &check_readonly,
-    &check_uninitialised,
-    &hazards_check,
-    &barriers_check,
-    NULL, /* the end */
+    &check_races,    &check_lds, &check_readonly, &check_uninitialised, &hazards_check,
+    &barriers_check, &stack_check, NULL, /* the end */
 };
 
 enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
@@ -156,7 +151,7 @@ const struct check_group *check_group_of(const struct check_wave *wave)
     return &groups[wave->group];
 }
 
-/* ---- who and where ---- */
+/* ---- places ---- */
 
 static void copy_text(char *to, const char *from)
 {

@@ -41,7 +41,7 @@ struct check {
     void (*finish)(void); /* the run is over: what is left is reported */
 };
 
-extern const struct check hazards_check, barriers_check;
+extern const struct check hazards_check, barriers_check, stack_check;
 
 /* Memory of a check for each slot; it is not cleared. */
 void *check_slot_memory(void **memory, uint32_t slot, size_t bytes);
@@ -49,7 +49,7 @@ void *check_slot_memory(void **memory, uint32_t slot, size_t bytes);
 /* Before anything is executed, on a platform of so many instances. */
 void checks_open(uint32_t instances);
 
-/* Fills in who executes the instruction at `pc`. */
+/* Fills in what the wavefront does at `pc`. */
 void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst,
                  uint32_t lane, struct finding_place *place);
 /* Fills in the space, the address and the memory of a finding. */

@@ -155,8 +155,10 @@ bool finding_open(const char *text)
 
 /* ---- reports ---- */
 
-static uint64_t key_of(enum finding_kind kind, uint64_t first, uint64_t second)
+/* The same for both orders of the places. */
+static uint64_t key_of(enum finding_kind kind, uint64_t one, uint64_t other)
 {
+    uint64_t first = one < other ? one : other, second = one < other ? other : one;
     return hash_multiply(hash_multiply(first + 1) ^ (second << 8 | (uint64_t)kind)) | 1;
 }
 
@@ -174,7 +176,7 @@ bool finding_seen(enum finding_kind kind, uint64_t first, uint64_t second)
     uint32_t at = *find(key_of(kind, first, second));
     if (at)
         reports[at - 1].count++;
-    return at != 0 || report_count == TABLE / 2; /* so many that more help nobody */
+    return at != 0 || report_count == TABLE / 2; /* so many that more are no help */
 }
 
 static bool is_suppressed(const struct finding *f)
@@ -195,8 +197,8 @@ static bool is_suppressed(const struct finding *f)
 
 void finding_report(const struct finding *f)
 {
-    uint64_t key = key_of(f->kind, f->places > 0 ? f->place[0].pc : 0,
-                          f->places > 1 ? f->place[1].pc : 0);
+    uint64_t key =
+        key_of(f->kind, f->places > 0 ? f->place[0].pc : 0, f->places > 1 ? f->place[1].pc : 0);
     bool known = f->places > 0 && f->place[0].pc
                  && finding_seen(f->kind, f->place[0].pc, f->places > 1 ? f->place[1].pc : 0);
     if (known || !wanted[facts[f->kind].check])
@@ -267,8 +269,8 @@ void finding_print(void)
         fprintf(stderr, "heddle: %" PRIu64 " findings are suppressed\n", suppressed_count);
     for (size_t i = 0; i < rule_count; i++) {
         if (!rules[i].count)
-            fprintf(stderr, "heddle: note: nothing was suppressed by '%s; %s; %s'\n",
-                    rules[i].kind, rules[i].kernel, rules[i].source);
+            fprintf(stderr, "heddle: note: nothing was suppressed by '%s; %s; %s'\n", rules[i].kind,
+                    rules[i].kernel, rules[i].source);
     }
 }
 

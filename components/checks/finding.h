@@ -2,9 +2,9 @@
  * pair of places, with counts, and printed at the end.
  *
  * A check calls finding_report() as often as it sees something; only the first of each kind and
- * pair of instructions is kept whole. Reports come in the order in which they were made first, which
- * is the same in each run. All calls come from one thread at a time. Nothing here changes what is
- * simulated. */
+ * pair of instructions is kept whole. Reports come in the order in which they were made first,
+ * which is the same in each run. All calls come from one thread at a time. Nothing here changes
+ * what is simulated. */
 #ifndef HEDDLE_CHECKS_FINDING_H
 #define HEDDLE_CHECKS_FINDING_H
 
@@ -35,7 +35,7 @@ enum finding_kind {
 enum { FINDING_TEXT = 160 };
 #define FINDING_NO_LANE UINT32_MAX
 
-/* Who did something. Of a call of the host `kernel` is "" and `text` names the call. */
+/* What did something, and where. Of a call of the host `kernel` is "" and `text` names the call. */
 struct finding_place {
     char kernel[FINDING_TEXT]; /* as people call it */
     char text[FINDING_TEXT];   /* the instruction, or the call: "hipFree()" */
@@ -54,8 +54,8 @@ struct finding {
     uint32_t places; /* 0 to 2; the one that was seen first comes first */
     struct finding_place place[2];
     enum finding_space space;
-    uint64_t address;            /* of `space`: LDS and private memory count from 0 */
-    char memory[FINDING_TEXT];   /* global: where it lies, as program_describe() says */
+    uint64_t address;              /* of `space`: LDS and private memory count from 0 */
+    char memory[FINDING_TEXT];     /* global: where it lies, as program_describe() says */
     char detail[2 * FINDING_TEXT]; /* one more sentence, or "" */
 };
 

@@ -7,15 +7,31 @@
 
 #include "runtime/engine/bug.h"
 
-enum { FILES = 4096, FORMATS = 16, VERSION_FILES = 5 };
+enum { FILES = 4096, FOLDERS = 256, FORMATS = 16, VERSION_FILES = 5 };
 
 /* DWARF 7.5.6 and 7.22. */
-enum { FORM_STRING = 0x08, FORM_BLOCK = 0x09, FORM_DATA1 = 0x0b, FORM_DATA2 = 0x05,
-       FORM_DATA4 = 0x06, FORM_DATA8 = 0x07, FORM_STRP = 0x0e, FORM_UDATA = 0x0f,
-       FORM_DATA16 = 0x1e, FORM_LINE_STRP = 0x1f };
-enum { CONTENT_PATH = 1 };
-enum { OP_EXTENDED, OP_COPY, OP_ADVANCE_PC, OP_ADVANCE_LINE, OP_SET_FILE, OP_CONST_ADD_PC = 8,
-       OP_FIXED_ADVANCE_PC = 9 };
+enum {
+    FORM_STRING = 0x08,
+    FORM_BLOCK = 0x09,
+    FORM_DATA1 = 0x0b,
+    FORM_DATA2 = 0x05,
+    FORM_DATA4 = 0x06,
+    FORM_DATA8 = 0x07,
+    FORM_STRP = 0x0e,
+    FORM_UDATA = 0x0f,
+    FORM_DATA16 = 0x1e,
+    FORM_LINE_STRP = 0x1f
+};
+enum { CONTENT_PATH = 1, CONTENT_FOLDER = 2 };
+enum {
+    OP_EXTENDED,
+    OP_COPY,
+    OP_ADVANCE_PC,
+    OP_ADVANCE_LINE,
+    OP_SET_FILE,
+    OP_CONST_ADD_PC = 8,
+    OP_FIXED_ADVANCE_PC = 9
+};
 enum { EXTENDED_END = 1, EXTENDED_ADDRESS = 2 };
 
 struct reader {
@@ -27,6 +43,9 @@ struct program {
     const struct line_sections *sections;
     struct line_table *table;
     uint32_t file[FILES]; /* offsets of names */
+    bool foreign[FILES];  /* a header of the toolchain's */
+    bool folder[FOLDERS]; /* the same of folders */
+    unsigned folders;
     unsigned files, first; /* number of the first file */
     unsigned version, offset_bytes, least, range, base;
     int line_base;
@@ -78,7 +97,19 @@ static const char *text_at(const struct line_bytes *section, uint64_t offset)
     return r.at < r.end ? take_text(&r) : "";
 }
 
-static void add_file(struct program *p, const char *path)
+static bool is_foreign(const char *path)
+{
+    return strncmp(path, "/usr/", 5) == 0 || strncmp(path, "/opt/", 5) == 0;
+}
+
+static void add_folder(struct program *p, const char *path)
+{
+    if (p->folders < FOLDERS)
+        p->folder[p->folders++] = is_foreign(path);
+}
+
+/* `folder`: its number. */
+static void add_file(struct program *p, const char *path, uint64_t folder)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -89,12 +120,14 @@ static void add_file(struct program *p, const char *path)
     if (!p->table->names)
         die("out of memory for lines of source");
     memcpy(p->table->names + p->table->name_bytes, name, size);
+    p->foreign[p->files] =
+        is_foreign(path) || (*path != '/' && folder < p->folders && p->folder[folder]);
     p->file[p->files++] = (uint32_t)p->table->name_bytes;
     p->table->name_bytes += size;
 }
 
-/* A value of an entry; the text, if it is one. */
-static const char *take_form(struct program *p, struct reader *r, uint64_t form)
+/* A value of an entry: the text, if it is one, or the number. */
+static const char *take_form(struct program *p, struct reader *r, uint64_t form, uint64_t *number)
 {
     switch (form) {
     case FORM_STRING:
@@ -104,15 +137,15 @@ static const char *take_form(struct program *p, struct reader *r, uint64_t form)
     case FORM_STRP:
         return text_at(&p->sections->str, take(r, p->offset_bytes));
     case FORM_UDATA:
-        take_leb(r, false);
+        *number = take_leb(r, false);
         return "";
     case FORM_DATA1:
     case FORM_DATA2:
-        take(r, form == FORM_DATA1 ? 1 : 2);
+        *number = take(r, form == FORM_DATA1 ? 1 : 2);
         return "";
     case FORM_DATA4:
     case FORM_DATA8:
-        take(r, form == FORM_DATA4 ? 4 : 8);
+        *number = take(r, form == FORM_DATA4 ? 4 : 8);
         return "";
     case FORM_DATA16:
         take(r, 8);
@@ -124,8 +157,8 @@ static const char *take_form(struct program *p, struct reader *r, uint64_t form)
     }
 }
 
-/* Folders or files of version 5; only the names of files are kept. */
-static void read_entries(struct program *p, struct reader *r, bool keep)
+/* Folders or files of version 5. */
+static void read_entries(struct program *p, struct reader *r, bool files)
 {
     uint64_t form[FORMATS], content[FORMATS];
     unsigned formats = (unsigned)take(r, 1);
@@ -135,11 +168,17 @@ static void read_entries(struct program *p, struct reader *r, bool keep)
         form[i] = take_leb(r, false);
     }
     for (uint64_t left = take_leb(r, false); left && !r->bad; left--) {
+        const char *path = "";
+        uint64_t folder = FOLDERS, number = 0;
         for (unsigned i = 0; i < formats && !r->bad; i++) {
-            const char *text = take_form(p, r, form[i]);
-            if (keep && content[i] == CONTENT_PATH)
-                add_file(p, text);
+            const char *text = take_form(p, r, form[i], &number);
+            path = content[i] == CONTENT_PATH ? text : path;
+            folder = content[i] == CONTENT_FOLDER ? number : folder;
         }
+        if (files)
+            add_file(p, path, folder);
+        else
+            add_folder(p, path);
     }
 }
 
@@ -151,20 +190,24 @@ static void read_files(struct program *p, struct reader *r)
         read_entries(p, r, true);
         return;
     }
-    while (!r->bad && *take_text(r)) /* folders */
-        ;
+    add_folder(p, "");
+    for (const char *path = take_text(r); *path && !r->bad; path = take_text(r))
+        add_folder(p, path);
     for (const char *name = take_text(r); *name && !r->bad; name = take_text(r)) {
-        add_file(p, name);
-        for (unsigned i = 0; i < 3; i++)
+        add_file(p, name, take_leb(r, false));
+        for (unsigned i = 0; i < 2; i++)
             take_leb(r, false);
     }
 }
 
-static void add_row(struct program *p, uint64_t address, uint64_t line, uint64_t file)
+/* What the compiler made, and what comes from headers of the toolchain, belongs to the line before.
+ */
+static void add_row(struct program *p, uint64_t address, uint64_t line, uint64_t file, bool ends)
 {
     struct line_table *t = p->table;
-    if (file - p->first >= p->files)
+    if (file - p->first >= p->files || (!ends && (!line || p->foreign[file - p->first])))
         return;
+    line = ends ? 0 : line;
     if (t->count == t->room) {
         t->room = t->room ? 2 * t->room : 256;
         t->rows = realloc(t->rows, t->room * sizeof *t->rows);
@@ -187,7 +230,7 @@ static void run_extended(struct program *p, struct reader *r, struct state *s)
         return;
     }
     if (operation == EXTENDED_END) {
-        add_row(p, s->address, 0, s->file);
+        add_row(p, s->address, 0, s->file, true);
         *s = (struct state){0, 1, 1};
     }
     for (; size > 1 && !r->bad; size--)
@@ -198,7 +241,7 @@ static void run_standard(struct program *p, struct reader *r, struct state *s, u
 {
     switch (operation) {
     case OP_COPY:
-        add_row(p, s->address, s->line, s->file);
+        add_row(p, s->address, s->line, s->file, false);
         break;
     case OP_ADVANCE_PC:
         s->address += take_leb(r, false) * p->least;
@@ -230,7 +273,7 @@ static void run(struct program *p, struct reader *r)
             unsigned step = operation - p->base;
             s.address += step / p->range * p->least;
             s.line += (uint64_t)(int64_t)(p->line_base + (int)(step % p->range));
-            add_row(p, s.address, s.line, s.file);
+            add_row(p, s.address, s.line, s.file, false);
         } else if (operation == OP_EXTENDED) {
             run_extended(p, r, &s);
         } else {
@@ -258,7 +301,7 @@ static void read_program(struct program *p, struct reader *r)
     p->lengths = r->at;
     for (unsigned i = 1; i < p->base; i++)
         take(r, 1);
-    p->files = 0;
+    p->files = p->folders = 0;
     read_files(p, r);
     if (r->bad || !p->range || !p->base || code < r->at)
         return;

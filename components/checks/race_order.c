@@ -100,7 +100,7 @@ uint32_t race_command(uint32_t queue, const uint32_t *after, uint32_t queues)
 
 bool race_command_before(uint32_t first, uint32_t second)
 {
-    if (!first || !second) /* one that nothing is known of */
+    if ((first | second) & RACE_UNKNOWN)
         return first != second;
     const struct command *a = &commands[first - 1], *b = &commands[second - 1];
     return a->queue < b->queues && b->after[a->queue] >= a->place;
@@ -125,9 +125,8 @@ uint32_t race_command_of(race_id id)
 
 void race_wave_begin(struct race_wave *w, uint32_t group, uint32_t number)
 {
-    *w = (struct race_wave){.id = group << RACE_GROUP_BITS | number,
-                            .command = group_commands[group],
-                            .clock = 1};
+    *w = (struct race_wave){
+        .id = group << RACE_GROUP_BITS | number, .command = group_commands[group], .clock = 1};
 }
 
 void race_wave_end(struct race_wave *w)

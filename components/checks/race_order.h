@@ -19,6 +19,8 @@
 #include <stdint.h>
 
 enum { RACE_GROUP_BITS = 5, RACE_GROUP = 1 << RACE_GROUP_BITS };
+/* Set in the number of a command of which nothing is known: it is ordered with all others. */
+#define RACE_UNKNOWN ((uint32_t)1 << 31)
 
 /* A wavefront for ever: work-group's number << RACE_GROUP_BITS | its number there. 0: none. */
 typedef uint32_t race_id;
@@ -68,10 +70,10 @@ void race_fence(struct race_wave *w);
 /* The wavefront writes the atomic at `address`; `adds`: it reads it, too, so that what was released
  * there before stays. */
 void race_release(struct race_wave *w, uint64_t address, bool adds);
-/* It reads the atomic; what was released there counts from the next race_acquire() on. */
+/* The wavefront reads the atomic; what was released there counts from the next race_acquire() on. */
 void race_hear(struct race_wave *w, uint64_t address);
-/* Does what was released at an atomic that it has read, and not acquired, say that `id` did so before?
- * That orders stores: they wait for what was read. */
+/* Does what was released at an atomic that it has read, and not acquired, say that `id` did so
+ * before? That orders stores: they wait for what was read. */
 bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock);
 bool race_has_heard(const struct race_wave *w, uint64_t address);
 /* `near`: only from wavefronts of its own work-group. */

@@ -57,12 +57,11 @@ static bool conflict(enum race_use a, enum race_use b)
 {
     bool writes = (a | b) & RACE_WRITE, atomics = a & b & RACE_ATOMIC_READ;
     bool releases = a == RACE_RELEASE && b == RACE_RELEASE;
-    bool doubted = releases || (a == RACE_STORE && b == RACE_ATOMIC_READ)
-                   || (b == RACE_STORE && a == RACE_ATOMIC_READ)
-                   || (a == RACE_RELEASE && b & RACE_ATOMIC_READ)
-                   || (b == RACE_RELEASE && a & RACE_ATOMIC_READ)
-                   || (a == RACE_COMPARE && b == RACE_READ)
-                   || (b == RACE_COMPARE && a == RACE_READ);
+    bool doubted =
+        releases || (a == RACE_STORE && b == RACE_ATOMIC_READ)
+        || (b == RACE_STORE && a == RACE_ATOMIC_READ) || (a == RACE_RELEASE && b & RACE_ATOMIC_READ)
+        || (b == RACE_RELEASE && a & RACE_ATOMIC_READ) || (a == RACE_COMPARE && b == RACE_READ)
+        || (b == RACE_COMPARE && a == RACE_READ);
     return writes && !atomics && !doubted;
 }
 
@@ -131,8 +130,8 @@ static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t
     uint32_t value = 0;
     if (e->data)
         memcpy(&value, e->data + offset, bytes);
-    bool same = e->data && c->value == value && may_be_atomic(e->use)
-                && may_be_atomic(c->write_use);
+    bool same =
+        e->data && c->value == value && may_be_atomic(e->use) && may_be_atomic(c->write_use);
     if (c->write.id && c->write.id != own.id && !same)
         check(e, &c->write, c->write_use);
     if (c->more) {
@@ -266,21 +265,6 @@ void race_clear_flat(struct race_memory *memory, uint64_t bytes)
         memset(memory->flat, 0, before * sizeof *memory->flat);
     }
     memory->flat_bytes = cells > before ? bytes : memory->flat_bytes;
-}
-
-void race_clear(struct race_memory *memory, uint64_t address, uint64_t bytes)
-{
-    for (uint64_t page = address >> RACE_PAGE_BITS;
-         memory->room && page <= (address + bytes - 1) >> RACE_PAGE_BITS; page++) {
-        uint32_t slot = page_slot(memory, page);
-        for (unsigned i = 0; memory->page[slot] && i < CELLS; i++) {
-            uint64_t at = (page << RACE_PAGE_BITS) + 4 * i;
-            if (at < address || at >= address + bytes)
-                continue;
-            more_give(&memory->cells[slot][i]);
-            memory->cells[slot][i] = (struct race_cell){0};
-        }
-    }
 }
 
 void race_release_memory(struct race_memory *memory)

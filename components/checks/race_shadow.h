@@ -1,4 +1,4 @@
-/* Shadow memory of the check of races: who accessed each byte last.
+/* Shadow memory of the check of races: what accessed each byte last.
  *
  * A cell stands for a dword, and has four cells of its own once a part of it was accessed alone. It
  * keeps the last write, and what has read or updated the bytes since without being ordered: so many
@@ -18,11 +18,11 @@
 
 enum { RACE_KEPT = 8, RACE_PAGE_BITS = 12 };
 
-/* Bits: it writes, it is an atomic; a plain store that may be an atomic one; that may release. Atomics
- * do not race with each other, and what may be one is given the benefit of the doubt: a store against
- * atomic reads and a store of what is there already, and one right behind a fence against all that
- * may be atomics. A compare-and-swap does not race
- * with plain reads: compilers begin its loops with one. */
+/* Bits: it writes, it is an atomic; a plain store that may be an atomic one; that may release.
+ * Atomics do not race with each other, and what may be one is given the benefit of the doubt: a
+ * store against atomic reads and a store of what is there already, and one right behind a fence
+ * against all that may be atomics. A compare-and-swap does not race with plain reads: compilers
+ * begin its loops with one. */
 enum race_use {
     RACE_READ = 0,
     RACE_WRITE = 1,
@@ -74,8 +74,6 @@ struct race_event {
 void race_touch(struct race_memory *memory, const struct race_event *event);
 /* Nothing was accessed in the first `bytes`, which become flat memory. */
 void race_clear_flat(struct race_memory *memory, uint64_t bytes);
-/* The memory of [address, address + bytes) is another's from here on. */
-void race_clear(struct race_memory *memory, uint64_t address, uint64_t bytes);
 void race_release_memory(struct race_memory *memory);
 
 #endif

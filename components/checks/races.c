@@ -32,9 +32,10 @@ struct past {
 
 struct live_wave {
     struct race_wave race;
-    bool vm, lgkm;     /* accesses that no s_waitcnt has waited for */
-    bool fenced;       /* nothing was written since the last fence */
-    bool wrote_back;   /* buffer_wbl2 since */
+    bool vm, lgkm;   /* accesses that no s_waitcnt has waited for */
+    bool wrote;      /* since the last fence, */
+    bool fenced;     /* or before it, and nothing since */
+    bool wrote_back; /* buffer_wbl2 since */
 };
 
 struct live_group {
@@ -247,7 +248,7 @@ static bool has_scopes(const struct observed_instruction *s)
 static enum race_use atomic_use(enum isa_atomic operation)
 {
     return operation == ISA_ATOMIC_CMPSWAP || operation == ISA_ATOMIC_FCMPSWAP ? RACE_COMPARE
-                                                                             : RACE_ATOMIC_WRITE;
+                                                                               : RACE_ATOMIC_WRITE;
 }
 
 static enum race_use use_of(const struct live_wave *w, const struct observed_instruction *s,
@@ -264,6 +265,12 @@ static enum race_use use_of(const struct live_wave *w, const struct observed_ins
     if (kind == ISA_MEMORY_LOAD)
         return is_atomic ? RACE_ATOMIC_READ : RACE_READ;
     return is_atomic ? RACE_ATOMIC_WRITE : has_scopes(s) ? RACE_WRITE : store_use(w);
+}
+
+static void note_kind(struct live_wave *w, enum isa_memory_kind kind)
+{
+    w->wrote |= kind != ISA_MEMORY_LOAD;
+    w->fenced &= kind == ISA_MEMORY_LOAD;
 }
 
 /* ---- LDS ---- */
@@ -317,7 +324,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
         }
     }
     w->lgkm = true;
-    w->fenced &= local.kind == ISA_MEMORY_LOAD;
+    note_kind(w, local.kind);
 }
 
 /* ---- device memory ---- */
@@ -378,7 +385,8 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                       .atomics = base,
                       .bytes = m->bytes,
                       .use = use,
-                      .hears = use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns)};
+                      .hears =
+                          use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns)};
     if (m->lds_mask)
         step_flat_lds(w, wave, s, l);
     now.space = FINDING_GLOBAL;
@@ -391,7 +399,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
     if (l.mask)
         touch_lanes(&memory, w, &l, site_of(s));
     w->vm = true;
-    w->fenced &= m->kind == ISA_MEMORY_LOAD;
+    note_kind(w, m->kind);
 }
 
 static void step_scalar(struct live_wave *w, const struct check_wave *wave,
@@ -424,7 +432,8 @@ static void wait(struct live_wave *w, const struct observed_instruction *s)
     if (w->vm || w->lgkm || (has_scopes(s) && !w->wrote_back))
         return;
     w->wrote_back = false;
-    w->fenced = true;
+    w->fenced |= w->wrote;
+    w->wrote = false;
     race_fence(&w->race);
 }
 

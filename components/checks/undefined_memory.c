@@ -108,11 +108,3 @@ void undefined_copy(struct undefined_memory *m, uint64_t to, uint64_t from, uint
     for (uint64_t i = 0; i < bytes; i++)
         undefined_set(m, to + i, 1, undefined_is(m, from + i, 1));
 }
-
-void undefined_release(struct undefined_memory *m)
-{
-    for (uint32_t i = 0; i < m->room; i++)
-        free(m->page[i].bits);
-    free(m->page);
-    *m = (struct undefined_memory){0};
-}

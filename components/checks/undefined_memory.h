@@ -1,5 +1,5 @@
 /* Which bytes of memory nothing has written: shadow memory of the check of uninitialised reads.
- * Memory that nobody told of is defined. Pure. */
+ * Memory that was not told of is defined. Pure. */
 #ifndef HEDDLE_CHECKS_UNDEFINED_MEMORY_H
 #define HEDDLE_CHECKS_UNDEFINED_MEMORY_H
 
@@ -28,6 +28,5 @@ void undefined_copy(struct undefined_memory *m, uint64_t to, uint64_t from, uint
 bool undefined_is(struct undefined_memory *m, uint64_t address, uint32_t bytes);
 /* Is there nothing undefined in the page? */
 bool undefined_is_page_defined(struct undefined_memory *m, uint64_t address);
-void undefined_release(struct undefined_memory *m);
 
 #endif

@@ -23,8 +23,17 @@
 enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };
 
 /* How a scalar or vector instruction gets its result. */
-enum way { WAY_COMPUTES, WAY_MOVES, WAY_AND, WAY_OR, WAY_XOR, WAY_CROSSES, WAY_READS_LANE,
-           WAY_WRITES_LANE, WAY_DEFINES };
+enum way {
+    WAY_COMPUTES,
+    WAY_MOVES,
+    WAY_AND,
+    WAY_OR,
+    WAY_XOR,
+    WAY_CROSSES,
+    WAY_READS_LANE,
+    WAY_WRITES_LANE,
+    WAY_DEFINES
+};
 
 /* What is known of an instruction once it was seen. */
 struct known {
@@ -91,17 +100,28 @@ static enum way way_of(const struct isa_inst *inst, const char *name)
     static const struct {
         const char *begin;
         enum way way;
-    } ways[] = {{"v_mov_b32", WAY_MOVES},       {"s_mov_b", WAY_MOVES},
-                {"s_movk_", WAY_MOVES},         {"v_accvgpr", WAY_MOVES},
-                {"s_and_b", WAY_AND},           {"s_and_saveexec", WAY_AND},
-                {"s_or_b", WAY_OR},             {"s_or_saveexec", WAY_OR},
-                {"s_xor", WAY_XOR},             {"s_not", WAY_XOR},
-                {"s_andn2", WAY_XOR},           {"s_orn2", WAY_XOR},
-                {"v_readlane", WAY_READS_LANE}, {"v_readfirstlane", WAY_READS_LANE},
-                {"v_writelane", WAY_WRITES_LANE}, {"v_mfma", WAY_DEFINES},
-                {"v_smfmac", WAY_DEFINES},      {"ds_bpermute", WAY_CROSSES},
-                {"ds_permute", WAY_CROSSES},    {"ds_swizzle", WAY_CROSSES},
-                {"v_movrel", WAY_DEFINES},      {"s_movrel", WAY_DEFINES}};
+    } ways[] = {{"v_mov_b32", WAY_MOVES},
+                {"s_mov_b", WAY_MOVES},
+                {"s_movk_", WAY_MOVES},
+                {"v_accvgpr", WAY_MOVES},
+                {"s_and_b", WAY_AND},
+                {"s_and_saveexec", WAY_AND},
+                {"s_or_b", WAY_OR},
+                {"s_or_saveexec", WAY_OR},
+                {"s_xor", WAY_XOR},
+                {"s_not", WAY_XOR},
+                {"s_andn2", WAY_XOR},
+                {"s_orn2", WAY_XOR},
+                {"v_readlane", WAY_READS_LANE},
+                {"v_readfirstlane", WAY_READS_LANE},
+                {"v_writelane", WAY_WRITES_LANE},
+                {"v_mfma", WAY_DEFINES},
+                {"v_smfmac", WAY_DEFINES},
+                {"ds_bpermute", WAY_CROSSES},
+                {"ds_permute", WAY_CROSSES},
+                {"ds_swizzle", WAY_CROSSES},
+                {"v_movrel", WAY_DEFINES},
+                {"s_movrel", WAY_DEFINES}};
     if (inst->flags & ISA_IS_DPP)
         return WAY_CROSSES;
     for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -357,9 +377,9 @@ static void step_vector_unit(void)
         return;
     }
     bool one = k->way == WAY_WRITES_LANE || k->way == WAY_DEFINES;
-    uint64_t undefined = one                      ? 0
+    uint64_t undefined = one                     ? 0
                          : k->way == WAY_CROSSES ? ((sum.lanes & exec) == exec ? exec : 0)
-                                                  : sum.lanes;
+                                                 : sum.lanes;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
         if (!u->written)
@@ -379,8 +399,8 @@ static void check_addresses(uint64_t lanes)
     struct wave_state *w = now.state;
     for (unsigned i = 0; i < now.known->uses; i++) {
         const struct isa_use *u = &now.known->use[i];
-        bool address = u->place == ISA_USE_SOURCE0 || u->place == ISA_USE_SCALAR
-                       || u->place == ISA_USE_OFFSET;
+        bool address =
+            u->place == ISA_USE_SOURCE0 || u->place == ISA_USE_SCALAR || u->place == ISA_USE_OFFSET;
         struct sum sum = {0};
         if (u->written || !address)
             continue;
@@ -530,7 +550,8 @@ static void step_vector_memory(void)
     if (m->swizzle_mask || is_private(m))
         a.space = FINDING_PRIVATE;
     access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
-    a = (struct access){&lds[now.wave->group], FINDING_LDS, NULL, m->address, m->lds_mask, m->bytes};
+    a = (struct access){&lds[now.wave->group], FINDING_LDS, NULL, m->address,
+                        m->lds_mask,           m->bytes};
     if (a.lanes && m->kind != ISA_MEMORY_LOAD)
         access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
 }
@@ -550,8 +571,8 @@ static void step_lds(void)
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
-        const struct access a = {&lds[now.wave->group], FINDING_LDS, NULL, address, s->mask,
-                                 local.bytes};
+        const struct access a = {
+            &lds[now.wave->group], FINDING_LDS, NULL, address, s->mask, local.bytes};
         access_memory(local.kind, &a, i, local.atomic == ISA_ATOMIC_SWAP);
     }
 }
@@ -565,8 +586,8 @@ static void step_scalar_memory(void)
         const struct isa_use *u = &now.known->use[i];
         for (unsigned d = 0; u->written && is_scalar(u) && d < u->dwords; d++) {
             uint64_t at = a->address + 4 * d;
-            bool undefined = a->kind == ISA_SCALAR_LOAD && d < a->valid
-                             && undefined_is(&memory, at, 4);
+            bool undefined =
+                a->kind == ISA_SCALAR_LOAD && d < a->valid && undefined_is(&memory, at, 4);
             w->scalar[(u->code + d) % SCALARS] = undefined ? UINT32_MAX : 0;
             if (undefined)
                 w->scalar_origin[(u->code + d) % SCALARS] = origin_of(at, FINDING_GLOBAL);
@@ -626,8 +647,8 @@ static void begin_group(const struct check_wave *wave, const struct work_placeme
 static void begin_registers(struct wave_state *w, const struct work_placement *p)
 {
     enum { FLAT = ISA_FLAT_SCRATCH, ITEMS = 3 };
-    unsigned given = (p->rsrc2 >> 1 & 31) + (unsigned)__builtin_popcount(p->rsrc2 >> 7 & 15)
-                     + (p->rsrc2 & 1);
+    unsigned given =
+        (p->rsrc2 >> 1 & 31) + (unsigned)__builtin_popcount(p->rsrc2 >> 7 & 15) + (p->rsrc2 & 1);
     memset(w, 0, sizeof *w);
     memset(w->vector + ITEMS, 0xff, sizeof w->vector - ITEMS * sizeof w->vector[0]);
     for (unsigned i = given; i < FLAT; i++)

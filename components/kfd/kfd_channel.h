@@ -43,7 +43,7 @@ enum kfd_say {
     KFD_SAY_SHOW,  /* handle, first byte, end -> bytes: struct kfd_extent of some, from the first */
     KFD_SAY_GIVEN, /* first byte, end: memory by attributes -> handle (0: none), address, bytes */
     KFD_SAY_UNMAPS,  /* first byte, end: the process is about to unmap memory by attributes */
-    KFD_SAY_RUNG,    /* GPU: its doorbells were written */
+    KFD_SAY_RUNG,    /* GPU: its doorbells were written; 1: the runtime waits for that queue */
     KFD_SAY_WAIT,    /* address of a signal, condition, value, 1: only looks */
     KFD_SAY_DRIVER,  /* bytes: struct guest_call -> as guest_channel.h says */
     KFD_SAY_BYE,     /* answered when all work of the process is done */

@@ -21,7 +21,10 @@ struct given {
     bool by_attributes; /* kfd_spans.c */
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+/* Calls are made with the lock held, and their answers may ask for views to be made anew. */
+#define UNLOCKED PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP
+
+static pthread_mutex_t mutex = UNLOCKED;
 static struct given *given, *spare;
 
 /* ---- descriptors ---- */
@@ -135,6 +138,50 @@ static void drop_given(struct given *g)
     spare = g;
 }
 
+/* Copies pages of a view that lie in a part of the file. Those that were never written are holes of
+ * the file, which reading would fill. The program may have put something else there, whose pages
+ * are resident. False: nothing is there. */
+static bool take_part(char *to, uint64_t host, const struct kfd_extent *part)
+{
+    enum { PAGES = 512 };
+    unsigned char resident[PAGES];
+    off_t first = (off_t)part->offset, end = first + (off_t)part->bytes;
+    bool good = true;
+    for (off_t at = first, next; at < end && good; at = next) {
+        off_t data = lseek(kfd_client.memory, at, SEEK_DATA);
+        bool hole = data != at;
+        next = hole ? data : lseek(kfd_client.memory, at, SEEK_HOLE);
+        next = next < 0 || next > end ? end : next;
+        next = hole && next - at > PAGES * KFD_PAGE ? at + PAGES * KFD_PAGE : next;
+        uint64_t offset = (uint64_t)(at - first), bytes = (uint64_t)(next - at);
+        good = !hole || mincore((void *)(uintptr_t)(host + offset), bytes, resident) == 0;
+        if (good && (!hole || memchr(resident, 1, bytes / KFD_PAGE)))
+            good = program_read(to + offset, host + offset, bytes);
+    }
+    return good;
+}
+
+/* Copies `run` bytes of a view from `at` on into memory that is all zeros. */
+static bool take_copy(char *to, const struct given *g, uint64_t at, uint64_t run)
+{
+    struct kfd_reply reply;
+    uint64_t done = 0, before = 1;
+    while (done < run && done != before) {
+        uint64_t first = at - g->host + done;
+        if (ask(KFD_SAY_SHOW, g->handle, first, at - g->host + run, &reply) != 0)
+            return program_read(to, at, run);
+        before = done;
+        for (size_t i = 0; i < reply.size / sizeof(struct kfd_extent); i++) {
+            struct kfd_extent part;
+            memcpy(&part, reply.bytes + i * sizeof part, sizeof part);
+            if (!take_part(to + done, at + done, &part))
+                return false;
+            done += part.bytes;
+        }
+    }
+    return done == run;
+}
+
 /* What a view of the program's memory shows becomes its own memory again, but for pages that it has
  * given a second time. With the lock held, and out of the list. */
 static void give_back(const struct given *g)
@@ -149,7 +196,7 @@ static void give_back(const struct given *g)
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         /* Without a copy it goes on as a view, whose bytes may become others'. */
         bool moved = copy != MAP_FAILED
-                     && program_read(copy, at, run) /* or the program has unmapped it */
+                     && take_copy(copy, g, at, run) /* or the program has unmapped it */
                      && mremap(copy, run, run, MREMAP_MAYMOVE | MREMAP_FIXED, host) != MAP_FAILED;
         if (!moved && copy != MAP_FAILED)
             munmap(copy, run);
@@ -159,7 +206,7 @@ static void give_back(const struct given *g)
 
 void kfd_views_forget(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    mutex = (pthread_mutex_t)UNLOCKED;
     given = spare = NULL;
 }
 
@@ -227,10 +274,10 @@ void kfd_views_renew(void)
 {
     static uint64_t seen; /* atomic */
     uint64_t moves = __atomic_load_n(&kfd_client.page->moves, __ATOMIC_RELAXED);
-    if (__atomic_exchange_n(&seen, moves, __ATOMIC_RELAXED) == moves)
-        return;
-    pthread_mutex_lock(&mutex);
-    for (const struct given *g = given; g; g = g->next) {
+    if (__atomic_load_n(&seen, __ATOMIC_RELAXED) == moves || pthread_mutex_lock(&mutex) != 0)
+        return; /* the lock is this thread's: its next call makes them */
+    bool is_new = __atomic_exchange_n(&seen, moves, __ATOMIC_RELAXED) != moves;
+    for (const struct given *g = is_new ? given : NULL; g; g = g->next) {
         char *host = (char *)(uintptr_t)g->host;
         if (g->by_attributes && show(g->handle, host, g->size, PROT_READ | PROT_WRITE | PROT_EXEC))
             kfd_say("memory at %p whose pages have moved cannot be shown: %s", (void *)host,

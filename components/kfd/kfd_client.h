@@ -52,6 +52,11 @@ void kfd_close_forget(void);
 /* A store of this thread has faulted. True: it is to be tried again. Also for handlers. */
 bool kfd_close_waits(uint64_t address);
 
+/* ---- kfd_signals.c ---- */
+
+/* Does the runtime, in which this thread is, wait for what it begins there? Also for handlers. */
+bool kfd_runtime_waits(void);
+
 /* ---- kfd_spans.c ---- */
 
 /* A call that changes attributes of memory. */

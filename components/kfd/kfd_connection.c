@@ -13,15 +13,11 @@
 #include <unistd.h>
 
 #include "kfd_calls.h"
+#include "kfd_gather.h"
 #include "kfd_guest.h"
 #include "runtime/engine/options.h"
 
 static struct kfd_connection *connections;
-
-static struct {
-    uint32_t awaited, come; /* processes before the first of them goes on; that have come */
-    struct kfd_connection *gathered; /* of those that have come and wait, by the process' number */
-} own;
 
 struct kfd_process *kfd_process_of(const struct kfd_request *request)
 {
@@ -111,7 +107,8 @@ bool kfd_threads_rest(void)
 {
     uint64_t before = kfd_spent_ns();
     if (!kfd_now->rests)
-        kfd_now->rests = kfd_all_threads(is_in_call_or_asleep) && kfd_spent_ns() == before;
+        kfd_now->rests = kfd_all_threads(is_in_call_or_asleep) && !kfd_connections_hear()
+                         && kfd_spent_ns() == before;
     return kfd_now->rests;
 }
 
@@ -192,7 +189,7 @@ static void list(struct kfd_connection *c, struct kfd_process *p)
 
 /* ---- calls ---- */
 
-static int open_process(struct kfd_connection *c)
+int kfd_connection_open(struct kfd_connection *c)
 {
     bool is_guest = c->call.kind == KFD_SAY_GUEST;
     struct kfd_process *before = find_process(c->pid);
@@ -220,41 +217,6 @@ static int open_process(struct kfd_connection *c)
     return 0;
 }
 
-/* All that are waited for have come. */
-static void go_on(struct kfd_connection *c)
-{
-    if (c->process)
-        kfd_guest_enter(c);
-    else
-        kfd_answer(&c->request, open_process(c));
-}
-
-void kfd_gather(struct kfd_connection *c)
-{
-    struct kfd_connection **link = &own.gathered;
-    if (own.come >= own.awaited) {
-        if (c->process && kfd_any_process(kfd_guest_lives))
-            kfd.api->note_unordered(); /* it comes at a time that depends on the host */
-        go_on(c);
-        return;
-    }
-    while (*link && (*link)->pid < c->pid)
-        link = &(*link)->after;
-    c->after = *link;
-    *link = c;
-    if (++own.come < own.awaited)
-        kfd_say("%u of %u processes have come (--shared %u)", own.come, own.awaited, own.awaited);
-    for (; own.come == own.awaited && own.gathered; go_on(c)) {
-        c = own.gathered;
-        own.gathered = c->after;
-    }
-}
-
-void kfd_connections_await(uint32_t processes)
-{
-    own.awaited = processes;
-}
-
 static int run_hello(struct kfd_connection *c)
 {
     bool is_guest = c->call.kind == KFD_SAY_GUEST;
@@ -267,7 +229,7 @@ static int run_hello(struct kfd_connection *c)
         return -ENODEV;
     }
     if (is_guest)
-        return open_process(c);
+        return kfd_connection_open(c);
     kfd_gather(c);
     return KFD_LATER;
 }
@@ -307,8 +269,9 @@ static int run_rung(struct kfd_connection *c)
     if (ringers > 1)
         kfd.api->note_unordered();
     c->rung = true;
-    c->process->behind = false;
-    c->request.until_idle = kfd_queues_rung((uint32_t)c->call.word[0]);
+    kfd_goes_on();
+    c->request.until_idle = kfd_queues_rung((uint32_t)c->call.word[0], &c->request.queue);
+    c->request.until_done = c->call.word[1] != 0;
     return 0;
 }
 
@@ -415,21 +378,10 @@ int kfd_connection_give_up(struct kfd_request *request)
     return KFD_LATER;
 }
 
-static void drop_gathered(const struct kfd_connection *c)
-{
-    struct kfd_connection **link = &own.gathered;
-    while (*link && *link != c)
-        link = &(*link)->after;
-    if (*link) {
-        *link = c->after;
-        own.come--;
-    }
-}
-
 int kfd_connection_gone(struct kfd_request *request)
 {
     struct kfd_connection *c = request->connection, **link = &connections;
-    drop_gathered(c);
+    kfd_gather_drop(c);
     if (c->process) {
         kfd_drop(&c->request);
         if (c->stands && !c->process->gone)

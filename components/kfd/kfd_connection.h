@@ -49,7 +49,7 @@ int kfd_connection_gone(struct kfd_request *request);
 /* kfd_server.c: has a message been taken that is not handed over yet? */
 bool kfd_is_taking(void);
 
-/* The process of the connection has come, and goes on when all have that are waited for. */
-void kfd_gather(struct kfd_connection *c);
+/* Makes the process of a connection that has said hello. */
+int kfd_connection_open(struct kfd_connection *c);
 
 #endif

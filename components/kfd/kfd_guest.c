@@ -8,6 +8,7 @@
  *
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
  * (kfd_machine.c, `behind`): it may wait for another one by means that are not seen here. */
+#include "kfd_gather.h"
 #include "kfd_guest.h"
 
 #include <errno.h>
@@ -164,11 +165,16 @@ void kfd_guest_enter(struct kfd_connection *c)
     struct kfd_guest *g = c->process->guest;
     kfd_enter(c->process);
     g->entered = kfd_process_enter(c->process);
-    if (g->entered) {
+    if (g->entered)
         kfd_guest_make_queues();
-        return;
-    }
-    kfd_guest_put_text(c, "the machine has no room for another process");
+    else
+        kfd_guest_refuse(c, "the machine has no room for another process");
+}
+
+void kfd_guest_refuse(struct kfd_connection *c, const char *text)
+{
+    struct kfd_guest *g = c->process->guest;
+    kfd_guest_put_text(c, text);
     g->fault =
         strcpy(kfd_grow(NULL, sizeof((struct driver_fault *)0)->text), (char *)c->reply.bytes);
     g->entered = true;
@@ -332,7 +338,7 @@ bool kfd_guest_sleeps(void)
 {
     if (kfd_now->guest->calls)
         return false; /* it waits for the turn */
-    return kfd_all_threads(is_asleep) && !kfd_connections_hear();
+    return kfd_all_threads(is_asleep);
 }
 
 /* ---- the end ---- */

@@ -35,6 +35,8 @@ struct kfd_guest {
 int kfd_guest_call(struct kfd_connection *c);
 /* The guest of the connection gets an address space, and its calls are done. */
 void kfd_guest_enter(struct kfd_connection *c);
+/* Calls of the guest fail, and say why. */
+void kfd_guest_refuse(struct kfd_connection *c, const char *text);
 /* Any thread: can the call be done in the middle of a kernel? */
 bool kfd_guest_is_aside(const struct kfd_call *call);
 /* kfd_now has ended: the contexts that it has made are destroyed. */

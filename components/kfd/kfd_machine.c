@@ -24,18 +24,19 @@
 
 #include "components/host/start/heddle_start.h"
 #include "kfd_calls.h"
+#include "kfd_gather.h"
 #include "kfd_guest.h"
 #include "runtime/session/run_ledger.h"
 
-#define SLICE_PS      UINT64_C(20000000)  /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS   UINT64_C(100000000) /* most kernels are over by then */
-#define LOOK_NS       5000000             /* between two looks at threads */
-#define MOMENT_NS     50000               /* between two looks at threads beside one that waits */
-#define SPIN_NS       UINT64_C(50000000)
-#define BESIDE_NS     UINT64_C(2000000000)
-#define GUEST_SPIN_NS UINT64_C(1000000000) /* programs compare results for less */
-#define STUCK_MOST    20000   /* looks of 50 us at a kernel and a program that both wait */
-#define HELD_NS       1000000 /* between two looks at signals that packets wait for */
+#define SLICE_PS    UINT64_C(20000000)   /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS UINT64_C(100000000)  /* most kernels are over by then */
+#define LOOK_NS     5000000              /* between two looks at threads */
+#define MOMENT_NS   50000                /* between two looks at threads beside one that waits */
+#define SPIN_NS     UINT64_C(1000000000) /* programs compile kernels and compare results for less */
+#define BESIDE_NS   UINT64_C(2000000000)
+#define STUCK_MOST  20000     /* looks of 50 us at a kernel and a program that both wait */
+#define HELD_NS     1000000   /* between two looks at signals that packets wait for */
+#define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
 
 struct kfd_machine kfd;
 
@@ -88,16 +89,19 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
 /* What threads ask for that have not rung does not say that those that have go on. */
 static void take_request(struct kfd_request *request)
 {
-    if (kfd_now && (kfd_now->guest || kfd_is_ringer(request))) {
-        kfd_now->behind = false;
-        kfd_now->spent_ns = kfd_spent_ns();
-    }
+    bool goes_on = kfd_now && (kfd_now->guest || kfd_is_ringer(request));
+    bool was_behind = goes_on && kfd_now->behind;
+    if (goes_on)
+        kfd_goes_on();
     int result = request->run(request);
     if (kfd.api)
         kfd_publish_time();
+    /* The engine has run until a moment that was the host's, unless it goes on from there. */
+    if (was_behind && result != KFD_LATER)
+        kfd.api->note_unordered();
     if (result == KFD_LATER)
         return;
-    if (!request->until_idle || !kfd_now) {
+    if (!kfd_now || !(request->until_idle || request->until_done)) {
         kfd_answer(request, result);
         return;
     }
@@ -159,23 +163,50 @@ void kfd_drop(const struct kfd_request *request)
     kfd_guest_drop(request);
 }
 
-/* This process has no work: nothing more comes of waiting. */
-static void let_go(void)
+/* May threads of this process go on that have waited? Those come first that serve them, as handlers
+ * of signals do: then what these have done does not depend on the host. */
+static bool may_go_on(void)
+{
+    return kfd_now->guest || kfd_now->unordered || kfd_threads_rest();
+}
+
+/* This process has no work: nothing more comes of waiting. False: not yet. */
+static bool let_go(void)
 {
     struct kfd_request *request = kfd_now->held, *next;
+    if ((request || kfd_now->waits) && !may_go_on())
+        return false;
     kfd_now->held = NULL;
     for (; request; request = next) {
         next = request->next;
         kfd_answer(request, request->result);
     }
     kfd_waits_look(true);
+    return true;
 }
 
 /* ---- the loop ---- */
 
+/* Threads that wait for what a queue does go on. */
+static void look_at_held(void)
+{
+    for (struct kfd_request **link = &kfd_now->held; *link;) {
+        struct kfd_request *request = *link;
+        if (request->until_idle || !kfd_queue_is_done(request->queue) || !may_go_on()) {
+            link = &request->next;
+            continue;
+        }
+        *link = request->next;
+        kfd_answer(request, request->result);
+    }
+}
+
 static bool look_at_waits(void)
 {
-    kfd_waits_look(kfd.lost || kfd_now->faulted);
+    look_at_held();
+    bool broken = kfd.lost || kfd_now->faulted;
+    if (broken || (kfd_waits_over() && may_go_on()))
+        kfd_waits_look(broken);
     return false;
 }
 
@@ -184,9 +215,7 @@ static bool is_busy(void)
 {
     bool busy = kfd_now->guest ? kfd_guest_is_busy()
                                : !kfd.lost && (kfd_queues_busy() || !kfd_queues_settle());
-    if (!busy)
-        let_go();
-    return busy;
+    return busy || !let_go();
 }
 
 /* Does anything of this process want the engine to run? */
@@ -221,7 +250,7 @@ static bool sleeps(void)
     bool any;
     if (kfd_now->guest)
         return computes() && kfd_guest_sleeps();
-    return computes() && !kfd_ringer_waits(&any) && kfd_ringers_sleep();
+    return computes() && !kfd_ringer_waits(&any) && kfd_ringers_sleep() && !kfd_connections_hear();
 }
 
 /* This process has computed since its last request. `slept`: threads did at the last look, before
@@ -229,9 +258,8 @@ static bool sleeps(void)
 static void look_after_process(bool slept, uint32_t handed)
 {
     uint64_t spent_ns = kfd_spent_ns() - kfd_now->spent_ns;
-    uint64_t most_ns = kfd_now->guest ? GUEST_SPIN_NS : SPIN_NS;
     if (!is_held_up()) {
-        bool behind = (slept && sleeps()) || spent_ns > most_ns;
+        bool behind = (slept && sleeps()) || spent_ns > SPIN_NS;
         if (behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
             kfd_now->behind = true;
         if (kfd_now->behind && kfd_now->guest)
@@ -384,8 +412,11 @@ void kfd_machine_end(void)
 /* A packet may wait for a signal which the program changes without any call. */
 static void rest(uint32_t handed)
 {
-    const struct timespec moment = {0, HELD_NS};
-    wait_for_requests(handed, kfd_any_process(kfd_queues_held) ? &moment : NULL);
+    const struct timespec moment = {0, HELD_NS}, look = {0, LACK_NS};
+    bool lacks = kfd_gather_lacks();
+    wait_for_requests(handed, kfd_any_process(kfd_queues_held) ? &moment : lacks ? &look : NULL);
+    if (lacks && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+        kfd_gather_look();
 }
 
 void kfd_machine_run(void)
@@ -404,7 +435,8 @@ void kfd_machine_run(void)
             continue;
         if (!kfd_any_process(is_busy))
             rest(handed);
-        else if (kfd_any_process(is_wanted) && !kfd_any_process(computes))
+        else if (kfd_any_process(is_wanted) && !kfd_any_process(computes)
+                 && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
             run_engine();
         else
             look_after_threads(handed);

@@ -86,6 +86,8 @@ struct kfd_request {
     int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
     void *argument;
     bool until_idle; /* the answer waits until the process has no work */
+    bool until_done; /* or the queue that it has rung */
+    uint32_t queue;  /* that one */
     bool aside; /* it needs nothing of the driver, so it can be done in the middle of a kernel */
     int result;
 };
@@ -137,8 +139,6 @@ bool kfd_connections_hear(void);
 bool kfd_thread_sleeps(pid_t pid, int thread);
 /* Is it so for all threads of this process? */
 bool kfd_all_threads(bool (*is)(int thread));
-/* So many processes have to come before the first of them goes on. Before there are any. */
-void kfd_connections_await(uint32_t processes);
 /* Do all threads of this process sleep, or wait for an answer? */
 bool kfd_threads_rest(void);
 /* Has the thread rung that makes the request? */
@@ -164,6 +164,8 @@ void kfd_process_close(struct kfd_process *p);
 void kfd_publish_time(void);
 /* Processor time of this process. */
 uint64_t kfd_spent_ns(void);
+/* A thread of this process that has rung asks for something. */
+void kfd_goes_on(void);
 /* Is a process that has ended left as it is until another one comes? */
 bool kfd_process_stays(const struct kfd_process *p);
 /* Says how many there were and what is left of them. */
@@ -229,9 +231,12 @@ bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
 void kfd_queues_fail(void);
 /* The GPU is reset: its queues of kernels stop, and tell the program. */
 void kfd_queues_reset(uint32_t gpu);
-/* Looks which doorbells of the GPU were rung. True: no thread will wait for what they announce by
- * an event, or there may be no room for more, so that the thread has to wait at its doorbell. */
-bool kfd_queues_rung(uint32_t gpu);
+/* Looks which doorbells of the GPU were rung, the last of them is *queue. True: no thread will wait
+ * for what they announce by an event, or there may be no room for more, so that the thread has to
+ * wait at its doorbell. */
+bool kfd_queues_rung(uint32_t gpu, uint32_t *queue);
+/* Is all over that this queue can do? */
+bool kfd_queue_is_done(uint32_t queue);
 /* Kernels that wait for the program, and it for them, see what the other has written. */
 void kfd_queues_exchange(void);
 int kfd_queue_allocate_gws(struct kfd_request *request);
@@ -275,6 +280,8 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
 
 int kfd_wait_begin(struct kfd_request *request, uint64_t signal, uint32_t condition,
                    int64_t compare, bool polls);
+/* Is one of them over? */
+bool kfd_waits_over(void);
 /* Lets go the threads whose waits for signals are over, or all of them. */
 void kfd_waits_look(bool all);
 void kfd_wait_give_up(const struct kfd_request *request);

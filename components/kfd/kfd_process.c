@@ -116,6 +116,12 @@ uint64_t kfd_spent_ns(void)
     return (uint64_t)all.tv_sec * 1000000000 + (uint64_t)all.tv_nsec;
 }
 
+void kfd_goes_on(void)
+{
+    kfd_now->behind = false;
+    kfd_now->spent_ns = kfd_spent_ns();
+}
+
 /* ---- opening and closing ---- */
 
 static int open_space(struct kfd_process *p)

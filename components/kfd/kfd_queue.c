@@ -164,7 +164,7 @@ static bool packets_rung(struct kfd_queue *q, uint64_t value)
     return waits || q->announced - q->next + ROOM_LEFT > q->packets;
 }
 
-bool kfd_queues_rung(uint32_t gpu)
+bool kfd_queues_rung(uint32_t gpu, uint32_t *queue)
 {
     bool waits = false;
     kfd_caches.host_ran = true;
@@ -176,9 +176,16 @@ bool kfd_queues_rung(uint32_t gpu)
         if (value == q->rung)
             continue;
         q->rung = value;
+        *queue = i;
         waits |= kfd_sdma_is_type(q->type) ? kfd_sdma_rung(q, value) : packets_rung(q, value);
     }
     return waits;
+}
+
+bool kfd_queue_is_done(uint32_t queue)
+{
+    const struct kfd_queue *q = own.queue[queue];
+    return !q || (!q->count && (q->stopped || q->next == q->announced));
 }
 
 void kfd_queues_exchange(void)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "kfd_calls.h"
+#include "kfd_gather.h"
 #include "kfd_guest.h"
 
 static struct {
@@ -138,7 +139,7 @@ static void begin_call(struct kfd_connection *c, const struct kfd_call *call, in
     c->call = *call;
     memset(c->call.bytes + call->size, 0, sizeof call->bytes - call->size);
     c->passed = passed;
-    c->request.until_idle = false;
+    c->request.until_idle = c->request.until_done = false;
     c->request.argument = c->call.bytes;
     c->request.aside = call->kind == KFD_SAY_IOCTL    ? kfd_ioctl_is_aside(call->word[0])
                        : call->kind == KFD_SAY_DRIVER ? kfd_guest_is_aside(call)
@@ -234,7 +235,7 @@ int main(int count, char **words)
     }
     own.listener = atoi(words[1]);
     own.control = open_control(words[2]);
-    kfd_connections_await((uint32_t)atoi(words[3]));
+    kfd_gather_await((uint32_t)atoi(words[3]), strcmp(words[2], "serve") == 0);
     own.poll = epoll_create1(EPOLL_CLOEXEC);
     watch(own.listener, &own.listener);
     watch(own.control, &own.control);

@@ -2,7 +2,10 @@
  * or for good, before it makes a call of the driver. So its functions that wait for a signal, and
  * those that look at one, are interposed: what has to happen first is simulated (kfd_wait.c), then
  * ROCr's own function is called, which does all that it does otherwise. Threads that have asked for
- * no work are not held. */
+ * no work are not held.
+ *
+ * Other functions of ROCr copy by the GPU, and look at the signal of the copy. A doorbell
+ * that is rung inside of them holds the thread until the queue is done. */
 #include "interpose.h"
 #include "kfd_client.h"
 
@@ -25,7 +28,12 @@ int64_t kfd_signal_wait_acquire(uint64_t signal, uint32_t condition, int64_t com
     INTERPOSE(hsa_signal_wait_scacquire);
 int64_t kfd_signal_wait_relaxed(uint64_t signal, uint32_t condition, int64_t compare,
                                 uint64_t limit, uint32_t state) INTERPOSE(hsa_signal_wait_relaxed);
+int64_t kfd_signal_wait_older(uint64_t signal, uint32_t condition, int64_t compare, uint64_t limit,
+                              uint32_t state)
+    INTERPOSE_AS(hsa_signal_wait_acquire, hsa_signal_wait_scacquire);
 int64_t kfd_signal_load_acquire(uint64_t signal) INTERPOSE(hsa_signal_load_scacquire);
+int64_t kfd_signal_load_older(uint64_t signal)
+    INTERPOSE_AS(hsa_signal_load_acquire, hsa_signal_load_scacquire);
 int64_t kfd_signal_load_relaxed(uint64_t signal) INTERPOSE(hsa_signal_load_relaxed);
 
 int64_t kfd_signal_wait_acquire(uint64_t signal, uint32_t condition, int64_t compare,
@@ -55,4 +63,43 @@ int64_t kfd_signal_load_relaxed(uint64_t signal)
 {
     simulate(signal, LESS, 1, true);
     return INTERPOSE_NEXT(kfd_signal_load_relaxed, "hsa_signal_load_relaxed")(signal);
+}
+
+/* ---- functions that wait for what they begin (hsa.h, hsa_ext_amd.h) ---- */
+
+static _Thread_local bool waits __attribute__((tls_model("initial-exec")));
+
+bool kfd_runtime_waits(void)
+{
+    return waits;
+}
+
+int kfd_executable_freeze(uint64_t executable, const char *options)
+    INTERPOSE(hsa_executable_freeze);
+int kfd_memory_copy(void *to, const void *from, size_t size) INTERPOSE(hsa_memory_copy);
+int kfd_memory_fill(void *at, uint32_t value, size_t count) INTERPOSE(hsa_amd_memory_fill);
+
+int kfd_executable_freeze(uint64_t executable, const char *options)
+{
+    waits = true;
+    int result =
+        INTERPOSE_NEXT(kfd_executable_freeze, "hsa_executable_freeze")(executable, options);
+    waits = false;
+    return result;
+}
+
+int kfd_memory_copy(void *to, const void *from, size_t size)
+{
+    waits = true;
+    int result = INTERPOSE_NEXT(kfd_memory_copy, "hsa_memory_copy")(to, from, size);
+    waits = false;
+    return result;
+}
+
+int kfd_memory_fill(void *at, uint32_t value, size_t count)
+{
+    waits = true;
+    int result = INTERPOSE_NEXT(kfd_memory_fill, "hsa_amd_memory_fill")(at, value, count);
+    waits = false;
+    return result;
 }

@@ -29,6 +29,14 @@ static void end_wait(struct kfd_wait **link)
     free(w);
 }
 
+bool kfd_waits_over(void)
+{
+    bool any = false;
+    for (const struct kfd_wait *w = kfd_now->waits; w; w = w->next)
+        any |= is_over(w);
+    return any;
+}
+
 void kfd_waits_look(bool all)
 {
     for (struct kfd_wait **link = &kfd_now->waits; *link;) {

@@ -177,8 +177,8 @@ static int finish(void)
         arena_close();
     bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
     bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
-    return failed                  ? EXIT_NOT_STARTED
-           : missed                ? EXIT_MISSED
+    return failed                   ? EXIT_NOT_STARTED
+           : missed                 ? EXIT_MISSED
            : end == EXTENSION_FOUND ? EXIT_FOUND
                                     : EXIT_CLEAN;
 }

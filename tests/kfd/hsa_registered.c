@@ -1,8 +1,10 @@
 /* Buffers of the program's own memory that share pages and are given to a GPU at the same time
  * (hsa_amd_memory_lock), and back in each order. `hsa_registered FILE SYMBOL`; the kernel adds two
  * arrays of int. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, mincore */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "hsa_test.h"
 
@@ -56,6 +58,26 @@ static void take_back(int buffer)
     locked[buffer] = NULL;
 }
 
+/* Memory that nobody has touched stays so, but for a page (or a huge one) that was written. */
+static void give_untouched(void)
+{
+    enum { PAGES = 8192, PAGE = 4096, HUGE = 512, WRITTEN = 5000 };
+    static unsigned char resident[PAGES];
+    char *at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *there;
+    at[WRITTEN * PAGE + 9] = 7;
+    CHECK(hsa_amd_memory_lock(at, PAGES * PAGE, gpus, gpu_count, &there));
+    CHECK(hsa_amd_memory_unlock(at));
+    int count = 0;
+    if (mincore(at, PAGES * PAGE, resident) != 0 || at[WRITTEN * PAGE + 9] != 7)
+        fail("what was written is gone", 0, 0);
+    for (int i = 0; i < PAGES; i++)
+        count += resident[i] & 1;
+    if (count > HUGE)
+        fail("pages that nobody has touched are there", count, 0);
+    munmap(at, PAGES * PAGE);
+}
+
 int main(int argc, char **argv)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
@@ -66,6 +88,7 @@ int main(int argc, char **argv)
     kernel = load_kernel(0, argv[1], argv[2]);
     CHECK(hsa_queue_create(gpus[0], 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0, &queue));
     done = new_signal(1);
+    give_untouched();
     for (int order = 0; order < 6; order++) {
         for (int i = 0; i < BUFFERS; i++) {
             give(orders[order][i]);

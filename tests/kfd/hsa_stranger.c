@@ -242,6 +242,22 @@ static void run_release(void)
         EXPECT(sum[i] == 2 * i);
 }
 
+/* Packets with host code between them that waits for nothing. How far the first has come when
+ * the second is there is up to the host. */
+static void run_pause(void)
+{
+    hsa_queue_t *queue = new_queue(0, 64);
+    hsa_signal_t done = new_signal(2);
+    uint64_t kernel = load_kernel(0, file, symbol);
+    int *sum = host_memory(BYTES);
+    void *arguments = make_arguments(numbers(1), numbers(2), sum, ITEMS);
+    send_kernel(queue, kernel, arguments, ITEMS, done);
+    usleep(200000);
+    send_kernel(queue, kernel, arguments, ITEMS, done);
+    wait_below(done, 1);
+    EXPECT(holds(sum, 3));
+}
+
 /* More queues than the GPU has places for, of which some work, and one when all have gone. */
 static void run_queues(void)
 {
@@ -461,12 +477,12 @@ int main(int count, char **words)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"signals", run_signals}, {"any", run_any},        {"handler", run_handler},
-                 {"threads", run_threads}, {"crowd", run_crowd},    {"values", run_values},
-                 {"ring", run_ring},       {"queues", run_queues},  {"settings", run_settings},
-                 {"times", run_times},     {"chain", run_chain},    {"locked", run_locked},
-                 {"agents", run_agents},   {"fault", run_fault},    {"fork", run_fork},
-                 {"again", run_again},     {"release", run_release}};
+    } cases[] = {{"signals", run_signals}, {"any", run_any},         {"handler", run_handler},
+                 {"threads", run_threads}, {"crowd", run_crowd},     {"values", run_values},
+                 {"ring", run_ring},       {"queues", run_queues},   {"settings", run_settings},
+                 {"times", run_times},     {"chain", run_chain},     {"locked", run_locked},
+                 {"agents", run_agents},   {"fault", run_fault},     {"fork", run_fork},
+                 {"again", run_again},     {"release", run_release}, {"pause", run_pause}};
     if (count != 4)
         return 2;
     file = words[2];

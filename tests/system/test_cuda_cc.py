@@ -108,6 +108,68 @@ def test_device_code_of_several_files_is_linked(run, tmp_path):
     run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
 
 
+@pytest.mark.parametrize("instruction", ["wgmma.fence.sync.aligned", "cp.async.bulk.commit_group",
+                                         "tcgen05.wait::ld.sync.aligned"])
+def test_instructions_that_are_not_executed_are_named(run, tmp_path, instruction):
+    """A warning when the module is loaded; the launch that reaches it fails, others go on."""
+    (tmp_path / "a.cu").write_text(f"""#include <cstdio>
+__global__ void good(int *p) {{ *p = 7; }}
+__global__ void bad(int *p)
+{{
+    asm volatile("{instruction};");
+}}
+int main()
+{{
+    int *p;
+    cudaMallocManaged(&p, 4);
+    bad<<<1, 1>>>(p);
+    std::printf("%s\\n", cudaGetErrorName(cudaGetLastError()));
+    good<<<1, 1>>>(p);
+    std::printf("%s %d\\n", cudaGetErrorName(cudaDeviceSynchronize()), *p);
+}}
+""")
+    call([HEDDLE, "cuda-cc", "-arch=sm_80", tmp_path / "a.cu", "-o", tmp_path / "a"])
+    place = rf"a\.cu:5: {re.escape(instruction)} is not executed \(kernel 'bad\(int\*\)'\)"
+    run(f"{MACHINE} -- {tmp_path / 'a'}", f"^heddle: warning: .*{place}",
+        f"^heddle: cudaLaunchKernel: .*{place}", "^cudaErrorLaunchFailure$", "^cudaSuccess 7$",
+        status=3)
+
+
+def test_libraries_that_are_not_there_are_named(tmp_path):
+    (tmp_path / "a.cu").write_text("#include <cstdio>\n#include <thrust/sort.h>\nint main() {}\n")
+    call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"],
+         r"a\.cu' includes thrust, a library of NVIDIA's that heddle does not have", status=1)
+
+
+def test_device_code_of_archives_is_linked(run, tmp_path):
+    """Named by its file or by -l; its kernels are those of the program."""
+    for name in ("main", "parts"):
+        call([HEDDLE, "cuda-cc", "-dc", PROGRAMS / f"separate/{name}.cu", "-o",
+              tmp_path / f"{name}.o"])
+    call(["ar", "rcs", tmp_path / "libparts.a", tmp_path / "parts.o"])
+    for words in ([tmp_path / "libparts.a"], ["-L", tmp_path, "-lparts"]):
+        call([HEDDLE, "cuda-cc", tmp_path / "main.o", *words, "-o", tmp_path / "whole"])
+        run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
+
+
+def test_what_no_file_defines_is_named(tmp_path):
+    """With the place that uses it, and the nearest name with its file."""
+    (tmp_path / "a.cu").write_text(
+        "__device__ float scale_by(float x);\nextern __device__ int table[4];\n"
+        "__global__ void k(float *p)\n{\n    *p = scale_by(*p) + table[1];\n}\n"
+        "int main() { k<<<1, 1>>>(0); }\n")
+    (tmp_path / "b.cu").write_text("__device__ float scaleby(float x) { return 2 * x; }\n")
+    place = r"a\.cu:5:\d+: error: nothing defines 'scale_by\(float\)', which device code uses"
+    for name, words, messages in (
+            ("a", [], [place + r" \(-rdc=true", r"a\.cu:5:\d+: error: nothing defines 'table'"]),
+            ("ab", ["-rdc=true", tmp_path / "b.cu"],
+             [place + r"; did you mean 'scaleby\(float\)' of .*b\.cu\?$"])):
+        told = call([HEDDLE, "cuda-cc", tmp_path / "a.cu", *words, "-o", tmp_path / name],
+                    messages[0], status=1)
+        assert all(re.search(message, told.stderr, re.M) for message in messages), told.stderr
+        assert not (tmp_path / name).exists()
+
+
 def test_device_code_of_another_compiler_is_not_linked(tmp_path):
     (tmp_path / "a.s").write_text('.section __nv_relfatbin,"a"\n.long 0xba55ed50\n'
                                   '.section __nv_module_id,"a"\n.asciz "x"\n')

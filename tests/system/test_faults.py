@@ -26,7 +26,7 @@ def test_mistake_is_an_error_of_hip(run, program):
 
 @pytest.mark.parametrize("program, says", [
     ("bad_freed", "which was freed: 0 bytes into allocation 1 of the program, 4096 bytes"),
-    ("bad_hostptr", "out of bounds: far from all allocations: is it a pointer of the host")])
+    ("bad_hostptr", "out of bounds: a pointer of the host, to its heap")])
 def test_wrong_pointer_breaks_the_device(run, program, says):
     run(f"{TINY} -- {program}", says, status=3)
 

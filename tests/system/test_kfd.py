@@ -1,5 +1,6 @@
 """Programs on AMD's own ROCm, which speaks to a simulated kernel driver: HSA programs of ours, and
 the HIP programs of the other tests through the distribution's libamdhip64."""
+import concurrent.futures
 import json
 import re
 import shutil
@@ -51,6 +52,28 @@ def test_kernels_of_an_hsa_program_take_time_have_names_and_repeat(measure):
     assert abs(told - named[1]["cycles"]) < 2000  # at 1 GHz; packet and fences count for the signal
     kernels = [json.dumps(one.stats["kernels"]) for one in ran]
     assert kernels[0] == kernels[1]
+
+
+def statistics(run, file, program):
+    run(f"{NANO} --stats {file} -- {program}", "^PASS")
+    return json.loads(file.read_text())
+
+
+def test_statistics_say_when_a_program_has_gone_on_at_a_time_of_the_host(run, tmp_path):
+    """Between two packets it sleeps."""
+    paused = statistics(run, tmp_path / "stats", f"{KFD / 'hsa_stranger'} pause {KERNEL}")
+    assert paused["host"]["unordered"] is True
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(21, marks=pytest.mark.full)])
+def test_a_program_with_one_thread_repeats_on_a_busy_host(run, tmp_path, times):
+    with concurrent.futures.ThreadPoolExecutor(3) as together:
+        ran = list(together.map(
+            lambda i: statistics(run, tmp_path / f"{i}", f"{PROGRAMS / 'many_streams'} 8"),
+            range(times)))
+    assert [one.pop("host").get("unordered") for one in ran] == times * [None]
+    told = [json.dumps({k: v for k, v in one.items() if k != "stamp"}) for one in ran]
+    assert told == times * told[:1]
 
 
 @pytest.mark.parametrize("case", ["barriers", "destroy", "mistakes", "silent"])
@@ -249,9 +272,8 @@ def test_xnack_is_off_where_pages_cannot_move(run):
 
 def test_kernels_of_two_threads_overlap(run, tmp_path):
     """Neither thread's host code takes simulated time."""
-    stats = tmp_path / "stats.json"
-    run(f"{NANO} --stats {stats} -- {PROGRAMS / 'own_streams'}", "^PASS own_streams")
-    assert json.loads(stats.read_text())["host"]["unordered"] is True
+    stats = statistics(run, tmp_path / "stats", PROGRAMS / "own_streams")
+    assert stats["host"]["unordered"] is True
 
 
 @pytest.mark.full

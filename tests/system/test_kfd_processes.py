@@ -43,6 +43,12 @@ def test_two_processes_share_a_gpu(run):
     assert passed == 2, done.output
 
 
+def test_processes_that_wait_for_more_than_can_come_are_refused(run):
+    run(f"{NANO} --stack rocm --mode functional --shared 3 -- /bin/sh -c '{TOGETHER} 0 1 64'",
+        "^heddle: 1 of 3 processes have come, and all others of the command wait",
+        r"^FAIL hsa_init\(\)", status=8)
+
+
 @pytest.mark.full
 def test_kernels_of_two_processes_overlap(measure):
     done, passed = at_once(measure, NANO, 2 * [f"{TOGETHER} 0 3 4096"])

@@ -110,6 +110,20 @@ def test_processes_of_mpi_share(run):
     assert done.stdout.count("PASS neighbours") == 2
 
 
+@pytest.mark.parametrize("script, come, awaited", [
+    (f"{MINE} & {MINE} & wait", 2, 3), (f"{MINE}; {MINE}", 1, 2)], ids=["beside", "behind"])
+def test_processes_that_wait_for_more_than_can_come_are_refused(run, script, come, awaited):
+    run(f"{TINY} --shared {awaited} -- /bin/sh -c '{script}'",
+        f"^heddle: {come} of {awaited} processes have come, and all others of the command wait",
+        "^FAIL .*neighbours", status=8)
+
+
+def test_processes_that_can_still_come_are_waited_for(run):
+    done = run(f"{TINY} --shared 2 -- /bin/sh -c '{MINE} 0 2 64 & sleep 1.5; {MINE} 0 2 64; wait'",
+               "^heddle: 1 of 2 processes have come", NOTHING_LEFT)
+    assert done.stdout.count("PASS neighbours") == 2
+
+
 @pytest.mark.parametrize("options, says", [
     ("--record api=x", "'--record api' needs the machine in the program's own process"),
     ("--unified 0", "'--unified' needs the machine"), ("--checkpoint x", "exclude each other"),

@@ -8,11 +8,9 @@
 #include "cu_fetch.h"
 #include "runtime/observe/timeline.h"
 
-__attribute__((noinline, cold)) static void wave_record_begin(const struct compute_unit *c,
-                                                              unsigned wave,
-                                                              const struct work_placement *p,
-                                                              const struct cu_group *g,
-                                                              unsigned number)
+__attribute__((noinline, cold)) static void
+wave_record_begin(const struct compute_unit *c, unsigned wave, const struct work_placement *p,
+                  const struct cu_group *g, unsigned number)
 {
     const struct observed_wavefront what = {
         .gpu = program_gpu_of(compute_unit_program(c), c->io.base.leaf),

@@ -559,14 +559,15 @@ void isa_memory_take(struct isa_context *ctx, const struct isa_inst *inst,
 void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
                     const struct isa_memory *memory);
 
-/* ---- LDS --------------------------------------------------------------------------------------- */
+/* ---- LDS ---------------------------------------------------------------------------------------
+ */
 
 /* What an LDS instruction accesses: each active lane `count` times `bytes` bytes, at the address in
  * its register src[0] plus offset[i]. Data of stores: src[1], src[2]. */
 struct isa_local {
-    uint8_t kind;  /* enum isa_memory_kind: load, store or atomic */
-    uint8_t bytes; /* 1, 2, 4, 8, 12, 16 */
-    uint8_t count; /* 1 or 2 */
+    uint8_t kind;   /* enum isa_memory_kind: load, store or atomic */
+    uint8_t bytes;  /* 1, 2, 4, 8, 12, 16 */
+    uint8_t count;  /* 1 or 2 */
     uint8_t atomic; /* enum isa_atomic, or larger: what only LDS has */
     bool returns;
     uint32_t offset[2];

@@ -1,4 +1,4 @@
-/* What an LDS instruction accesses, for those who look at it from outside. */
+/* What an LDS instruction accesses, for what looks at it from outside. */
 #include "isa.h"
 #include "isa_table.h"
 
@@ -34,9 +34,10 @@ bool isa_local_describe(const struct isa_inst *inst, struct isa_local *out)
     enum isa_memory_kind kind = local_kind(row->kind);
     if (inst->unit != ISA_UNIT_LDS || inst->flags & ISA_IS_GDS || kind == ISA_MEMORY_CACHE_OP)
         return false;
-    bool by_64 = row->kind == KIND_LOAD2ST || row->kind == KIND_STORE2ST || row->kind == KIND_XCHG2ST;
-    bool two = by_64 || row->kind == KIND_LOAD2 || row->kind == KIND_STORE2
-               || row->kind == KIND_XCHG2;
+    bool by_64 =
+        row->kind == KIND_LOAD2ST || row->kind == KIND_STORE2ST || row->kind == KIND_XCHG2ST;
+    bool two =
+        by_64 || row->kind == KIND_LOAD2 || row->kind == KIND_STORE2 || row->kind == KIND_XCHG2;
     uint32_t bytes = isa_type_bytes(row->type[0]), unit = bytes * (by_64 ? 64 : 1);
     *out = (struct isa_local){.kind = (uint8_t)kind,
                               .bytes = (uint8_t)bytes,

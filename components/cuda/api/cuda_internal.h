@@ -59,6 +59,51 @@ hipError_t cuda_host_register(void *pointer, size_t size, unsigned flags);
 int cuda_location_device(struct cuda_location location);
 struct cuda_channel cuda_channel(int x, int y, int z, int w, int kind);
 
+/* ---- cuda_texture.c ---- */
+
+hipError_t cuda_make_array(struct cuda_array **made, const struct cuda_channel *channel,
+                           size_t width, size_t height, unsigned flags);
+hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel *channel,
+                            hipExtent size, unsigned flags);
+hipError_t cuda_free_array(struct cuda_array *array);
+hipError_t cuda_array_info(struct cuda_channel *channel, hipExtent *size, unsigned *flags,
+                           const struct cuda_array *array);
+hipError_t cuda_array_channel(struct cuda_channel *channel, const struct cuda_array *array);
+/* Copies of rectangles, `x` in bytes; async: on the stream. */
+hipError_t cuda_copy_to_array(struct cuda_array *to, size_t x, size_t y, const void *from,
+                              size_t pitch, size_t width, size_t height, hipMemcpyKind kind,
+                              bool async, hipStream_t stream);
+hipError_t cuda_copy_from_array(void *to, size_t pitch, const struct cuda_array *from, size_t x,
+                                size_t y, size_t width, size_t height, hipMemcpyKind kind,
+                                bool async, hipStream_t stream);
+/* The copy with arrays as what they are: pitched memory, and widths in bytes. */
+hipError_t cuda_copy_3d(const hipMemcpy3DParms *copy);
+hipError_t cuda_copy_3d_async(const hipMemcpy3DParms *copy, hipStream_t stream);
+hipError_t cuda_make_texture(uint64_t *made, const struct cuda_resource *resource,
+                             const struct cuda_texture *texture, const void *view);
+hipError_t cuda_make_surface(uint64_t *made, const struct cuda_resource *resource);
+hipError_t cuda_free_object(uint64_t object);
+
+/* ---- cuda_texture.c ---- */
+
+hipError_t cuda_make_array(struct cuda_array **made, const struct cuda_channel *channel,
+                           size_t width, size_t height, unsigned flags);
+hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel *channel,
+                            hipExtent size, unsigned flags);
+hipError_t cuda_free_array(struct cuda_array *array);
+hipError_t cuda_array_info(struct cuda_channel *channel, hipExtent *size, unsigned *flags,
+                           const struct cuda_array *array);
+/* A byte of an array, for copies of rectangles; a copy from or to NULL is refused. */
+void *cuda_array_at(const struct cuda_array *array, size_t x, size_t y);
+size_t cuda_array_pitch(const struct cuda_array *array);
+/* Arrays of the copy become what they are: pitched memory, with widths in bytes. */
+const hipMemcpy3DParms *cuda_copy_without_arrays(const hipMemcpy3DParms *copy,
+                                                 hipMemcpy3DParms *room);
+hipError_t cuda_make_texture(uint64_t *made, const struct cuda_resource *resource,
+                             const struct cuda_texture *texture, const void *view);
+hipError_t cuda_make_surface(uint64_t *made, const struct cuda_resource *resource);
+hipError_t cuda_free_object(uint64_t object);
+
 /* ---- cuda_stream.c ---- */
 
 hipError_t cuda_launch_host_function(hipStream_t stream, hipHostFn_t function, void *data);

@@ -68,6 +68,34 @@ struct cuda_channel {
     int kind;
 };
 
+/* cudaResourceDesc of what there is: the union's other members are shorter. */
+enum cuda_resource_kind {
+    CUDA_RESOURCE_ARRAY,
+    CUDA_RESOURCE_MIPMAPS,
+    CUDA_RESOURCE_LINEAR,
+    CUDA_RESOURCE_PITCHED
+};
+struct cuda_resource {
+    int kind;
+    union {
+        struct cuda_array *array;
+        struct {
+            void *pointer;
+            struct cuda_channel channel;
+            size_t width; /* CUDA_RESOURCE_LINEAR: bytes */
+            size_t height, pitch;
+        } memory;
+    };
+};
+
+/* The front of cudaTextureDesc. */
+struct cuda_texture {
+    int address[3];
+    int interpolates, normalised_read, srgb;
+    float border[4];
+    int normalised_coordinates;
+};
+
 struct cuda_function_attributes {
     size_t shared_bytes;
     size_t constant_bytes;

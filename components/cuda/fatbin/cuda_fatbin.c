@@ -1,9 +1,9 @@
 /* See cuda_fatbin.h. All numbers are little endian. */
 #include "cuda_fatbin.h"
 
-#include "lz4_block.h"
-
 #include <inttypes.h>
+#include <limits.h>
+#include <lz4.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,11 +137,18 @@ static bool unpack_zstd(const struct cuda_fatbin_entry *entry, char *to, size_t 
     return !ZSTD_isError(got) && got == size;
 }
 
+static bool unpack_lz4(const struct cuda_fatbin_entry *entry, char *to, size_t size)
+{
+    return entry->size <= INT_MAX
+           && LZ4_decompress_safe((const char *)entry->bytes, to, (int)entry->size, (int)size)
+                  == (int)size;
+}
+
 static bool unpack(const struct cuda_fatbin_entry *entry, char *to, size_t size)
 {
     switch (entry->packing) {
     case CUDA_FATBIN_LZ4:
-        return lz4_block_unpack(entry->bytes, entry->size, (uint8_t *)to, size);
+        return unpack_lz4(entry, to, size);
     case CUDA_FATBIN_ZSTD:
         return unpack_zstd(entry, to, size);
     default:

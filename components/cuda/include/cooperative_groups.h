@@ -1,6 +1,6 @@
 /* Cooperative groups of the CUDA C++ Programming Guide: own declarations of thread_block,
- * grid_group, thread_block_tile, coalesced_group and cluster_group with what they synchronise and
- * exchange. cooperative_groups/reduce.h, scan.h and memcpy_async.h are parts of this file. */
+ * grid_group, thread_block_tile and coalesced_group with what they synchronise and exchange.
+ * cooperative_groups/reduce.h, scan.h and memcpy_async.h are parts of this file. */
 #ifndef HEDDLE_CUDA_COOPERATIVE_GROUPS_H
 #define HEDDLE_CUDA_COOPERATIVE_GROUPS_H
 
@@ -288,12 +288,23 @@ class thread_block_tile : public lanes<thread_block_tile<Size, Parent>>
     static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
                   "a tile has a power of two up to 32 threads");
     using base = lanes<thread_block_tile<Size, Parent>>;
+    unsigned int number, numbers; /* among those that the parent was cut into */
 
   public:
-    HEDDLE_GROUP thread_block_tile()
+    HEDDLE_GROUP explicit thread_block_tile(const thread_group &parent)
         : base((Size == 32 ? 0xffffffffu : (1u << Size % 32) - 1) << heddle::lane() / Size * Size,
-               Size, heddle::lane() % Size)
+               Size, heddle::lane() % Size),
+          number((unsigned int)parent.thread_rank() / Size),
+          numbers(((unsigned int)parent.size() + Size - 1) / Size)
     {
+    }
+    /* The parent may be any. */
+    template <typename Other>
+    HEDDLE_GROUP thread_block_tile(const thread_block_tile<Size, Other> &other)
+        : base(other.lane_mask(), Size, other.thread_rank()), number(other.meta_group_rank()),
+          numbers(other.meta_group_size())
+    {
+        static_assert(std::is_void<Parent>::value, "tiles of two parents are of two types");
     }
     static constexpr __device__ unsigned int size()
     {
@@ -305,11 +316,11 @@ class thread_block_tile : public lanes<thread_block_tile<Size, Parent>>
     }
     HEDDLE_GROUP unsigned int meta_group_rank() const
     {
-        return heddle::block_rank() / Size;
+        return number;
     }
     HEDDLE_GROUP unsigned int meta_group_size() const
     {
-        return (thread_block::size() + Size - 1) / Size;
+        return numbers;
     }
     template <typename T> HEDDLE_GROUP T shfl_xor(T value, unsigned int bits) const
     {
@@ -365,9 +376,9 @@ HEDDLE_GROUP coalesced_group coalesced_threads()
 /* ---- partitions ---- */
 
 template <unsigned int Size, typename Parent>
-HEDDLE_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent &)
+HEDDLE_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent &parent)
 {
-    return thread_block_tile<Size, Parent>();
+    return thread_block_tile<Size, Parent>(parent);
 }
 HEDDLE_GROUP coalesced_group tiled_partition(const thread_group &, unsigned int size)
 {

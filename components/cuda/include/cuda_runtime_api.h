@@ -4,6 +4,7 @@
 #define HEDDLE_CUDA_RUNTIME_API_H
 
 #include "driver_types.h"
+#include "texture_types.h"
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #include "heddle/per_thread_streams.h"
@@ -149,6 +150,38 @@ extern cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct
 /* Arrays, textures and surfaces */
 extern struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                           enum cudaChannelFormatKind kind);
+extern cudaError_t cudaMallocArray(cudaArray_t *made, const struct cudaChannelFormatDesc *channel,
+                                   size_t width, size_t height HEDDLE_DEFAULT(0),
+                                   unsigned int flags HEDDLE_DEFAULT(0));
+extern cudaError_t cudaMalloc3DArray(cudaArray_t *made, const struct cudaChannelFormatDesc *channel,
+                                     struct cudaExtent size, unsigned int flags HEDDLE_DEFAULT(0));
+extern cudaError_t cudaFreeArray(cudaArray_t array);
+extern cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *channel, struct cudaExtent *size,
+                                    unsigned int *flags, cudaArray_t array);
+extern cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *channel,
+                                      cudaArray_const_t array);
+extern cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                       size_t pitch, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind);
+extern cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                            size_t pitch, size_t width, size_t height,
+                                            enum cudaMemcpyKind kind,
+                                            cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x,
+                                         size_t y, size_t width, size_t height,
+                                         enum cudaMemcpyKind kind);
+extern cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from,
+                                              size_t x, size_t y, size_t width, size_t height,
+                                              enum cudaMemcpyKind kind,
+                                              cudaStream_t stream HEDDLE_DEFAULT(0));
+extern cudaError_t cudaCreateTextureObject(cudaTextureObject_t *made,
+                                           const struct cudaResourceDesc *resource,
+                                           const struct cudaTextureDesc *texture,
+                                           const struct cudaResourceViewDesc *view);
+extern cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
+extern cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *made,
+                                           const struct cudaResourceDesc *resource);
+extern cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
 
 /* Streams */
 extern cudaError_t cudaStreamCreate(cudaStream_t *made);

@@ -2,7 +2,7 @@
  * order of creation. */
 #include "hip_handle.h"
 
-#include "hip_internal.h"
+#include "hip_findings.h"
 
 #define FIRST_HANDLE 0x4e00000000000000u
 
@@ -13,6 +13,7 @@ static struct {
         uint64_t handle;
         enum hip_handle_kind kind;
         void *object;
+        struct hip_origin origin;
     } * list;
     size_t count, room;
     uint64_t given; /* so far */
@@ -37,7 +38,7 @@ void *hip_handle_make(enum hip_handle_kind kind, void *object)
 {
     HIP_MAKE_ROOM(table.list, table.count, table.room);
     uint64_t handle = FIRST_HANDLE + ++table.given * HANDLE_STEP;
-    table.list[table.count++] = (struct entry){handle, kind, object};
+    table.list[table.count++] = (struct entry){handle, kind, object, hip_origin_here()};
     return (void *)(uintptr_t)handle;
 }
 
@@ -45,6 +46,12 @@ void *hip_handle_find(enum hip_handle_kind kind, const void *handle)
 {
     const struct entry *entry = find(handle);
     return entry && entry->kind == kind ? entry->object : NULL;
+}
+
+void hip_handles_each(void (*each)(enum hip_handle_kind kind, const struct hip_origin *origin))
+{
+    for (size_t i = 0; i < table.count; i++)
+        each(table.list[i].kind, &table.list[i].origin);
 }
 
 void hip_handle_destroy(const void *handle)

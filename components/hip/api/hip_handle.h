@@ -26,6 +26,9 @@ void *hip_handle_make(enum hip_handle_kind kind, void *object);
 /* What the handle stands for; NULL: it was never given out, is of another kind, or was destroyed.
  */
 void *hip_handle_find(enum hip_handle_kind kind, const void *handle);
+/* All living handles, in the order of their numbers. */
+struct hip_origin;
+void hip_handles_each(void (*each)(enum hip_handle_kind kind, const struct hip_origin *origin));
 /* From now on the handle is refused. */
 void hip_handle_destroy(const void *handle);
 

@@ -88,6 +88,9 @@ bool hip_has_lock(void); /* this thread, also while it waits inside of the libra
  * now on. hipErrorNoDevice: there is none for the interface that the program uses. Must be followed
  * by hip_leave() in any case. */
 hipError_t hip_enter(const char *function);
+/* The function of the interface that the calling thread is in, as the program calls it; NULL: the
+ * library does something by itself. */
+const char *hip_entered(void);
 /* Tells the driver of a call that asks it for nothing, where it wants to know. */
 void hip_called(const char *function);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
@@ -157,6 +160,12 @@ enum hip_allocation_kind {
     HIP_REGISTERED_MEMORY
 };
 
+/* The call of the program that made something: what a check of the program names. */
+struct hip_origin {
+    const char *call; /* "hipMalloc"; NULL: the library itself */
+    uint64_t code;    /* where the program goes on behind the call; 0: unknown */
+};
+
 struct hip_allocation {
     uint64_t address;
     uint64_t size;
@@ -167,6 +176,7 @@ struct hip_allocation {
     uint32_t mapped;  /* host memory that kernels use: its name as device memory; 0: they do not */
     bool wanted;      /* its address went to the device: mapped before the next launch */
     const void *pool; /* handle of the pool that it was made from; NULL: none */
+    struct hip_origin origin;
 };
 
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
@@ -182,6 +192,7 @@ const struct hip_allocation *hip_last_allocation_of(int device);
 void hip_add_allocation(struct hip_allocation allocation);
 void hip_add_own_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
+void hip_each_allocation(void (*each)(const struct hip_allocation *allocation));
 /* Notes that the allocation at `address` was made from a pool; and the bytes made from it. */
 void hip_set_pool(uint64_t address, const void *pool);
 uint64_t hip_pool_bytes(const void *pool);

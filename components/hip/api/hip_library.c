@@ -5,6 +5,7 @@
  * this library's destructor, which runs after the program's own exit handlers. Options come from
  * the environment that `heddle run` sets, and the outcome goes back to it;
  * runtime/engine/options.h and runtime/session/run_ledger.h describe both. */
+#include "hip_findings.h"
 #include "hip_recorder.h"
 #include "hip_unsupported.h"
 #include "components/amd/isa/isa_target.h"
@@ -246,6 +247,11 @@ static hipError_t refuse_interface(void)
     return hipErrorNoDevice;
 }
 
+const char *hip_entered(void)
+{
+    return entered && hip_called_as() ? hip_called_as() : entered;
+}
+
 hipError_t hip_enter(const char *function)
 {
     hip_doing(function);
@@ -476,6 +482,7 @@ __attribute__((destructor)) static void finish_library(void)
         hip_streams_wait(device, wait_alone);
     }
     hip_say_repeats();
+    hip_report_leaks();
     hip_recorder.finish();
     hip_process_finish();
 }

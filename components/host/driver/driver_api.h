@@ -197,6 +197,25 @@ enum driver_advice {
     DRIVER_ADVICE_READ_MOSTLY /* a GPU gets a copy for reading */
 };
 
+/* Mistakes in the calls of a program that is checked. */
+enum driver_mistake {
+    DRIVER_MISTAKE_LEAK,
+    DRIVER_MISTAKE_FREED_TWICE,
+    DRIVER_MISTAKE_FREED_WRONG, /* what was freed is not the start of an allocation */
+    DRIVER_MISTAKE_USED_FREED,
+    DRIVER_MISTAKE_CAPTURE_UNJOINED,
+    DRIVER_MISTAKE_CAPTURE_OPEN
+};
+
+/* A call of the program. */
+struct driver_call {
+    const char *name;   /* "hipFree()" */
+    const char *source; /* where it stands, if there are no lines of a source: "saxpy+0x1234" */
+    uint64_t code;      /* where the program goes on behind it; 0: unknown, as the rest */
+    const char *file;   /* of this code, loaded at `base` */
+    uint64_t base;
+};
+
 #define DRIVER_HOST_DEVICE UINT32_MAX
 
 /* Where a page lies. */
@@ -365,8 +384,8 @@ struct driver_api {
     enum driver_status (*register_code)(uint32_t device, const char *name, uint64_t address,
                                         const void *bytes, uint64_t size);
     enum driver_status (*unregister_code)(uint64_t address);
-    /* For `--check`, of what is loaded until it is unregistered: the ELF file of registered code, with
-     * lines of source; a variable that only the host changes. */
+    /* For `--check`, of what is loaded until it is unregistered: the ELF file of registered code,
+     * with lines of source; a variable that only the host changes. */
     enum driver_status (*describe_code)(uint64_t address, const void *file, uint64_t size);
     enum driver_status (*describe_constant)(uint64_t address, uint64_t size);
     /* For a unified device: the registered code at `address` has no variables, so each GPU may run
@@ -445,6 +464,10 @@ struct driver_api {
      * GPU. False: it has not, or not by an access. */
     bool (*fault_address)(uint64_t *address, uint32_t *gpu);
     enum driver_ptx_fault (*ptx_fault)(void);
+    /* A mistake of the program, for the findings of the run: one or two calls, and what more there
+     * is to say. NULL: nothing is checked here. `address`: of device memory, or 0. */
+    void (*mistake)(enum driver_mistake kind, const struct driver_call *calls, uint32_t count,
+                    uint64_t address, const char *text);
 };
 
 #endif

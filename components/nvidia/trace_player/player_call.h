@@ -34,6 +34,7 @@ struct player_watch {
 
 struct player_call {
     struct ptx_call call; /* first: the context of the executor's hooks */
+    bool is_checked;      /* --check races looks at it, too */
     struct trace_player *player;
     struct player_kernel *kernel;
     void *block; /* memory of the block that is executed */

@@ -176,6 +176,7 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     if (!kernel_measure(p, k, &needs))
         return false;
     c->call.launch.resident = sms * k->per_sm;
+    c->is_checked = c->call.launch.observe != NULL;
     c->call.launch.observe = execute_observe;
     c->call.launch.clock = execute_clock;
     c->call.launch.nanoseconds = execute_nanoseconds;

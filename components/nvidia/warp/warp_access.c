@@ -82,20 +82,6 @@ WARP_INLINE char *lane_at(const struct warp_machine *m, enum warp_shape shape, u
     return shape == REACH_RUN ? m->at[0] + i * bytes : m->at[i];
 }
 
-static void put(struct warp_machine *m, const struct warp_place *p, unsigned lane, u64 value)
-{
-    if (p->bank == WARP_NARROW)
-        ((u32 *)(void *)(m->base[p->bank] + p->at))[lane] = (u32)value;
-    else if (p->bank == WARP_WIDE)
-        ((u64 *)(void *)(m->base[p->bank] + p->at))[lane] = value;
-}
-
-static u64 get(const struct warp_machine *m, const struct warp_place *p, unsigned lane)
-{
-    const void *row = m->base[p->bank] + p->at;
-    return p->bank == WARP_WIDE || p->wide ? ((const u64 *)row)[lane] : ((const u32 *)row)[lane];
-}
-
 /* `target`: bytes of an element, and 256 where it is signed. 16 bytes are two places. */
 RUN(LD_VECTOR)
 {
@@ -116,7 +102,7 @@ RUN(LD_VECTOR)
             memcpy(&value, lane_at(m, shape, bytes, i) + size * k, size);
             if (op->target & 256)
                 value = (u64)((s64)(value << (64 - 8 * size)) >> (64 - 8 * size));
-            put(m, &place[k], i, value);
+            lanes_put(m, &place[k], i, value);
         }
     }
 }
@@ -130,7 +116,7 @@ RUN(ST_VECTOR)
     const struct warp_place *place = m->code->places + op->list;
     EACH for (unsigned k = 0; k < op->count; k++)
     {
-        u64 value = get(m, &place[k], i);
+        u64 value = lanes_get(m, &place[k], i);
         memcpy(lane_at(m, shape, bytes, i) + size * k, &value, size);
     }
 }
@@ -266,16 +252,16 @@ static void wide_atomic(struct warp_machine *m, const struct warp_op *op, uint32
     const struct warp_place *place = m->code->places + op->list;
     EACH
     {
-        u64 old[2], value[2] = {get(m, &place[2], i), get(m, &place[3], i)};
+        u64 old[2], value[2] = {lanes_get(m, &place[2], i), lanes_get(m, &place[3], i)};
         char *at = lane_at(m, shape, 16, i);
         memcpy(old, at, sizeof old);
         bool writes = !compares || (old[0] == value[0] && old[1] == value[1]);
         if (compares)
-            value[0] = get(m, &place[4], i), value[1] = get(m, &place[5], i);
+            value[0] = lanes_get(m, &place[4], i), value[1] = lanes_get(m, &place[5], i);
         if (writes)
             memcpy(at, value, sizeof value);
-        put(m, &place[0], i, old[0]);
-        put(m, &place[1], i, old[1]);
+        lanes_put(m, &place[0], i, old[0]);
+        lanes_put(m, &place[1], i, old[1]);
     }
 }
 RUN(ATOM_EXCH_128)

@@ -55,6 +55,16 @@ struct warp_value warp_input_predicate(struct warp_build *b, const struct ptx_op
 void warp_outputs(struct warp_build *b, const struct ptx_operand *o, bool wide,
                   struct warp_value *first, struct warp_value *second);
 
+/* Where an address points and what it is made of: a register or constant, and an offset. */
+struct warp_address {
+    struct warp_value base;
+    uint64_t offset;
+    uint8_t space; /* enum ptx_space */
+};
+struct warp_address warp_address_of(struct warp_build *b, const struct ptx_operand *o,
+                                    enum ptx_space space);
+void warp_use_address(struct warp_op *op, struct warp_address a);
+
 /* run of one to three sources, by values. */
 struct warp_op *warp_emit1(struct warp_build *b, enum warp_run run, struct warp_value d,
                            struct warp_value a);
@@ -79,8 +89,10 @@ void warp_lower_call(struct warp_build *b);
 void warp_lower_lanes(struct warp_build *b);
 void warp_lower_barrier(struct warp_build *b);
 void warp_lower_mbarrier(struct warp_build *b);
-void warp_lower_video(struct warp_build *b);
+void warp_lower_simd_video(struct warp_build *b);
+void warp_lower_scalar_video(struct warp_build *b);
 void warp_lower_matrix(struct warp_build *b);
+void warp_lower_texture(struct warp_build *b);
 void warp_lower_nothing(struct warp_build *b);
 
 /* Chooses the room by the opcode. */

@@ -94,6 +94,30 @@ enum warp_video {
     WARP_VIDEO_B = 32
 };
 
+/* `value` of a scalar video operation. A place is a byte (0 to 3), a half (4, 5) or all (6). */
+enum { WARP_PLACE_HALVES = 4, WARP_PLACE_ALL = 6 };
+enum warp_scalar_which { /* in the order of the opcodes */
+                         WARP_SCALAR_ADD,
+                         WARP_SCALAR_SUB,
+                         WARP_SCALAR_DIFFERENCE,
+                         WARP_SCALAR_MIN,
+                         WARP_SCALAR_MAX,
+                         WARP_SCALAR_SHL,
+                         WARP_SCALAR_SHR,
+                         WARP_SCALAR_MAD,
+                         WARP_SCALAR_SET
+};
+enum warp_scalar_second { WARP_SECOND_NONE, WARP_SECOND_ADD, WARP_SECOND_MIN, WARP_SECOND_MAX };
+struct warp_scalar {
+    uint8_t which, second;
+    uint8_t a, b, d; /* places */
+    uint8_t compare; /* as WARP_VIDEO_COMPARE */
+    uint8_t shift;   /* of vmad, to the right */
+    uint8_t signed_a : 1, signed_b : 1, signed_d : 1, saturates : 1;
+    uint8_t wraps : 1, plus_one : 1, minus_product : 1, minus_c : 1;
+};
+_Static_assert(sizeof(struct warp_scalar) == 8, "it should be an operation's value");
+
 /* How operations read and write predicates beside their own: setp's combination. */
 enum warp_combine { WARP_SET, WARP_AND, WARP_OR, WARP_XOR };
 

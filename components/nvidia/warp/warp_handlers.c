@@ -12,6 +12,7 @@ static warp_handler *handlers[WARP_RUN_COUNT];
         warp_enter_half_##level(handlers);                                                         \
         warp_enter_convert_##level(handlers);                                                      \
         warp_enter_access_##level(handlers);                                                       \
+        warp_enter_texture_##level(handlers);                                                      \
         warp_enter_matrix_##level(handlers);                                                       \
         warp_enter_other_##level(handlers);                                                        \
         warp_enter_exchange_##level(handlers);                                                     \

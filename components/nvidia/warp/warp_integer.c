@@ -242,7 +242,7 @@ WARP_INLINE s32 video_part(u64 both, unsigned place, unsigned bits, bool is_sign
     return is_signed ? (s32)part >> (32 - bits) : (s32)(part >> (32 - bits));
 }
 
-static bool video_compare(s32 x, s32 y, unsigned how)
+static bool video_compare(s64 x, s64 y, unsigned how)
 {
     return how == 0   ? x == y
            : how == 1 ? x != y
@@ -260,7 +260,7 @@ static s32 video_do(s32 x, s32 y, u64 how)
     case WARP_VIDEO_SUB:
         return x - y;
     case WARP_VIDEO_AVERAGE:
-        return (x + y + 1) >> 1;
+        return (x + y + (x + y >= 0)) >> 1;
     case WARP_VIDEO_DIFFERENCE:
         return x > y ? x - y : y - x;
     case WARP_VIDEO_MIN:
@@ -302,6 +302,89 @@ RUN(VIDEO)
     const u32 *a = warp_source(m, op, 1), *b = warp_source(m, op, 2), *c = warp_source(m, op, 3);
     for (unsigned i = 0; i < WARP_LANES; i++)
         to[i] = video(a[i], b[i], c[i], op->value);
+    lanes_done(m, op, mask, sizeof *to);
+}
+
+static unsigned place_bits(unsigned place)
+{
+    return place < WARP_PLACE_HALVES ? 8 : place < WARP_PLACE_ALL ? 16 : 32;
+}
+
+static unsigned place_shift(unsigned place)
+{
+    return place < WARP_PLACE_HALVES ? 8 * place
+           : place < WARP_PLACE_ALL  ? 16 * (place - WARP_PLACE_HALVES)
+                                     : 0;
+}
+
+static s64 scalar_part(u32 x, unsigned place, bool is_signed)
+{
+    u64 up = (u64)(x >> place_shift(place)) << (64 - place_bits(place));
+    return is_signed ? (s64)up >> (64 - place_bits(place)) : (s64)(up >> (64 - place_bits(place)));
+}
+
+/* The product, negated as its complement and one. */
+static __int128 scalar_mad(s64 x, s64 y, u32 c, struct warp_scalar how)
+{
+    __int128 product = (__int128)x * y;
+    u32 addend = how.minus_c ? ~c : c;
+    product = how.minus_product ? ~product : product;
+    product += (how.signed_d ? (s32)addend : (s64)addend)
+               + (how.plus_one || how.minus_product || how.minus_c);
+    return product >> how.shift;
+}
+
+static __int128 scalar_do(s64 x, s64 y, u32 c, struct warp_scalar how)
+{
+    u32 amount = how.wraps ? (u32)y & 31 : (u32)y > 32 ? 32 : (u32)y;
+    switch ((enum warp_scalar_which)how.which) {
+    case WARP_SCALAR_ADD:
+        return x + y;
+    case WARP_SCALAR_SUB:
+        return x - y;
+    case WARP_SCALAR_DIFFERENCE:
+        return x > y ? x - y : y - x;
+    case WARP_SCALAR_MIN:
+        return x < y ? x : y;
+    case WARP_SCALAR_MAX:
+        return x > y ? x : y;
+    case WARP_SCALAR_SHL:
+        return (__int128)x * ((__int128)1 << amount);
+    case WARP_SCALAR_SHR:
+        return x >> amount;
+    case WARP_SCALAR_MAD:
+        return scalar_mad(x, y, c, how);
+    default:
+        return video_compare(x, y, how.compare);
+    }
+}
+
+static u32 scalar_video(u32 a, u32 b, u32 c, struct warp_scalar how)
+{
+    __int128 t =
+        scalar_do(scalar_part(a, how.a, how.signed_a), scalar_part(b, how.b, how.signed_b), c, how);
+    unsigned bits = place_bits(how.d), shift = place_shift(how.d);
+    __int128 most = ((__int128)1 << (bits - how.signed_d)) - 1,
+             least = how.signed_d ? -most - 1 : 0;
+    if (how.saturates)
+        t = t > most ? most : t < least ? least : t;
+    s64 other = how.signed_d ? (s32)c : (s64)c, x = (s64)(u64)t;
+    if (how.second == WARP_SECOND_ADD)
+        x = (s64)((u64)x + (u64)other);
+    else if (how.second != WARP_SECOND_NONE)
+        x = (how.second == WARP_SECOND_MIN) == (x < other) ? x : other;
+    u32 where = (u32)((((u64)1 << bits) - 1) << shift);
+    return ((u32)x << shift & where) | (c & ~where);
+}
+
+RUN(VIDEO_SCALAR)
+{
+    u32 *to = lanes_target(m, op, mask);
+    const u32 *a = warp_source(m, op, 1), *b = warp_source(m, op, 2), *c = warp_source(m, op, 3);
+    struct warp_scalar how;
+    memcpy(&how, &op->value, sizeof how);
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        to[i] = scalar_video(a[i], b[i], c[i], how);
     lanes_done(m, op, mask, sizeof *to);
 }
 

@@ -47,6 +47,22 @@ static __attribute__((noinline, unused)) void lanes_merge_wide(uint64_t *to, con
     LANES to[i] = (uint64_t)mask >> i & 1 ? from[i] : to[i];
 }
 
+/* A lane's value at a place. */
+WARP_INLINE void lanes_put(struct warp_machine *m, const struct warp_place *p, unsigned lane,
+                           u64 value)
+{
+    if (p->bank == WARP_NARROW)
+        ((u32 *)(void *)(m->base[p->bank] + p->at))[lane] = (u32)value;
+    else if (p->bank == WARP_WIDE)
+        ((u64 *)(void *)(m->base[p->bank] + p->at))[lane] = value;
+}
+
+WARP_INLINE u64 lanes_get(const struct warp_machine *m, const struct warp_place *p, unsigned lane)
+{
+    const void *row = m->base[p->bank] + p->at;
+    return p->bank == WARP_WIDE || p->wide ? ((const u64 *)row)[lane] : ((const u32 *)row)[lane];
+}
+
 /* Where the loop writes, and what is done behind it. */
 WARP_INLINE void *lanes_target(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {

@@ -11,13 +11,6 @@ static enum ptx_type type_of(const struct warp_build *b, unsigned i)
     return (enum ptx_type)b->instruction->types[i];
 }
 
-/* Where an address points and what it is made of: a register or constant, and an offset. */
-struct address {
-    struct warp_value base;
-    uint64_t offset;
-    uint8_t space; /* enum ptx_space */
-};
-
 static enum ptx_space space_of_variable(const struct warp_build *b, const struct ptx_operand *o)
 {
     if (o->base == PTX_BASE_VARIABLE)
@@ -27,10 +20,10 @@ static enum ptx_space space_of_variable(const struct warp_build *b, const struct
     return PTX_SPACE_PARAM;
 }
 
-static struct address address_of(struct warp_build *b, const struct ptx_operand *o,
-                                 enum ptx_space space)
+struct warp_address warp_address_of(struct warp_build *b, const struct ptx_operand *o,
+                                    enum ptx_space space)
 {
-    struct address a = {.space = (uint8_t)space, .offset = (uint64_t)o->offset};
+    struct warp_address a = {.space = (uint8_t)space, .offset = (uint64_t)o->offset};
     if (o->base == PTX_BASE_REGISTER) {
         struct ptx_operand r = {.kind = PTX_OPERAND_REGISTER, .index = o->index};
         a.base = warp_input(b, &r, PTX_U64);
@@ -49,7 +42,7 @@ static struct address address_of(struct warp_build *b, const struct ptx_operand 
     return a;
 }
 
-static void use_address(struct warp_op *op, struct address a)
+void warp_use_address(struct warp_op *op, struct warp_address a)
 {
     warp_use(op, 1, a.base);
     op->value = a.offset;
@@ -202,14 +195,14 @@ static void lower_ld(struct warp_build *b)
                        b->function->params[from->index].offset + (uint64_t)from->offset, type);
         return;
     }
-    struct address a = address_of(b, from, ptx_space_of(in));
+    struct warp_address a = warp_address_of(b, from, ptx_space_of(in));
     if (count == 1 && !half) {
         struct warp_value d = element_output(b, element(to, 0), type, 0);
         if (d.bank == WARP_NOTHING)
             d = warp_temporary(b, bytes == 8 ? WARP_WIDE : WARP_NARROW);
         struct warp_op *op = warp_emit(b, load_run(type, d.bank == WARP_WIDE));
         warp_use(op, 0, d);
-        use_address(op, a);
+        warp_use_address(op, a);
         return;
     }
     uint32_t list = b->code->place_count;
@@ -217,7 +210,7 @@ static void lower_ld(struct warp_build *b)
         for (unsigned k = 0; k <= half; k++)
             warp_place(b, element_output(b, element(to, i), type, k));
     struct warp_op *op = warp_emit(b, WARP_RUN_LD_VECTOR);
-    use_address(op, a);
+    warp_use_address(op, a);
     op->list = list;
     op->count = op->written = (uint8_t)(count << half);
     op->target = (half ? 8 : bytes) | (is_signed_small(type) ? 256u : 0);
@@ -250,14 +243,14 @@ static void lower_st(struct warp_build *b)
     unsigned count = ptx_vector_width(in), bytes = ptx_type_bits(type) / 8, half = bytes / 16;
     if (store_words(b, to, from, count, type))
         return;
-    struct address a = address_of(b, to, ptx_space_of(in));
+    struct warp_address a = warp_address_of(b, to, ptx_space_of(in));
     if (count == 1 && !half) {
         struct warp_value v = warp_input(b, element(from, 0), type);
         struct warp_op *op = warp_emit(b, bytes == 1   ? WARP_RUN_ST_8
                                           : bytes == 2 ? WARP_RUN_ST_16
                                           : bytes == 4 ? WARP_RUN_ST_32
                                                        : WARP_RUN_ST_64);
-        use_address(op, a);
+        warp_use_address(op, a);
         warp_use(op, 2, v);
         return;
     }
@@ -272,7 +265,7 @@ static void lower_st(struct warp_build *b)
     for (unsigned i = 0; i < n; i++)
         warp_place(b, v[i]);
     struct warp_op *op = warp_emit(b, WARP_RUN_ST_VECTOR);
-    use_address(op, a);
+    warp_use_address(op, a);
     op->list = list;
     op->count = (uint8_t)n;
     op->target = half ? 8 : bytes;
@@ -283,8 +276,8 @@ static void lower_st(struct warp_build *b)
 static void lower_copy(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    struct address to = address_of(b, &in->operands[0], PTX_SPACE_SHARED),
-                   from = address_of(b, &in->operands[1], PTX_SPACE_GLOBAL);
+    struct warp_address to = warp_address_of(b, &in->operands[0], PTX_SPACE_SHARED),
+                        from = warp_address_of(b, &in->operands[1], PTX_SPACE_GLOBAL);
     struct warp_value rest = WARP_NO_VALUE;
     bool hinted = has(b, PTX_MOD_L2_CACHE_HINT);
     if (in->operand_count > 3u + hinted) {
@@ -294,7 +287,7 @@ static void lower_copy(struct warp_build *b)
         rest = is_predicate ? warp_input_predicate(b, o) : warp_input(b, o, PTX_U32);
     }
     struct warp_op *op = warp_emit(b, WARP_RUN_COPY);
-    use_address(op, from);
+    warp_use_address(op, from);
     warp_use(op, 2, to.base);
     warp_use(op, 3, rest);
     op->list = (uint32_t)to.offset;
@@ -306,10 +299,10 @@ static void lower_copy(struct warp_build *b)
 static void lower_fill(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    struct address to = address_of(b, &in->operands[0], ptx_space_of(in));
+    struct warp_address to = warp_address_of(b, &in->operands[0], ptx_space_of(in));
     struct warp_value size = warp_input(b, &in->operands[1], PTX_U64);
     struct warp_op *op = warp_emit(b, WARP_RUN_FILL);
-    use_address(op, to);
+    warp_use_address(op, to);
     warp_use(op, 2, size);
 }
 
@@ -382,7 +375,7 @@ static enum warp_run atomic_run(struct warp_build *b, enum ptx_type type)
 }
 
 /* 128 bits: two places each for the destination and operands. */
-static void lower_atomic_128(struct warp_build *b, struct address a)
+static void lower_atomic_128(struct warp_build *b, struct warp_address a)
 {
     const struct ptx_instruction *in = b->instruction;
     bool compares = has(b, PTX_MOD_CAS);
@@ -397,14 +390,14 @@ static void lower_atomic_128(struct warp_build *b, struct address a)
     for (unsigned i = 0; i < n; i++)
         warp_place(b, v[i]);
     struct warp_op *op = warp_emit(b, compares ? WARP_RUN_ATOM_CAS_128 : WARP_RUN_ATOM_EXCH_128);
-    use_address(op, a);
+    warp_use_address(op, a);
     op->list = list;
     op->count = (uint8_t)n;
     op->written = 2;
 }
 
 /* Elements of a vector are atomics of their own. */
-static void lower_atomic_at(struct warp_build *b, struct address a, enum ptx_type type,
+static void lower_atomic_at(struct warp_build *b, struct warp_address a, enum ptx_type type,
                             const struct ptx_operand *to, const struct ptx_operand *x,
                             const struct ptx_operand *y)
 {
@@ -414,7 +407,7 @@ static void lower_atomic_at(struct warp_build *b, struct address a, enum ptx_typ
     if (to && to->kind != PTX_OPERAND_SINK)
         d = warp_output(b, to, ptx_type_bits(type) > 32);
     struct warp_op *op = warp_emit(b, atomic_run(b, type));
-    use_address(op, a);
+    warp_use_address(op, a);
     warp_use(op, 0, d);
     warp_use(op, 2, v);
     warp_use(op, 3, w);
@@ -426,7 +419,7 @@ void warp_lower_atomic(struct warp_build *b)
     enum ptx_type type = type_of(b, 0);
     bool returns = in->opcode == PTX_OP_ATOM;
     const struct ptx_operand *o = in->operands + returns;
-    struct address a = address_of(b, &o[0], ptx_space_of(in));
+    struct warp_address a = warp_address_of(b, &o[0], ptx_space_of(in));
     unsigned count = ptx_vector_width(in);
     if (in->opcode == PTX_OP_RED_ASYNC && has(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES)) {
         b->missing = true;
@@ -441,76 +434,5 @@ void warp_lower_atomic(struct warp_build *b)
                             element(&o[1], i), NULL);
             a.offset += ptx_type_bits(type) / 8;
         }
-    }
-}
-
-/* ---- mbarrier ---- */
-
-static void lower_arrive(struct warp_build *b, struct address a, unsigned at, bool returns)
-{
-    const struct ptx_instruction *in = b->instruction;
-    struct warp_value d = WARP_NO_VALUE, operand = WARP_NO_VALUE;
-    if (returns && in->operands[0].kind != PTX_OPERAND_SINK)
-        d = warp_output(b, &in->operands[0], true);
-    if (in->operand_count > at + 1)
-        operand = warp_input(b, &in->operands[at + 1], PTX_U32);
-    struct warp_op *op = warp_emit(b, WARP_RUN_MBARRIER_ARRIVE);
-    use_address(op, a);
-    warp_use(op, 0, d);
-    warp_use(op, 2, operand);
-    op->target =
-        (has(b, PTX_MOD_EXPECT_TX) ? 1u : 0) | (in->opcode == PTX_OP_MBARRIER_ARRIVE_DROP ? 2u : 0);
-}
-
-static void lower_wait(struct warp_build *b, struct address a)
-{
-    const struct ptx_instruction *in = b->instruction;
-    bool parity = has(b, PTX_MOD_PARITY);
-    struct warp_value state = warp_input(b, &in->operands[2], parity ? PTX_U32 : PTX_U64);
-    struct warp_op *op = warp_emit(b, WARP_RUN_MBARRIER_WAIT);
-    use_address(op, a);
-    warp_use(op, 0, warp_output(b, &in->operands[0], false));
-    warp_use(op, 2, state);
-    op->target = parity;
-}
-
-void warp_lower_mbarrier(struct warp_build *b)
-{
-    const struct ptx_instruction *in = b->instruction;
-    if (in->opcode == PTX_OP_MBARRIER_PENDING_COUNT) {
-        struct warp_value x = warp_input(b, &in->operands[1], PTX_B64);
-        warp_emit1(b, WARP_RUN_MBARRIER_COUNT, warp_output(b, &in->operands[0], false), x);
-        return;
-    }
-    unsigned at = 0; /* which operand is the address */
-    while (at + 1u < in->operand_count && in->operands[at].kind != PTX_OPERAND_ADDRESS)
-        at++;
-    struct address a = address_of(b, &in->operands[at], ptx_space_of(in));
-    switch (in->opcode) {
-    case PTX_OP_MBARRIER_INIT:
-    case PTX_OP_MBARRIER_EXPECT_TX:
-    case PTX_OP_MBARRIER_COMPLETE_TX: {
-        struct warp_value v = warp_input(b, &in->operands[1], PTX_U32);
-        struct warp_op *op = warp_emit(
-            b, in->opcode == PTX_OP_MBARRIER_INIT ? WARP_RUN_MBARRIER_INIT : WARP_RUN_MBARRIER_TX);
-        use_address(op, a);
-        warp_use(op, 2, v);
-        op->target = in->opcode == PTX_OP_MBARRIER_COMPLETE_TX;
-        return;
-    }
-    case PTX_OP_MBARRIER_ARRIVE:
-    case PTX_OP_MBARRIER_ARRIVE_DROP:
-        lower_arrive(b, a, at, at == 1);
-        return;
-    case PTX_OP_MBARRIER_TEST_WAIT:
-    case PTX_OP_MBARRIER_TRY_WAIT:
-        lower_wait(b, a);
-        return;
-    case PTX_OP_CP_ASYNC_MBARRIER_ARRIVE: /* what precedes it is complete */
-        if (has(b, PTX_MOD_NOINC))
-            lower_arrive(b, a, 0, false);
-        return;
-    default: /* mbarrier.inval */
-        use_address(warp_emit(b, WARP_RUN_TOUCH), a);
     }
 }

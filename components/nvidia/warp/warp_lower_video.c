@@ -1,9 +1,22 @@
-/* Video instructions on two halfwords or four bytes (9.7.18); see warp_build.h. Called through
- * warp_lower(). Scalar ones, and signed averages, are not there. */
+/* Video instructions (9.7.18), on two halfwords, four bytes, or one part of each operand; see
+ * warp_build.h. Called through warp_lower(). */
 #include "warp_build.h"
 
 static const uint16_t compares[] = {PTX_MOD_EQ, PTX_MOD_NE, PTX_MOD_LT,
                                     PTX_MOD_LE, PTX_MOD_GT, PTX_MOD_GE};
+
+static unsigned comparison(const struct ptx_instruction *in)
+{
+    unsigned how = 0;
+    for (unsigned i = 0; i < sizeof compares / sizeof *compares; i++)
+        how = ptx_has(in, compares[i]) ? i : how;
+    return how;
+}
+
+static bool is_signed(uint8_t type)
+{
+    return ptx_type_is_signed((enum ptx_type)type);
+}
 
 /* Which parts of a (0 on) and b (behind them) are taken, 4 bits each; without a selector those from
  * `first` on. */
@@ -29,7 +42,7 @@ static uint64_t masked(const char *selector, unsigned parts)
     return mask;
 }
 
-void warp_lower_video(struct warp_build *b)
+void warp_lower_simd_video(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
     bool halves = in->opcode <= PTX_OP_VSET2;
@@ -37,20 +50,68 @@ void warp_lower_video(struct warp_build *b)
     bool sets = which == WARP_VIDEO_SET;
     const uint8_t *types = in->types + (sets ? 0 : 1); /* of a and b */
     uint64_t how = which | (halves ? WARP_VIDEO_HALVES : 0);
-    for (unsigned i = 0; sets && i < sizeof compares / sizeof *compares; i++)
-        how |= ptx_has(in, compares[i]) ? i << WARP_VIDEO_COMPARE : 0;
-    how |= ptx_type_is_signed((enum ptx_type)types[0]) ? WARP_VIDEO_SIGNED_A : 0;
-    how |= ptx_type_is_signed((enum ptx_type)types[1]) ? WARP_VIDEO_SIGNED_B : 0;
-    how |= !sets && ptx_type_is_signed((enum ptx_type)in->types[0]) ? WARP_VIDEO_SIGNED : 0;
+    how |= comparison(in) << WARP_VIDEO_COMPARE;
+    how |= is_signed(types[0]) ? WARP_VIDEO_SIGNED_A : 0;
+    how |= is_signed(types[1]) ? WARP_VIDEO_SIGNED_B : 0;
+    how |= !sets && is_signed(in->types[0]) ? WARP_VIDEO_SIGNED : 0;
     how |= ptx_has(in, PTX_MOD_SAT) ? WARP_VIDEO_SATURATES : 0;
     how |= ptx_has(in, PTX_MOD_ADD) ? WARP_VIDEO_ADDS : 0;
     how |= masked(in->operands[0].selector, parts) << WARP_VIDEO_MASK;
     how |= selected(b, in->operands[1].selector, parts, 0) << WARP_VIDEO_A;
     how |= selected(b, in->operands[2].selector, parts, parts) << WARP_VIDEO_B;
-    if (which == WARP_VIDEO_AVERAGE && how & (WARP_VIDEO_SIGNED_A | WARP_VIDEO_SIGNED_B))
-        b->missing = true;
     struct warp_value x = warp_input(b, &in->operands[1], PTX_U32),
                       y = warp_input(b, &in->operands[2], PTX_U32),
                       c = warp_input(b, &in->operands[3], PTX_U32);
     warp_emit3(b, WARP_RUN_VIDEO, warp_output(b, &in->operands[0], false), x, y, c)->value = how;
+}
+
+/* ---- one part of each operand ---- */
+
+static uint8_t place(struct warp_build *b, const struct ptx_operand *o)
+{
+    const char *s = o->selector;
+    unsigned number = s[0] ? (unsigned)(s[1] - '0') : 0;
+    if (s[0] == '\0')
+        return WARP_PLACE_ALL;
+    if (s[2] != '\0' || number >= (s[0] == 'b' ? 4 : 2))
+        b->missing = true;
+    return (uint8_t)((s[0] == 'b' ? 0 : WARP_PLACE_HALVES) + number);
+}
+
+void warp_lower_scalar_video(struct warp_build *b)
+{
+    const struct ptx_instruction *in = b->instruction;
+    const struct ptx_operand *o = in->operands;
+    bool sets = in->opcode == PTX_OP_VSET, multiplies = in->opcode == PTX_OP_VMAD;
+    const uint8_t *types = in->types + (sets ? 0 : 1); /* of a and b */
+    struct warp_scalar how = {.which = (uint8_t)(in->opcode - PTX_OP_VADD),
+                              .second = ptx_has(in, PTX_MOD_ADD)   ? WARP_SECOND_ADD
+                                        : ptx_has(in, PTX_MOD_MIN) ? WARP_SECOND_MIN
+                                        : ptx_has(in, PTX_MOD_MAX) ? WARP_SECOND_MAX
+                                                                   : WARP_SECOND_NONE,
+                              .a = place(b, &o[1]),
+                              .b = place(b, &o[2]),
+                              .d = place(b, &o[0]),
+                              .compare = (uint8_t)comparison(in),
+                              .shift = ptx_has(in, PTX_MOD_SHR7)    ? 7
+                                       : ptx_has(in, PTX_MOD_SHR15) ? 15
+                                                                    : 0,
+                              .signed_a = is_signed(types[0]),
+                              .signed_b = is_signed(types[1]),
+                              .signed_d = !sets && is_signed(in->types[0]),
+                              .saturates = ptx_has(in, PTX_MOD_SAT),
+                              .wraps = ptx_has(in, PTX_MOD_WRAP),
+                              .plus_one = ptx_has(in, PTX_MOD_PO),
+                              .minus_product = o[1].negated != o[2].negated,
+                              .minus_c = multiplies && o[3].negated};
+    if (multiplies)
+        how.signed_d = how.signed_a || how.signed_b || how.minus_product || how.minus_c;
+    bool negates = o[1].negated || o[2].negated, has_c = in->operand_count > 3;
+    if (multiplies ? (negates + how.minus_c + how.plus_one > 1 || o[3].selector[0])
+                   : negates || (has_c && (o[3].negated || o[3].selector[0])))
+        b->missing = true;
+    struct warp_value x = warp_input(b, &o[1], PTX_U32), y = warp_input(b, &o[2], PTX_U32),
+                      c = has_c ? warp_input(b, &o[3], PTX_U32) : warp_constant(b, 0, false);
+    memcpy(&warp_emit3(b, WARP_RUN_VIDEO_SCALAR, warp_output(b, &o[0], false), x, y, c)->value,
+           &how, sizeof how);
 }

@@ -145,6 +145,7 @@ enum warp_run {
 #include "warp_other.def"
 #include "warp_exchange.def"
 #include "warp_matrix.def"
+#include "warp_texture.def"
 #undef LANE1
 #undef LANE2
 #undef LANE3

@@ -104,20 +104,6 @@ static void place_of(const struct warp_matrix *x, enum matrix_role role, bool is
     }
 }
 
-static u64 get(const struct warp_machine *m, const struct warp_place *p, unsigned lane)
-{
-    const void *row = m->base[p->bank] + p->at;
-    return p->bank == WARP_WIDE || p->wide ? ((const u64 *)row)[lane] : ((const u32 *)row)[lane];
-}
-
-static void put(struct warp_machine *m, const struct warp_place *p, unsigned lane, u64 value)
-{
-    if (p->bank == WARP_WIDE)
-        ((u64 *)(void *)(m->base[p->bank] + p->at))[lane] = value;
-    else if (p->bank == WARP_NARROW)
-        ((u32 *)(void *)(m->base[p->bank] + p->at))[lane] = (u32)value;
-}
-
 /* Elements in a register. */
 static unsigned elements_of(unsigned e)
 {
@@ -135,7 +121,7 @@ static void gather(const struct warp_machine *m, const struct warp_matrix *x, bo
              each = elements_of(e), bits = element_bits(e), columns = role == ROLE_A ? x->k : x->n;
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
         for (unsigned p = 0; p < places; p++) {
-            u64 word = get(m, &place[p], lane);
+            u64 word = lanes_get(m, &place[p], lane);
             for (unsigned j = 0; j < each; j++) {
                 unsigned row, column;
                 place_of(x, role, is_wmma, lane, p * each + j, places * each, each, &row, &column);
@@ -159,7 +145,7 @@ static void scatter(struct warp_machine *m, const struct warp_matrix *x, bool is
                          &column);
                 word |= element_of(x->d, matrix[row * x->n + column], saturates) << j * bits;
             }
-            put(m, &place[p], lane, word);
+            lanes_put(m, &place[p], lane, word);
         }
     }
 }
@@ -279,7 +265,7 @@ RUN(WMMA_LOAD)
                 value = bits < 64 ? value >> bit & ((1ull << bits) - 1) : value;
                 word |= value << j * bits;
             }
-            put(m, &place[p], lane, word);
+            lanes_put(m, &place[p], lane, word);
         }
     }
 }
@@ -293,7 +279,7 @@ RUN(WMMA_STORE)
     const struct warp_place *place = m->code->places + op->list;
     for (unsigned lane = 0; start && lane < WARP_LANES; lane++) {
         for (unsigned p = 0; p < op->count; p++) {
-            u64 word = get(m, &place[p], lane);
+            u64 word = lanes_get(m, &place[p], lane);
             for (unsigned j = 0; j < each; j++) {
                 unsigned row, column, bit;
                 place_of(&x, ROLE_C, true, lane, p * each + j, op->count * each, each, &row,
@@ -342,7 +328,7 @@ RUN(LDMATRIX)
     }
     for (unsigned n = 0; n < op->count; n++)
         for (unsigned lane = 0; lane < WARP_LANES; lane++)
-            put(m, &place[n], lane, word[n][lane]);
+            lanes_put(m, &place[n], lane, word[n][lane]);
 }
 
 RUN(STMATRIX)
@@ -354,7 +340,7 @@ RUN(STMATRIX)
     for (unsigned n = 0; n < op->count; n++) {
         for (unsigned lane = 0; lane < WARP_LANES; lane++) {
             unsigned row = lane >> 2, column = 2 * (lane & 3);
-            u32 word = (u32)get(m, &place[n], lane);
+            u32 word = (u32)lanes_get(m, &place[n], lane);
             u16 low = (u16)word, high = (u16)(word >> 16);
             bool across = op->target & WARP_M_TRANSPOSED;
             memcpy(across ? m->at[8 * n + column] + 2 * row : m->at[8 * n + row] + 2 * column, &low,

@@ -13,6 +13,7 @@
     void warp_enter_access_##level(warp_handler **table);                                          \
     void warp_enter_other_##level(warp_handler **table);                                           \
     void warp_enter_exchange_##level(warp_handler **table);                                        \
+    void warp_enter_texture_##level(warp_handler **table);                                         \
     void warp_enter_matrix_##level(warp_handler **table);
 
 WARP_DECLARE(v2)

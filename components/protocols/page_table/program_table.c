@@ -1,6 +1,8 @@
 /* Changes of the program table, kernels, and words for reports; see program_table.h. */
 #include "program_table.h"
 
+#include "host_pointer.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -235,7 +237,10 @@ void program_describe(const struct program_table *table, uint64_t address, char 
     uint64_t nearest = near ? distance(near, address) : UINT64_MAX;
     if (nearest > 0 && describe_stack(table, address, nearest, text, size))
         return;
-    if (near && nearest >= FAR_BYTES)
+    bool far = !near || nearest >= FAR_BYTES;
+    if (far && host_pointer_describe(address, text, size))
+        return;
+    if (near && far)
         snprintf(text, size, "far from all allocations: is it a pointer of the host?");
     else if (before && address < before->end)
         snprintf(text, size,

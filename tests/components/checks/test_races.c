@@ -82,8 +82,8 @@ static void make(struct trial *t, uint64_t *random)
 
 static bool conflicts(enum race_use a, enum race_use b)
 {
-    bool reads = (a == RACE_READ || a == RACE_ATOMIC_READ)
-                 && (b == RACE_READ || b == RACE_ATOMIC_READ);
+    bool reads =
+        (a == RACE_READ || a == RACE_ATOMIC_READ) && (b == RACE_READ || b == RACE_ATOMIC_READ);
     bool atomics = a >= RACE_ATOMIC_READ && b >= RACE_ATOMIC_READ;
     return !reads && !atomics;
 }

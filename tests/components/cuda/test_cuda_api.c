@@ -176,7 +176,7 @@ Test(cuda_api, errors_have_names_of_cuda, .init = start)
     cr_assert_eq(CALL(cudaPeekAtLastError, (void)), 2);
     cr_assert_eq(last_error(), 2);
     cr_assert_eq(last_error(), 0);
-    cr_assert_eq(CALL(cudaMallocArray, (void), ), NOT_SUPPORTED);
+    cr_assert_eq(CALL(cudaMallocMipmappedArray, (void), ), NOT_SUPPORTED);
     cr_assert_eq(last_error(), NOT_SUPPORTED);
     cr_assert_eq(CALL(cudaDeviceSetLimit, (int, size_t), 99, 1), 215);
     cr_assert_eq(last_error(), 215, "errors that CUDA's library finds itself are noted, too");

@@ -1,7 +1,6 @@
 /* Fat binaries of CUDA, put together here: plain, packed by LZ4 and zstd, and damaged in every way.
  */
 #include "components/cuda/fatbin/cuda_fatbin.h"
-#include "components/cuda/fatbin/lz4_block.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -121,33 +120,14 @@ Test(cuda_fatbin, unpacks_lz4)
                                      'i',  'j', 'k', 'l', 'm', 'n', 'o', 'p',
                                      'q',  'r', 's', 't', 'u', 'v', 'w'};
     begin();
-    add(CUDA_FATBIN_PTX, 80, LZ4, packed, sizeof packed, 29);
+    size_t at = add(CUDA_FATBIN_PTX, 80, LZ4, packed, sizeof packed, 29);
     expect_text(80, "abcabcabcdefghijklmnopqrstuvw");
+    put(at + 56, 28, 8);
+    cr_assert_null(text_for(80), "more than the header says");
+    put(at + 56, 30, 8);
+    cr_assert_null(text_for(80), "less than the header says");
+    cr_assert(strstr(fatbin.error, "damaged"), "%s", fatbin.error);
 }
-
-/* A block of one literal and a match at distance 1. */
-Test(cuda_fatbin, unpacks_long_matches_of_lz4)
-{
-    static const uint8_t packed[] = {0x1f, 'x', 1, 0, 255, 255, 10, 0x00};
-    uint8_t text[1 + 4 + 15 + 255 + 255 + 10];
-    cr_assert(lz4_block_unpack(packed, sizeof packed, text, sizeof text));
-    for (size_t i = 0; i < sizeof text; i++)
-        cr_assert_eq(text[i], 'x', "byte %zu", i);
-    cr_assert_not(lz4_block_unpack(packed, sizeof packed, text, sizeof text - 1));
-    for (size_t size = 0; size < sizeof packed - 1; size++)
-        cr_assert_not(lz4_block_unpack(packed, size, text, sizeof text), "%zu bytes", size);
-}
-
-Test(cuda_fatbin, refuses_lz4_that_points_outside)
-{
-    uint8_t text[100];
-    static const uint8_t zero[] = {0x10, 'x', 0, 0}, before[] = {0x10, 'x', 2, 0},
-                         literals[] = {0xf0, 255, 255};
-    cr_assert_not(lz4_block_unpack(zero, sizeof zero, text, sizeof text));
-    cr_assert_not(lz4_block_unpack(before, sizeof before, text, sizeof text));
-    cr_assert_not(lz4_block_unpack(literals, sizeof literals, text, sizeof text));
-}
-
 Test(cuda_fatbin, refuses_what_is_damaged)
 {
     begin();

@@ -57,6 +57,7 @@ HEDDLE_TRIPLE(__cuda_builtin_gridDim_t)
 #undef HEDDLE_TRIPLE
 
 #include "heddle/device_spaces.h"
+#include "heddle/device_textures.h"
 
 #include <__clang_cuda_cmath.h>
 #include <__clang_cuda_complex_builtins.h>

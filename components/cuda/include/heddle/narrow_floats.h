@@ -224,6 +224,25 @@ HEDDLE_HOST(bf16)
     HEDDLE_NARROW_FROM(type, one, integer, letters, rd, __builtin_floorf)                          \
     HEDDLE_NARROW_FROM(type, one, integer, letters, ru, __builtin_ceilf)
 
+/* Results that are clamped to 0 to 1, or of which negative ones become 0. */
+#define HEDDLE_NARROW_ENDED(type, pair, name, name2, end, operation)                               \
+    HEDDLE_FREE type __##name(type a, type b)                                                      \
+    {                                                                                              \
+        return end(__##operation(a, b));                                                           \
+    }                                                                                              \
+    HEDDLE_FREE pair __##name2(pair a, pair b)                                                     \
+    {                                                                                              \
+        return pair(__##name(a.x, b.x), __##name(a.y, b.y));                                       \
+    }
+#define HEDDLE_NARROW_ENDED_3(type, pair, name, name2, end)                                        \
+    HEDDLE_FREE type __##name(type a, type b, type c)                                              \
+    {                                                                                              \
+        return end(__hfma(a, b, c));                                                               \
+    }                                                                                              \
+    HEDDLE_FREE pair __##name2(pair a, pair b, pair c)                                             \
+    {                                                                                              \
+        return pair(__##name(a.x, b.x, c.x), __##name(a.y, b.y, c.y));                             \
+    }
 /* The type, the pair of two, and their functions, whose names have `one` and `two` in them. */
 #define HEDDLE_NARROW(type, pair, native, one, two, letters)                                       \
     struct __align__(2) type                                                                       \
@@ -565,6 +584,20 @@ HEDDLE_HOST(bf16)
     {                                                                                              \
         return pair(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));                                 \
     }                                                                                              \
+    HEDDLE_FREE type heddle_clamped_##letters(type a)                                              \
+    {                                                                                              \
+        float v = (float)a; /* not a number becomes 0 */                                           \
+        return type(v > 0 ? v < 1 ? v : 1.0f : 0.0f);                                              \
+    }                                                                                              \
+    HEDDLE_FREE type heddle_positive_##letters(type a)                                             \
+    {                                                                                              \
+        return (float)a < 0 ? type(0.0f) : a;                                                      \
+    }                                                                                              \
+    HEDDLE_NARROW_ENDED(type, pair, hadd_sat, hadd2_sat, heddle_clamped_##letters, hadd)           \
+    HEDDLE_NARROW_ENDED(type, pair, hsub_sat, hsub2_sat, heddle_clamped_##letters, hsub)           \
+    HEDDLE_NARROW_ENDED(type, pair, hmul_sat, hmul2_sat, heddle_clamped_##letters, hmul)           \
+    HEDDLE_NARROW_ENDED_3(type, pair, hfma_sat, hfma2_sat, heddle_clamped_##letters)               \
+    HEDDLE_NARROW_ENDED_3(type, pair, hfma_relu, hfma2_relu, heddle_positive_##letters)            \
     HEDDLE_FREE pair __hmin2(pair a, pair b)                                                       \
     {                                                                                              \
         return pair(__hmin(a.x, b.x), __hmin(a.y, b.y));                                           \

@@ -184,6 +184,28 @@ HEDDLE_TEMPLATE cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T *ker
         grid, block, kernel, [shared](int) { return shared; }, limit);
 }
 
+/* The format of texels of type T. */
+template <typename T> inline __host__ struct cudaChannelFormatDesc cudaCreateChannelDesc();
+#define HEDDLE_FORMAT(type, bits, y, z, w, kind)                                                   \
+    template <> inline __host__ struct cudaChannelFormatDesc cudaCreateChannelDesc<type>() {       \
+        return ::cudaCreateChannelDesc(bits, y, z, w, cudaChannelFormatKind##kind);                \
+    }
+#define HEDDLE_FORMATS(scalar, name, bits, kind)                                                   \
+    HEDDLE_FORMAT(scalar, bits, 0, 0, 0, kind)                                                     \
+    HEDDLE_FORMAT(name##1, bits, 0, 0, 0, kind)                                                    \
+    HEDDLE_FORMAT(name##2, bits, bits, 0, 0, kind)                                                 \
+    HEDDLE_FORMAT(name##4, bits, bits, bits, bits, kind)
+HEDDLE_FORMATS(signed char, char, 8, Signed)
+HEDDLE_FORMATS(unsigned char, uchar, 8, Unsigned)
+HEDDLE_FORMATS(short, short, 16, Signed)
+HEDDLE_FORMATS(unsigned short, ushort, 16, Unsigned)
+HEDDLE_FORMATS(int, int, 32, Signed)
+HEDDLE_FORMATS(unsigned int, uint, 32, Unsigned)
+HEDDLE_FORMATS(float, float, 32, Float)
+HEDDLE_FORMAT(char, 8, 0, 0, 0, Signed)
+#undef HEDDLE_FORMATS
+#undef HEDDLE_FORMAT
+
 #undef HEDDLE_TEMPLATE
 
 #endif

@@ -39,7 +39,7 @@ struct registered {
     struct binary *binary;
     const char *name; /* in the program's memory */
     uint64_t size;
-    bool managed; /* `host` is its address on both sides */
+    bool managed;  /* `host` is its address on both sides */
     bool constant; /* only the host changes it */
 };
 

@@ -2,7 +2,7 @@
  * address. It decides which addresses a call may use. Invariant: entries do not overlap. Memory
  * that a context has at an address that another process uses (heddleAllocateAt) stands in a list
  * beside it, and counts while that context is the current device. */
-#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/hip_findings.h"
 
 static struct {
     struct hip_allocation *list;
@@ -140,6 +140,7 @@ void hip_add_allocation(struct hip_allocation allocation)
     memmove(&map.list[at + 1], &map.list[at], (map.count - at) * sizeof *map.list);
     map.list[at] = allocation;
     map.list[at].number = ++map.last_number;
+    map.list[at].origin = hip_origin_here();
     map.count++;
 }
 
@@ -147,11 +148,21 @@ void hip_add_own_allocation(struct hip_allocation allocation)
 {
     HIP_MAKE_ROOM(map.own, map.own_count, map.own_room);
     allocation.number = ++map.last_number;
+    allocation.origin = hip_origin_here();
     map.own[map.own_count++] = allocation;
+}
+
+void hip_each_allocation(void (*each)(const struct hip_allocation *allocation))
+{
+    for (size_t i = 0; i < map.count; i++)
+        each(&map.list[i]);
+    for (size_t i = 0; i < map.own_count; i++)
+        each(&map.own[i]);
 }
 
 void hip_remove_allocation(const struct hip_allocation *allocation)
 {
+    hip_note_free(allocation);
     if (map.own_count > 0 && allocation >= map.own && allocation < map.own + map.own_count) {
         map.own[allocation - map.own] = map.own[--map.own_count];
         return;

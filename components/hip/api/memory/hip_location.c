@@ -1,6 +1,7 @@
 /* See hip_location.h. Called by copies, fills, frees and questions about pointers. */
 #include "hip_location.h"
 
+#include "components/hip/api/hip_findings.h"
 #include "hip_host_memory.h"
 
 #include <inttypes.h>
@@ -49,6 +50,7 @@ static hipError_t check_device_side(const struct hip_location *location, uint64_
         hip_complain("%p is a host pointer where a device pointer is needed", pointer);
     } else if (location->kind == HIP_LOCATION_UNALLOCATED) {
         hip_complain("%p is not, or no longer, allocated", pointer);
+        hip_report_address(location->address, false);
     } else if (size > hip_location_left(location)) {
         hip_complain("%" PRIu64 " bytes at %p leave the allocation of %" PRIu64
                      " bytes at %p, of which %" PRIu64 " are left there",
@@ -98,6 +100,7 @@ static hipError_t check_host_side(const struct hip_location *location, uint64_t 
                      size, pointer, location->allocation.size);
     } else if (hip_is_pinned_address(location->address) && location->allocation.number == 0) {
         hip_complain("%p is pinned memory that is not, or no longer, allocated", pointer);
+        hip_report_address(location->address, false);
     } else {
         return location->kind == HIP_LOCATION_PINNED ? hipSuccess
                                                      : check_plain(location, size, written);

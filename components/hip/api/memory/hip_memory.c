@@ -1,5 +1,6 @@
 /* Device memory: hipMalloc, hipFree, and what programs ask about pointers. */
 #include "hip_host_memory.h"
+#include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_recorder.h"
 
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
@@ -83,6 +84,10 @@ static hipError_t check_release(const struct hip_location *location)
                      : hip_location_on_device(location)
                          ? "device memory that is not, or no longer, allocated"
                          : "host memory that HIP has not allocated");
+        if (inside)
+            hip_report_inside(location->address, &location->allocation);
+        else
+            hip_report_address(location->address, true);
         return hipErrorInvalidValue;
     }
     enum hip_allocation_kind kind = location->allocation.kind;

@@ -4,6 +4,7 @@
  * hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
 #include "hip_stream.h"
+#include "components/hip/api/hip_findings.h"
 
 /* For each stream, how many of its captured calls something stands behind. */
 struct behind {
@@ -26,6 +27,7 @@ struct captured_event {
 struct capture {
     struct capture *next;
     unsigned long long number; /* from 1 */
+    struct hip_origin origin;
     struct hip_action *actions;
     size_t action_count, action_room;
     struct member *streams; /* the first one began it */
@@ -181,6 +183,12 @@ static void release_capture(struct capture *c)
     hip_release(c);
 }
 
+void hip_captures_report(void)
+{
+    for (const struct capture *c = captures; c; c = c->next)
+        hip_report_capture(&c->origin, false);
+}
+
 /* ---- the API ---- */
 
 HIP_DEFINE_ALWAYS(hipStreamBeginCapture, (stream, mode), hipStream_t stream,
@@ -196,7 +204,7 @@ HIP_DEFINE_ALWAYS(hipStreamBeginCapture, (stream, mode), hipStream_t stream,
     if (error != hipSuccess)
         return error;
     struct capture *c = hip_allocate(sizeof *c);
-    *c = (struct capture){.next = captures, .number = ++last_number};
+    *c = (struct capture){.next = captures, .number = ++last_number, .origin = hip_origin_here()};
     captures = c;
     join(c, stream);
     return hipSuccess;
@@ -217,6 +225,8 @@ hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size
     hipError_t error = c->spoilt        ? hipErrorStreamCaptureInvalidated
                        : is_unjoined(c) ? hipErrorStreamCaptureUnjoined
                                         : hipSuccess;
+    if (error == hipErrorStreamCaptureUnjoined)
+        hip_report_capture(&c->origin, true);
     release_capture(c);
     return error;
 }

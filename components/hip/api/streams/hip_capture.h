@@ -51,6 +51,8 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event);
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event);
 /* A program asks about an event, or waits for it: that of a capture invalidates the capture. */
 hipError_t hip_capture_ask(hipEvent_t event);
+/* Reports all captures that have not ended (hip_findings.h). */
+void hip_captures_report(void);
 /* Ends the capture that `stream` began. Success, hipErrorStreamCaptureInvalidated and
  * hipErrorStreamCaptureUnjoined give the caller the list of its calls. */
 hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size_t *count);

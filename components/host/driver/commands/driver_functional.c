@@ -380,6 +380,7 @@ static bool functional_launch_ptx(struct driver *d, struct driver_command *k, ui
 {
     struct functional_result result;
     functional_name(k);
+    record_start(d, k, number);
     d->device[number].kernels_running++;
     ptx_execute(d, k, number, &result);
     return functional_part(d, k, number, way, &result);

@@ -195,7 +195,7 @@ API_CALL(release, (address), uint64_t address)
     enum driver_status status = host_release(d, address);
     if (status != DRIVER_OK)
         return status;
-    check_memory_written(address, bytes); /* whoever gets it next */
+    check_memory_written(address, bytes); /* for its next owner */
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }
 
@@ -885,6 +885,7 @@ static const struct driver_api api_table = {
     .contain = api_contain,
     .take_fault = api_take_fault,
     .fault_address = api_fault_address,
+    .mistake = mistake_report,
     .ptx_fault = ptx_fault_kind,
 };
 

@@ -225,6 +225,10 @@ static void record_completed(const struct driver_command *k);
 /* The host knows that the ticket is done. */
 static void record_wait(uint64_t ticket);
 
+/* driver_mistake.c: struct driver_api. */
+static void mistake_report(enum driver_mistake kind, const struct driver_call *calls,
+                           uint32_t count, uint64_t address, const char *text);
+
 /* The end of the program. false: a file could not be written. */
 static bool record_finish(void);
 

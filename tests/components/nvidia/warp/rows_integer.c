@@ -1,6 +1,7 @@
 /* Integer instructions in the manual's words, bit by bit where it says so. */
 #include "rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +69,8 @@ static U video(U a, U b, U c, struct video v)
             x = v.s ? (int16_t)p : p;
             y = v.s ? (int16_t)q : q;
         }
-        const int64_t results[] = {x + y,         x - y,         (x + y + 1) / 2, llabs(x - y),
+        int64_t average = x + y >= 0 ? (x + y + 1) >> 1 : (x + y) >> 1;
+        const int64_t results[] = {x + y,         x - y,         average, llabs(x - y),
                                    x < y ? x : y, x < y ? y : x, x > y};
         t = results[v.op];
         if (v.sat)
@@ -96,6 +98,7 @@ V(vadd4_sat, VADD, 8, false, true, false, BYTES)
 V(vadd4_places, VADD, 8, true, false, false, {1, 3, 5, 7}, {6, 4, 2, 0}, {1, 0, 1, 0})
 V(vsub2_s_sat, VSUB, 16, true, true, false, HALVES)
 V(vavrg4_u, VAVRG, 8, false, false, false, BYTES)
+V(vavrg2_s, VAVRG, 16, true, false, false, HALVES)
 V(vmin4_s, VMIN, 8, true, false, false, BYTES)
 V(vmax2_add, VMAX, 16, false, false, true, {3, 0}, {1, 2}, {0, 1})
 V(vset4_gt, VSETGT, 8, true, false, true, BYTES)
@@ -105,6 +108,69 @@ static U saturated(int64_t x)
 {
     return U32(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
 }
+/* Scalar ones by the pseudocode of 9.7.18.1; selectors are texts. */
+static int64_t selected(U x, const char *part, bool is_signed)
+{
+    uint8_t bytes[4];
+    memcpy(bytes, &x, 4);
+    int at = part[0] ? (part[1] - '0') * (part[0] == 'h' ? 2 : 1) : 0;
+    if (part[0] == 'b')
+        return is_signed ? (int8_t)bytes[at] : bytes[at];
+    uint16_t half = (uint16_t)(bytes[at] | bytes[at + 1] << 8);
+    if (part[0] == 'h')
+        return is_signed ? (int16_t)half : half;
+    return is_signed ? (int32_t)x : (int64_t)(uint32_t)x;
+}
+static double clamped(double x, const char *part, bool is_signed)
+{
+    double all = part[0] == 'b' ? 256 : part[0] == 'h' ? 65536 : 4294967296.;
+    double least = is_signed ? -all / 2 : 0, most = (is_signed ? all / 2 : all) - 1;
+    return x < least ? least : x > most ? most : x;
+}
+static U merged(int64_t t, U c, const char *part)
+{
+    uint32_t at = part[0] ? (uint32_t)(part[1] - '0') * (part[0] == 'h' ? 16 : 8) : 0;
+    uint32_t where = (part[0] == 'b' ? 0xffu : part[0] == 'h' ? 0xffffu : 0xffffffffu) << at;
+    return ((uint32_t)t << at & where) | ((uint32_t)c & ~where);
+}
+#define X(part, s) selected(a, part, s)
+#define Y(part, s) selected(b, part, s)
+#define Z(s)       selected(c, "", s)
+#define SAT(x, part, s) ((int64_t)clamped((double)(x), part, s))
+static U average_of(U a, U b, U c, bool sat)
+{
+    __int128 t = ((__int128)U32(a) * U32(b) + U32(c) + 1) >> 7;
+    return sat && t > 0xffffffff ? 0xffffffff : U32(t);
+}
+static U scaled(U a, U b, U c)
+{
+    __int128 t = ((__int128)S32(a) * U32(b) - S32(c)) >> 15;
+    return U32(t > INT32_MAX ? INT32_MAX : t < INT32_MIN ? INT32_MIN : t);
+}
+W(vadd_parts, U32(SAT(X("b0", false) + Y("h1", true), "", true)))
+W(vadd_sat_u, U32(SAT(X("", true) + Y("", true), "", false)))
+W(vsub_add, U32(X("", true) - Y("", true) + Z(true)))
+W(vsub_merge, merged(SAT(X("", false) - Y("", false), "h1", true), c, "h1"))
+W(vabsdiff_merge, merged(llabs(X("b1", true) - Y("b2", true)), c, "b0"))
+W(vabsdiff_sat, merged(SAT(llabs(X("", true) - Y("", false)), "b3", false), c, "b3"))
+W(vmin_mixed, U32(X("", true) < Y("", false) ? X("", true) : Y("", false)))
+W(vmax_max, U32(fmax((double)(X("h0", true) > Y("h1", true) ? X("h0", true) : Y("h1", true)),
+                     (double)Z(true))))
+W(vmin_min_u, U32(X("", false) < Y("", false) ? (X("", false) < Z(false) ? a : c)
+                                              : (Y("", false) < Z(false) ? b : c)))
+W(vshl_clamp, b >= 32 ? 0 : U32(a << b))
+W(vshl_sat, U32(SAT((double)X("", true) * exp2(b > 32 ? 32 : (double)b), "", true)))
+W(vshr_wrap, U32(S32(a) >> ((b >> 16) & 31)))
+W(vshr_add, U32((b > 31 ? 0 : a >> b) + c))
+W(vmad_plain, U32(X("b0", false) * Y("h1", false) + Z(false)))
+W(vmad_minus, saturated(X("h0", true) * Y("h0", false) - Z(true)))
+W(vmad_product, U32(Z(true) - X("h0", true) * Y("h1", true)))
+W(vmad_po, average_of(a, b, c, true))
+W(vmad_scaled, scaled(a, b, c))
+W(vset_lt, X("", true) < Y("", false))
+W(vset_add, U32((X("b3", true) >= Y("b0", true)) + Z(false)))
+W(vset_merge, merged(X("h0", true) != Y("h1", false), c, "h0"))
+
 W(minus_seven, a - 7)
 W(add_s32, a + b)
 W(sub_s32, a - b)
@@ -428,6 +494,28 @@ const struct row integer_rows[] = {
     {"vmax2.u32.u32.u32.add %d.h1, %a.h03, %b.h21, %c;", R, R, R, R, vmax2_add},
     {"vset4.s32.s32.gt.add %d, %a, %b, %c;", R, R, R, R, vset4_gt},
     {"vset2.u32.u32.gt %d, %a, %b, %c;", R, R, R, R, vset2_gt},
+    {"vavrg2.s32.s32.s32 %d, %a, %b, %c;", R, R, R, R, vavrg2_s},
+    {"vadd.s32.u32.s32.sat %d, %a.b0, %b.h1;", R, R, R, 0, vadd_parts},
+    {"vadd.u32.s32.s32.sat %d, %a, %b;", R, R, R, 0, vadd_sat_u},
+    {"vsub.s32.s32.s32.add %d, %a, %b, %c;", R, R, R, R, vsub_add},
+    {"vsub.s32.u32.u32.sat %d.h1, %a, %b, %c;", R, R, R, R, vsub_merge},
+    {"vabsdiff.s32.s32.s32 %d.b0, %a.b1, %b.b2, %c;", R, R, R, R, vabsdiff_merge},
+    {"vabsdiff.u32.s32.u32.sat %d.b3, %a, %b, %c;", R, R, R, R, vabsdiff_sat},
+    {"vmin.u32.s32.u32 %d, %a, %b;", R, R, R, 0, vmin_mixed},
+    {"vmax.s32.s32.s32.max %d, %a.h0, %b.h1, %c;", R, R, R, R, vmax_max},
+    {"vmin.u32.u32.u32.min %d, %a, %b, %c;", R, R, R, R, vmin_min_u},
+    {"vshl.u32.u32.u32.clamp %d, %a, %b;", R, R, R, 0, vshl_clamp},
+    {"vshl.s32.s32.u32.sat.clamp %d, %a, %b;", R, R, R, 0, vshl_sat},
+    {"vshr.s32.s32.u32.wrap %d, %a, %b.h1;", R, R, R, 0, vshr_wrap},
+    {"vshr.u32.u32.u32.clamp.add %d, %a, %b, %c;", R, R, R, R, vshr_add},
+    {"vmad.u32.u32.u32 %d, %a.b0, %b.h1, %c;", R, R, R, R, vmad_plain},
+    {"vmad.s32.s32.u32.sat %d, %a.h0, %b.h0, -%c;", R, R, R, R, vmad_minus},
+    {"vmad.s32.s32.s32 %d, -%a.h0, %b.h1, %c;", R, R, R, R, vmad_product},
+    {"vmad.u32.u32.u32.po.sat.shr7 %d, %a, %b, %c;", R, R, R, R, vmad_po},
+    {"vmad.s32.s32.u32.sat.shr15 %d, %a, %b, -%c;", R, R, R, R, vmad_scaled},
+    {"vset.s32.u32.lt %d, %a, %b;", R, R, R, 0, vset_lt},
+    {"vset.s32.s32.ge.add %d, %a.b3, %b.b0, %c;", R, R, R, R, vset_add},
+    {"vset.s32.u32.ne %d.h0, %a.h0, %b.h1, %c;", R, R, R, R, vset_merge},
     {"and.b32 %d, %a, %b;", R, R, R, 0, and_b32},
     {"or.b64 %d, %a, %b;", D, D, D, 0, or_b64},
     {"xor.b16 %d, %a, %b;", H, H, H, 0, xor_b16},

@@ -1,0 +1,69 @@
+/* Stacks that leave the private memory of their wavefront. All wavefronts of a launch have theirs
+ * in one pool, so that the hardware, and the simulator, accept what lies in that of another one;
+ * what lies outside of the pool ends the run. */
+#include "checks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "components/amd/isa/isa.h"
+#include "components/protocols/page_table/program_table.h"
+
+struct area {
+    uint64_t pool, pool_end, begin, end; /* of the launch; of the wavefront */
+    uint32_t bytes;                      /* of a work-item */
+};
+
+static void *areas[CHECK_SLOTS]; /* struct area */
+
+static void begin(const struct check_wave *wave)
+{
+    const struct work_placement *p = wave->what.placement;
+    struct area *a = check_slot_memory(areas, wave->slot, sizeof *a);
+    const struct program_allocation *pool =
+        p->scratch ? program_find_in(wave->what.program, p->pid, p->scratch) : NULL;
+    uint64_t number = p->scratch_wavefront + wave->what.number;
+    *a = (struct area){0};
+    if (!pool)
+        return;
+    a->pool = p->scratch;
+    a->pool_end = page_table_address(pool->end);
+    a->begin = p->scratch + number * p->scratch_bytes_per_wavefront;
+    a->end = a->begin + p->scratch_bytes_per_wavefront;
+    a->bytes = p->private_bytes;
+}
+
+static void report(const struct check_wave *wave, const struct area *a,
+                   const struct observed_instruction *step, uint32_t lane)
+{
+    uint64_t address = step->memory->address[lane];
+    struct finding found = {.kind = FINDING_STACK_OVERFLOW, .places = 1};
+    if (finding_seen(found.kind, step->pc, 0))
+        return;
+    check_place(wave, step->pc, step->inst, lane, &found.place[0]);
+    snprintf(found.detail, sizeof found.detail,
+             "a work-item has %" PRIu32 " bytes; the access lies %" PRIu64 " bytes %s those of its "
+             "wavefront",
+             a->bytes, address < a->begin ? a->begin - address : address - a->end + 1,
+             address < a->begin ? "before" : "behind");
+    finding_report(&found);
+}
+
+static void step(const struct check_wave *wave, const struct observed_instruction *step)
+{
+    struct area *a = areas[wave->slot];
+    if (!step->memory || !a->pool)
+        return;
+    for (uint64_t rest = step->memory->mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctzll(rest);
+        uint64_t address = step->memory->address[lane];
+        if (address >= a->pool && address < a->pool_end
+            && (address < a->begin || address >= a->end)) {
+            report(wave, a, step, lane);
+            a->pool = 0; /* what follows is the same mistake */
+            return;
+        }
+    }
+}
+
+const struct check stack_check = {.check = FINDING_CHECK_STACK, .begin = begin, .step = step};

@@ -1,0 +1,233 @@
+/* See hip_findings.h. The platform keeps the findings (components/checks); here is what only the
+ * library knows: which calls there were. */
+#define _GNU_SOURCE /* dladdr */
+#include "hip_findings.h"
+
+#include "components/hip/api/hip_handle.h"
+#include "components/hip/api/streams/hip_capture.h"
+#include "runtime/engine/options.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { FRAMES = 24, PLACE_TEXT = 200, FREED_MOST = 4096 };
+
+/* Allocations that the program has given back, the last ones of them. */
+static struct freed {
+    struct hip_allocation allocation;
+    struct hip_origin by;
+} freed[FREED_MOST];
+static uint64_t freed_count;
+
+bool hip_is_checked(void)
+{
+    return hip.state != HIP_CLOSED && hip.api && hip.api->mistake && option_text("check");
+}
+
+/* ---- calls ---- */
+
+static bool is_ours(const char *path)
+{
+    static const char *const names[] = {"libamdhip64", "libcudart", "libcuda.", "libOpenCL",
+                                        "libheddle"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+struct hip_origin hip_origin_here(void)
+{
+    struct hip_origin origin = {.call = hip_entered()};
+    void *frames[FRAMES];
+    Dl_info found;
+    if (!hip_is_checked())
+        return origin;
+    int count = backtrace(frames, FRAMES);
+    for (int i = 1; i < count && !origin.code; i++)
+        if (dladdr(frames[i], &found) && found.dli_fname && !is_ours(found.dli_fname))
+            origin.code = (uintptr_t)frames[i];
+    return origin;
+}
+
+/* "hipMalloc()", "main+0x21 in saxpy" or "saxpy+0x1234". */
+static void describe(const struct hip_origin *origin, char call[PLACE_TEXT],
+                     char source[PLACE_TEXT], struct driver_call *out)
+{
+    Dl_info found;
+    source[0] = '\0';
+    *out = (struct driver_call){.name = call, .source = source};
+    snprintf(call, PLACE_TEXT, "%s()", origin->call ? origin->call : "a call");
+    if (origin->code && dladdr((void *)(uintptr_t)origin->code, &found) && found.dli_fname) {
+        out->code = origin->code;
+        out->file = found.dli_fname;
+        out->base = (uintptr_t)found.dli_fbase;
+        const char *slash = strrchr(found.dli_fname, '/');
+        const char *name = slash ? slash + 1 : found.dli_fname;
+        if (found.dli_sname)
+            snprintf(source, PLACE_TEXT, "%s+0x%" PRIx64 " in %s", found.dli_sname,
+                     origin->code - (uintptr_t)found.dli_saddr, name);
+        else
+            snprintf(source, PLACE_TEXT, "%s+0x%" PRIx64, name,
+                     origin->code - (uintptr_t)found.dli_fbase);
+    }
+}
+
+static void report(enum driver_mistake kind, const struct hip_origin *first,
+                   const struct hip_origin *second, uint64_t address, const char *text)
+{
+    char call[2][PLACE_TEXT], source[2][PLACE_TEXT];
+    struct driver_call calls[2];
+    describe(first, call[0], source[0], &calls[0]);
+    if (second)
+        describe(second, call[1], source[1], &calls[1]);
+    hip.api->mistake(kind, calls, second ? 2 : 1, address, text);
+}
+
+/* ---- memory ---- */
+
+static const char *kind_name(enum hip_allocation_kind kind)
+{
+    static const char *const names[] = {[HIP_DEVICE_MEMORY] = "device memory",
+                                        [HIP_MODULE_MEMORY] = "memory of a module",
+                                        [HIP_MANAGED_MEMORY] = "managed memory",
+                                        [HIP_PINNED_MEMORY] = "pinned memory",
+                                        [HIP_REGISTERED_MEMORY] = "registered memory"};
+    return names[kind];
+}
+
+void hip_note_free(const struct hip_allocation *allocation)
+{
+    if (hip_is_checked())
+        freed[freed_count++ % FREED_MOST] =
+            (struct freed){.allocation = *allocation, .by = hip_origin_here()};
+}
+
+static const struct freed *find_freed(uint64_t address)
+{
+    for (uint64_t i = freed_count; i > 0 && freed_count - i < FREED_MOST; i--) {
+        const struct freed *each = &freed[(i - 1) % FREED_MOST];
+        if (address - each->allocation.address < each->allocation.size)
+            return each;
+    }
+    return NULL;
+}
+
+void hip_report_address(uint64_t address, bool free)
+{
+    char text[PLACE_TEXT];
+    const struct hip_origin here = hip_origin_here();
+    const struct freed *before = hip_is_checked() ? find_freed(address) : NULL;
+    if (!hip_is_checked() || (!before && !free))
+        return;
+    if (!before)
+        snprintf(text, sizeof text, "no call of the program has given 0x%" PRIx64, address);
+    else
+        snprintf(text, sizeof text,
+                 "0x%" PRIx64 " was byte %" PRIu64 " of %" PRIu64 " bytes of %s, from %s()", address,
+                 address - before->allocation.address, before->allocation.size,
+                 kind_name(before->allocation.kind), before->allocation.origin.call);
+    if (before)
+        report(free ? DRIVER_MISTAKE_FREED_TWICE : DRIVER_MISTAKE_USED_FREED, &before->by, &here,
+               address, text);
+    else
+        report(DRIVER_MISTAKE_FREED_WRONG, &here, NULL, address, text);
+}
+
+void hip_report_inside(uint64_t address, const struct hip_allocation *allocation)
+{
+    char text[PLACE_TEXT];
+    const struct hip_origin here = hip_origin_here();
+    if (!hip_is_checked())
+        return;
+    snprintf(text, sizeof text, "0x%" PRIx64 " is byte %" PRIu64 " of %" PRIu64 " bytes of %s",
+             address, address - allocation->address, allocation->size,
+             kind_name(allocation->kind));
+    report(DRIVER_MISTAKE_FREED_WRONG, &allocation->origin, &here, address, text);
+}
+
+/* ---- captures ---- */
+
+void hip_report_capture(const struct hip_origin *begun, bool ended)
+{
+    const struct hip_origin here = hip_origin_here();
+    if (!hip_is_checked())
+        return;
+    if (ended)
+        report(DRIVER_MISTAKE_CAPTURE_UNJOINED, begun, &here, 0,
+               "a stream waited for an event of the capture, and the first stream does not wait "
+               "for it");
+    else
+        report(DRIVER_MISTAKE_CAPTURE_OPEN, begun, NULL, 0, "");
+}
+
+/* ---- the end ---- */
+
+/* What was left by one call. */
+struct left {
+    struct hip_origin origin;
+    const char *what;
+    uint64_t count, bytes, address;
+};
+
+static struct left *lefts;
+static size_t left_count, left_room;
+
+static void leave(const struct hip_origin *origin, const char *what, uint64_t bytes,
+                  uint64_t address)
+{
+    size_t i = 0;
+    while (i < left_count
+           && (lefts[i].origin.code != origin->code || strcmp(lefts[i].what, what) != 0
+               || lefts[i].origin.call != origin->call))
+        i++;
+    if (i == left_count) {
+        HIP_MAKE_ROOM(lefts, left_count, left_room);
+        lefts[left_count++] = (struct left){.origin = *origin, .what = what, .address = address};
+    }
+    lefts[i].count++;
+    lefts[i].bytes += bytes;
+}
+
+static void leave_allocation(const struct hip_allocation *allocation)
+{
+    if (allocation->kind != HIP_MODULE_MEMORY && allocation->origin.call)
+        leave(&allocation->origin, kind_name(allocation->kind), allocation->size,
+              allocation->address);
+}
+
+static void leave_handle(enum hip_handle_kind kind, const struct hip_origin *origin)
+{
+    static const char *const names[] = {[HIP_HANDLE_STREAM] = "a stream",
+                                        [HIP_HANDLE_EVENT] = "an event",
+                                        [HIP_HANDLE_MODULE] = "a module",
+                                        [HIP_HANDLE_POOL] = "a pool of memory",
+                                        [HIP_HANDLE_GRAPH] = "a graph",
+                                        [HIP_HANDLE_GRAPH_EXEC] = "a graph that can be launched",
+                                        [HIP_HANDLE_RTC_PROGRAM] = "a program of hipRTC"};
+    const char *name = kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
+    if (name && origin->call) /* others go with what they belong to */
+        leave(origin, name, 0, 0);
+}
+
+void hip_report_leaks(void)
+{
+    char text[PLACE_TEXT];
+    if (!hip_is_checked())
+        return;
+    hip_captures_report();
+    hip_each_allocation(leave_allocation);
+    hip_handles_each(leave_handle);
+    for (size_t i = 0; i < left_count; i++) {
+        const struct left *l = &lefts[i];
+        int used = l->bytes ? snprintf(text, sizeof text, "%" PRIu64 " bytes of %s", l->bytes,
+                                       l->what)
+                            : snprintf(text, sizeof text, "%s", l->what);
+        if (l->count > 1)
+            snprintf(text + used, sizeof text - (size_t)used, ", by %" PRIu64 " calls", l->count);
+        report(DRIVER_MISTAKE_LEAK, &l->origin, NULL, l->address, text);
+    }
+}

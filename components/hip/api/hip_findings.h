@@ -1,0 +1,28 @@
+/* Mistakes in the program's calls, for `heddle run --check`: what it has not given back at its end,
+ * memory that it frees twice or uses after that, captures that are not ended. All functions are
+ * called with `hip.lock` held. Without checks they do nothing, and origins are empty. */
+#ifndef HEDDLE_HIP_FINDINGS_H
+#define HEDDLE_HIP_FINDINGS_H
+
+#include "components/hip/api/hip_internal.h"
+
+/* Is the program checked? */
+bool hip_is_checked(void);
+
+/* The call that the calling thread is in. */
+struct hip_origin hip_origin_here(void);
+
+/* The allocation is given back. */
+void hip_note_free(const struct hip_allocation *allocation);
+/* The address is not, or no longer, that of an allocation: `freed` says whether the program wanted
+ * to free it, or to use it. */
+void hip_report_address(uint64_t address, bool freed);
+/* The address of a call to free lies in this allocation, behind its start. */
+void hip_report_inside(uint64_t address, const struct hip_allocation *allocation);
+/* A capture, begun by the call, that ends without a stream that had joined, or does not end. */
+void hip_report_capture(const struct hip_origin *begun, bool ended);
+
+/* The program has ended: allocations and handles that are left. */
+void hip_report_leaks(void);
+
+#endif

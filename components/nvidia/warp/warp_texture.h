@@ -1,0 +1,18 @@
+/* `target` of operations on textures and surfaces. Their places are the four results of a texture
+ * or the data of a surface, then the coordinates; the handle is at[1]. Private to
+ * components/nvidia/warp. */
+#ifndef HEDDLE_WARP_TEXTURE_H
+#define HEDDLE_WARP_TEXTURE_H
+
+enum {
+    WARP_TEXTURE_DIMENSIONS = 3,     /* the bits of 1 to 3 */
+    WARP_TEXTURE_BY_NUMBER = 1 << 4, /* coordinates are integers: neither modes nor filters */
+    WARP_TEXTURE_GATHERS = 1 << 5,   /* tld4, */
+    WARP_TEXTURE_COMPONENT = 6,      /* at this bit, of two: of what */
+    WARP_SURFACE_STORES = 1 << 8,
+    WARP_SURFACE_CLAMPS = 1 << 9, /* outside; neither: a fault */
+    WARP_SURFACE_ZEROES = 1 << 10,
+    WARP_SURFACE_BYTES = 16 /* at this bit: of an element */
+};
+
+#endif
