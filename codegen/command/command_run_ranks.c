@@ -71,9 +71,9 @@ static bool can_share(const struct options *o, unsigned number)
                         "recording is that of one process; run it without mpirun\n");
     if (o->record_instructions)
         return false;
-    const char *refused = run_is_sampled(o)                        ? "--mode sampled"
+    const char *refused = run_is_sampled(o)         ? "--mode sampled"
                           : o->kernels || o->warmup ? "--kernels"
-                                                                   : NULL;
+                                                    : NULL;
     if (refused && number == 0)
         fprintf(stderr,
                 "heddle run: '%s' cannot be used with several ranks: launches that are not "

@@ -178,8 +178,8 @@ bool sampling_parse_error(const char *error, struct sampling *s, char *mistake, 
         return true;
     if (!s->automatic) {
         snprintf(mistake, size,
-                 "'--error %s' is for launches that are chosen while they run: '--kernels auto', or "
-                 "'--mode sampled'",
+                 "'--error %s' is for launches that are chosen while they run: '--kernels auto', "
+                 "or '--mode sampled'",
                  error);
         return false;
     }

@@ -84,8 +84,8 @@ def test_programs_of_a_script_are_told_apart(tmp_path):
 
 
 def test_experiment_refuses_several_processes(tmp_path):
-    heddle(f"experiment {TINY} --kernels 1 -o {tmp_path}/e -- /bin/sh -c '{PROGRAM} two'", "several processes", status=1,
-           env={"TMPDIR": str(tmp_path)})
+    heddle(f"experiment {TINY} --kernels 1 -o {tmp_path}/e -- /bin/sh -c '{PROGRAM} two'",
+           "several processes", status=1, env={"TMPDIR": str(tmp_path)})
     assert os.listdir(tmp_path) == ["e"]
 
 

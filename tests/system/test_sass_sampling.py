@@ -309,6 +309,6 @@ def test_kernel_that_cannot_be_read_is_named_when_it_is_needed(sass, six):
     ("experiment {platform} --kernels 99 --play sass={six} -o {folder}", 1,
      "no launch is '99'"),
     ("experiment {platform} --kernels 1 -o {folder}", 2, "--play sass=LIST"),
-    ("experiment {platform} --kernels 1 --play sass={six} -o {folder} -- /bin/true", 2, "not both")])
+    ("experiment {platform} --kernels 1 --play sass={six} -o {folder} -- true", 2, "not both")])
 def test_mistake_with_experiment_is_named(sass, six, text, status, says):
     heddle(text.format(platform=PLATFORM, six=six, folder=sass.path), says, status=status)
