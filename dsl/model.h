@@ -146,6 +146,7 @@ struct model_link_type {
     struct model_place place;
     uint64_t bandwidth_bytes_per_s; /* 0: unlimited */
     uint64_t latency_ps;
+    struct model_param settings[2]; /* bandwidth, latency: where they come from */
 };
 
 enum model_stat_kind { MODEL_STAT_COUNTER, MODEL_STAT_HISTOGRAM };
@@ -356,6 +357,8 @@ struct model_domain {
     const char *name; /* "core" */
     uint64_t hz;
     struct model_place place;
+    const char *path;           /* of the body that declares it; NULL: of a component by itself */
+    struct model_param setting; /* where `hz` comes from, if there is such a body */
 };
 
 /* Partition 0 holds everything not named by a `partition` statement. */

@@ -523,21 +523,14 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(path, folder, size) == 0 && path[size] == '/';
 }
 
-/* The descriptions. A file that appears beside them could be imported instead of a later one, but
- * not instead of one of the library, which is asked for by name. */
+/* The descriptions, and where a file that appears would be imported instead of one of them. */
 static void add_descriptions(struct build *b, const struct compilation *compilation)
 {
-    size_t own = 0;
+    const char *missed;
     for (size_t i = 0; i < compile_file_count(compilation); i++)
-        own += !is_below(compile_file_name(compilation, i), b->request->toolkit->library);
-    for (size_t i = 0; i < compile_file_count(compilation); i++) {
-        const char *path = compile_file_name(compilation, i);
-        stamp_add(&b->stamp, path);
-        if (own > 1 && !is_below(path, b->request->toolkit->library))
-            stamp_add(&b->stamp, *name_folder(b->arena, path) ? name_folder(b->arena, path) : ".");
-    }
-    for (size_t i = 0; own > 1 && i < b->request->include_count; i++)
-        stamp_add(&b->stamp, b->request->include[i]);
+        stamp_add(&b->stamp, compile_file_name(compilation, i));
+    for (size_t i = 0; (missed = compile_missed(compilation, i)) != NULL; i++)
+        stamp_add(&b->stamp, missed);
 }
 
 /* Everything the result was made from. */

@@ -114,6 +114,8 @@ static words begin(struct cuda_cc *cc, const char *source)
     cuda_cc_add(cc, &line, "-isystem");
     cuda_cc_add(cc, &line, arena_printf(cc->c->arena, "%s/cuda/include", cc->c->toolkit.library));
     cuda_cc_add(cc, &line, arena_printf(cc->c->arena, "--cuda-gpu-arch=%s", cc->architecture));
+    if (cc->has_managed)
+        cuda_cc_add(cc, &line, "-DHEDDLE_MANAGED");
     if (cc->relocatable) {
         cuda_cc_add(cc, &line, "-Xclang"); /* the driver would want NVIDIA's linker */
         cuda_cc_add(cc, &line, "-fgpu-rdc");
@@ -132,7 +134,7 @@ static bool wants_optimisation(const struct cuda_cc *cc)
     return true;
 }
 
-static bool compile_device(struct cuda_cc *cc, const char *source, const char *ptx)
+static bool compile_device(struct cuda_cc *cc, const char *source, bool to_ir, const char *path)
 {
     static const char *const all[] = {"--cuda-device-only",
                                       "--cuda-feature=+ptx" CUDA_CC_PTX_VERSION,
@@ -155,7 +157,7 @@ static bool compile_device(struct cuda_cc *cc, const char *source, const char *p
         return false;
     }
     add_words(cc, &line, all, sizeof all / sizeof all[0]);
-    if (cc->relocatable)
+    if (to_ir)
         cuda_cc_add(cc, &line, "-emit-llvm");
     cuda_cc_add(cc, &line, "-S");
     if (wants_optimisation(cc))
@@ -163,16 +165,17 @@ static bool compile_device(struct cuda_cc *cc, const char *source, const char *p
     add_all(cc, &line, &cc->both);
     add_all(cc, &line, &cc->device);
     cuda_cc_add(cc, &line, "-o");
-    cuda_cc_add(cc, &line, ptx);
+    cuda_cc_add(cc, &line, path);
     cuda_cc_add(cc, &line, source);
     return cuda_cc_run(cc, &line);
 }
 
-static bool compile_host(struct cuda_cc *cc, const char *source, const char *fatbin,
-                         const char *object)
+static bool compile_host(struct cuda_cc *cc, const char *source, const char *fatbin, bool to_ir,
+                         const char *path)
 {
     static const char *const all[] = {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
-                                      "-Xclang"};
+                                      "-Xclang"},
+                             *const ir[] = {"-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"};
     words line = begin(cc, source);
     add_words(cc, &line, all, sizeof all / sizeof all[0]);
     cuda_cc_add(cc, &line, fatbin);
@@ -180,9 +183,12 @@ static bool compile_host(struct cuda_cc *cc, const char *source, const char *fat
         cuda_cc_add(cc, &line, "-O2");
     add_all(cc, &line, &cc->both);
     add_all(cc, &line, &cc->host);
-    cuda_cc_add(cc, &line, "-c");
+    if (to_ir)
+        add_words(cc, &line, ir, sizeof ir / sizeof ir[0]);
+    else
+        cuda_cc_add(cc, &line, "-c");
     cuda_cc_add(cc, &line, "-o");
-    cuda_cc_add(cc, &line, object);
+    cuda_cc_add(cc, &line, path);
     cuda_cc_add(cc, &line, source);
     return cuda_cc_run(cc, &line);
 }
@@ -303,10 +309,15 @@ static bool compile(struct cuda_cc *cc, const char *source)
         fprintf(stderr, "heddle cuda-cc: cannot read '%s': %s\n", source, strerror(errno));
         return false;
     }
-    if (!ptx || !compile_device(cc, source, ptx)) {
+    const bool managed = cuda_cc_has_managed(cc, source);
+    const char *ir = managed ? cuda_cc_temporary(cc) : ptx;
+    cc->has_managed = managed;
+    if (!ptx || !ir || !compile_device(cc, source, managed || cc->relocatable, ir)) {
         explain_libraries(cc, source);
         return false;
     }
+    if (managed && !cuda_cc_managed_ptx(cc, ir, ptx))
+        return false;
     if (cc->only_ptx)
         return true;
     const char *fatbin = cuda_cc_temporary(cc);
@@ -315,7 +326,8 @@ static bool compile(struct cuda_cc *cc, const char *source)
                                            : named_after(cc, source, ".o");
     if (!fatbin || !object || !(cc->relocatable || cuda_cc_is_complete(cc, ptx))
         || !(cc->relocatable ? cuda_cc_make_bitcode : cuda_cc_write_fatbin)(cc, ptx, fatbin)
-        || !compile_host(cc, source, fatbin, object))
+        || !compile_host(cc, source, fatbin, managed, managed ? ir : object)
+        || (managed && !cuda_cc_managed_object(cc, ir, object)))
         return false;
     cuda_cc_add(cc, &cc->objects, object);
     return true;

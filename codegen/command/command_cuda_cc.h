@@ -18,6 +18,7 @@ struct cuda_cc {
     bool only_objects, only_ptx, verbose;
     bool relocatable; /* device code of objects is bitcode, which is linked */
     bool only_device_link;
+    bool has_managed; /* the source that is compiled has __managed__ variables */
 };
 
 void cuda_cc_add(struct cuda_cc *cc, words *list, const char *word);
@@ -33,6 +34,14 @@ const char *cuda_cc_temporary(struct cuda_cc *cc);
 char *cuda_cc_read(struct cuda_cc *cc, const char *path, size_t *size);
 bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbin);
 
+/* Does the source have __managed__ variables? Then both compilations stop at clang's intermediate
+ * code, of which these two make PTX and an object. They change it. */
+bool cuda_cc_has_managed(struct cuda_cc *cc, const char *source);
+bool cuda_cc_managed_ptx(struct cuda_cc *cc, const char *ir, const char *ptx);
+bool cuda_cc_managed_object(struct cuda_cc *cc, const char *ir, const char *object);
+
+/* Clang from LLVM's language to `path`: with -S PTX, with -emit-llvm-bc bitcode. */
+words cuda_cc_begin_ir(struct cuda_cc *cc, const char *action, const char *path);
 /* Bitcode of a source in LLVM's language, for objects that are linked later. Changes the source. */
 bool cuda_cc_make_bitcode(struct cuda_cc *cc, const char *source, const char *path);
 /* Does the PTX define all that it uses? If not, it was said what is missing. */

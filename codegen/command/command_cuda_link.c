@@ -113,8 +113,7 @@ static bool take_libraries(struct cuda_cc *cc, units *found)
     return true;
 }
 
-/* Clang from LLVM's language to `path`: with -S PTX, with -emit-llvm-bc bitcode. */
-static words begin_ir(struct cuda_cc *cc, const char *action, const char *path)
+words cuda_cc_begin_ir(struct cuda_cc *cc, const char *action, const char *path)
 {
     const char *const first[] = {CUDA_CC_COMPILER,
                                  "-cc1",
@@ -140,7 +139,7 @@ static words begin_ir(struct cuda_cc *cc, const char *action, const char *path)
 
 static bool link_bitcode(struct cuda_cc *cc, const units *all, const char *ptx)
 {
-    words line = begin_ir(cc, "-S", ptx);
+    words line = cuda_cc_begin_ir(cc, "-S", ptx);
     for (size_t i = 0; i < all->count; i++) {
         if (i > 0)
             cuda_cc_add(cc, &line, "-mlink-bitcode-file");
@@ -241,7 +240,7 @@ static bool name_statics(struct cuda_cc *cc, const char *path)
 
 bool cuda_cc_make_bitcode(struct cuda_cc *cc, const char *source, const char *path)
 {
-    words line = begin_ir(cc, "-emit-llvm-bc", path);
+    words line = cuda_cc_begin_ir(cc, "-emit-llvm-bc", path);
     cuda_cc_add(cc, &line, "-disable-llvm-passes");
     cuda_cc_add(cc, &line, source);
     return name_statics(cc, source) && cuda_cc_run(cc, &line);

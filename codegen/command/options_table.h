@@ -67,8 +67,9 @@ extern const size_t option_spec_count;
 
 static inline bool option_belongs(const struct option_spec *spec, enum options_command command)
 {
-    /* A server has the options of a run. */
-    return spec->commands >> (command == COMMAND_SERVE ? COMMAND_RUN : command) & 1;
+    /* A server and a debugger have the options of a run. */
+    bool runs = command == COMMAND_SERVE || command == COMMAND_DEBUG;
+    return (spec->commands >> command | (runs ? spec->commands >> COMMAND_RUN : 0)) & 1;
 }
 
 /* One kind of an option, whose argument is KIND=PATH. */

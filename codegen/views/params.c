@@ -31,9 +31,16 @@ struct table {
     struct params_slots slots;
 };
 
+/* Elements of an array may have declarations of their own: a clock's. */
+static bool same_decl(const struct model_param_decl *a, const struct model_param_decl *b)
+{
+    return a->place.line == b->place.line && a->place.column == b->place.column
+           && strcmp(a->name, b->name) == 0;
+}
+
 static bool same_source(const struct model_param *a, const struct model_param *b)
 {
-    return a->decl == b->decl && a->source == b->source && a->place.line == b->place.line
+    return same_decl(a->decl, b->decl) && a->source == b->source && a->place.line == b->place.line
            && a->place.column == b->place.column && params_value_equal(&a->value, &b->value);
 }
 
@@ -59,13 +66,39 @@ static void count_groups(struct table *t)
 {
     for (uint32_t i = 0; i < t->rows.count; i++)
         for (uint32_t k = 0; k < t->rows.count; k++)
-            if (t->rows.items[i].param->decl == t->rows.items[k].param->decl
+            if (same_decl(t->rows.items[i].param->decl, t->rows.items[k].param->decl)
                 && strcmp(t->rows.items[i].collapsed, t->rows.items[k].collapsed) == 0)
                 t->rows.items[i].group += t->rows.items[k].members;
 }
 
+/* A link that connections go over by that name gets its two rows, once. */
+static void add_link(struct table *t, const struct model *m, const struct model_link_type *link)
+{
+    bool used = false;
+    for (uint32_t i = 0; i < t->rows.count; i++)
+        if (strcmp(t->rows.items[i].path, link->name) == 0)
+            return;
+    for (uint32_t i = 0; !used && i < m->connection_count; i++)
+        used = m->connections[i]->link && strcmp(m->connections[i]->link->name, link->name) == 0;
+    for (int i = 0; used && i < 2; i++)
+        add_param(t, link->name, link->name, &link->settings[i]);
+}
+
+static void collect_plain(struct table *t, const struct model *m)
+{
+    for (uint32_t i = 0; i < m->domain_count; i++)
+        if (m->domains[i].path)
+            add_param(t, m->domains[i].path, params_collapse(t->arena, m->domains[i].path),
+                      &m->domains[i].setting);
+    for (uint32_t i = 0; i < m->link_count; i++)
+        add_link(t, m, m->links[i]);
+    for (uint32_t i = 0; i < m->wire_count; i++)
+        add_link(t, m, m->wires[i].link);
+}
+
 static void collect(struct table *t, const struct model *m)
 {
+    collect_plain(t, m);
     for (uint32_t i = 0; i < m->instance_count; i++) {
         const struct model_instance *instance = m->instances[i];
         const char *collapsed = params_collapse(t->arena, instance->path);

@@ -84,6 +84,13 @@ static void show_values(struct paths *p, struct place at, const char *name, size
     }
 }
 
+static void show_clocks(struct paths *p, const struct model *model, struct place at)
+{
+    for (uint32_t i = 0; at.instance != NULL && i < model->domain_count; i++)
+        if (model->domains[i].path && strcmp(model->domains[i].path, at.instance->path) == 0)
+            show(p, model->domains[i].setting.decl->name, "=");
+}
+
 static void show_links(struct paths *p, const struct model *model, const char *link, size_t length)
 {
     for (uint32_t i = 0; i < model->link_count; i++) {
@@ -124,6 +131,7 @@ void view_param_paths(const struct model *model, const char *prefix, FILE *out)
         show_values(&p, at, rest, length);
     } else if (is_known) {
         show_members(&p, at);
+        show_clocks(&p, model, at);
         if (rest == prefix)
             show_links(&p, model, NULL, 0);
     }

@@ -99,7 +99,7 @@ static const char *scaled_text(const struct model_value *value, char *buffer)
     case MODEL_DIM_SECONDS:
         return params_time_text(v, buffer);
     case MODEL_DIM_BYTES_PER_S:
-        return rate_text(v, buffer);
+        return params_bandwidth_text(v, buffer);
     default:
         return NULL;
     }

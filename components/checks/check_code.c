@@ -97,8 +97,7 @@ static void add_lines(uint64_t address, const uint8_t *file, uint64_t size, cons
     if (!codes)
         die("out of memory for checks");
     const struct line_sections sections = {.line = section(file, size, head, ".debug_line"),
-                                           .line_str =
-                                               section(file, size, head, ".debug_line_str"),
+                                           .line_str = section(file, size, head, ".debug_line_str"),
                                            .str = section(file, size, head, ".debug_str")};
     codes[code_count] = (struct code){.address = address};
     line_table_read(&codes[code_count++].lines, &sections);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
+#include "components/checks/debugger.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -31,7 +32,7 @@ struct unit_waves {
     uint32_t *slot, room;
 };
 
-static const struct check *asked[CHECK_COUNT];
+static const struct check *asked[CHECK_COUNT]; /* one more: the debugger */
 static unsigned asked_count;
 static struct unit_waves *units;
 static uint32_t unit_count;
@@ -205,13 +206,16 @@ static bool start(void)
     return finding_open(text);
 }
 
-void checks_open(uint32_t instances)
+void checks_open(uint32_t instances, const struct page_table *pages)
 {
-    if (!finding_wanted_any())
+    const struct check *debugger = debugger_open(pages);
+    if (!finding_wanted_any() && !debugger)
         return;
     for (unsigned i = 0; i + 1 < CHECK_COUNT; i++)
         if (finding_wanted(checks[i]->check))
             asked[asked_count++] = checks[i];
+    if (debugger)
+        asked[asked_count++] = debugger;
     for (unsigned i = 0; i < asked_count; i++)
         if (asked[i]->open)
             asked[i]->open();

@@ -46,8 +46,10 @@ extern const struct check hazards_check, barriers_check, stack_check;
 /* Memory of a check for each slot; it is not cleared. */
 void *check_slot_memory(void **memory, uint32_t slot, size_t bytes);
 
+struct page_table;
+
 /* Before anything is executed, on a platform of so many instances. */
-void checks_open(uint32_t instances);
+void checks_open(uint32_t instances, const struct page_table *pages);
 
 /* Fills in what the wavefront does at `pc`. */
 void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst,

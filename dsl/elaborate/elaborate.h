@@ -332,6 +332,16 @@ void object_init(struct elaboration *e, struct object *object);
 /* Computes everything and complains about settings that name nothing. */
 void object_finish(struct elaboration *e, struct object *object);
 struct model_param *object_params(struct elaboration *e, struct object *object);
+/* A setting that is no type's parameter: a clock's frequency, what a link has. `origins` are
+ * comments that may say where the value comes from, NULL or "" without. */
+struct plain_setting {
+    const char *name, *doc, *range, *origins[2];
+    struct span declared, place;
+    enum model_dimension dimension;
+    int64_t value;
+    bool overridden;
+};
+struct model_param plain_setting(struct elaboration *e, const struct plain_setting *from);
 
 /* elaborate_measure.c */
 /* Puts the object's parameters into the measures of its type. */

@@ -21,6 +21,25 @@ static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz,
 /* Clocks above 1 THz would have edges closer than the picosecond that time is counted in. */
 #define MAX_HZ ((int64_t)1000000000000)
 
+static void add_setting(struct elaboration *e, const struct node *node, const struct ast_item *item,
+                        bool overridden, struct span place)
+{
+    struct model_domain *domain = &e->domains.items[e->domains.count - 1];
+    struct plain_setting from = {
+        .name = item->name.text,
+        .doc = item->doc,
+        .range = "1Hz .. 1000GHz",
+        .declared = item->name.span,
+        .dimension = MODEL_DIM_HZ,
+        .value = (int64_t)domain->hz,
+        .overridden = overridden,
+        .place = place,
+        .origins = {item->doc, node->object.type->model.doc},
+    };
+    domain->path = node->object.path;
+    domain->setting = plain_setting(e, &from);
+}
+
 static uint32_t own_domain(struct elaboration *e, struct node *node, const struct ast_item *item)
 {
     struct scope scope = {&node->object, NULL};
@@ -42,7 +61,10 @@ static uint32_t own_domain(struct elaboration *e, struct node *node, const struc
     const char *name = node->object.path[0] != '\0'
                            ? arena_printf(e->arena, "%s.%s", node->object.path, item->name.text)
                            : item->name.text;
-    return add_domain(e, name, value.ok ? (uint64_t)value.integer : 1000000000, item->name.span);
+    uint32_t domain =
+        add_domain(e, name, value.ok ? (uint64_t)value.integer : 1000000000, item->name.span);
+    add_setting(e, node, item, source != item->value, source->span);
+    return domain;
 }
 
 static uint32_t unknown_clock(struct elaboration *e, const struct node *in, struct ast_name name)

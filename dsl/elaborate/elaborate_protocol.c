@@ -319,6 +319,30 @@ static void check_link_names(struct elaboration *e, const struct ast_items *body
     }
 }
 
+/* `item` or `override` gives the value, or neither: then it stays as it was. */
+static void keep_setting(struct elaboration *e, struct model_link_type *model, int index,
+                         const struct ast_item *item, const struct override *override,
+                         struct span span, int64_t value)
+{
+    struct model_param *kept = &model->settings[index];
+    if (item == NULL && override == NULL && kept->decl != NULL)
+        return;
+    struct span place = item != NULL ? item->value->span : span;
+    bool overridden = override != NULL && override->value != NULL;
+    struct plain_setting from = {
+        .name = link_settings[index].name,
+        .doc = model->doc,
+        .range = "",
+        .declared = span,
+        .dimension = link_settings[index].dimension,
+        .value = value,
+        .overridden = overridden,
+        .place = overridden ? override->value->span : place,
+        .origins = {item != NULL ? item->doc : kept->doc, model->doc},
+    };
+    *kept = plain_setting(e, &from);
+}
+
 bool link_make(struct elaboration *e, struct model_link_type *model, const struct ast_items *body,
                const struct scope *scope, struct span span, bool partial)
 {
@@ -346,6 +370,7 @@ bool link_make(struct elaboration *e, struct model_link_type *model, const struc
             return false;
         }
         values[i] = value.integer;
+        keep_setting(e, model, i, item, override, span, value.integer);
         if (i == 1 && item != NULL)
             latency_place = item->value->span;
     }

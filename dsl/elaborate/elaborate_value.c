@@ -128,6 +128,25 @@ static const char *default_doc(const struct object *object, const struct ast_ite
     return first_with_origin(docs, is_computed ? 1 : sizeof docs / sizeof docs[0]);
 }
 
+struct model_param plain_setting(struct elaboration *e, const struct plain_setting *from)
+{
+    struct model_param_decl *decl = arena_alloc(e->arena, sizeof *decl);
+    *decl = (struct model_param_decl){.name = from->name,
+                                      .doc = from->doc,
+                                      .place = program_place(e->program, from->declared),
+                                      .dimension = from->dimension,
+                                      .default_text = "",
+                                      .range_text = from->range};
+    const char *doc = first_with_origin(from->origins, 2);
+    return (struct model_param){
+        .decl = decl,
+        .value = {.dimension = from->dimension, .integer = from->value},
+        .source = from->overridden ? MODEL_FROM_OVERRIDE : MODEL_FROM_BODY,
+        .place = program_place(e->program, from->place),
+        .doc = doc != NULL ? doc : "",
+    };
+}
+
 /* What the description says, without --set. */
 static struct value described_value(struct elaboration *e, struct object *object, uint32_t param,
                                     struct cell *cell)

@@ -201,11 +201,15 @@ static const char *find_import(struct program *program, const struct source_file
     const char *path = normalise(arena, source_join(arena, from->folder, file));
     if (source_exists(program->sources, path))
         return path;
+    uint32_t missed = program->missed.count;
+    vector_push(arena, &program->missed, path);
     for (size_t i = 0; i < options->include_count; i++) {
         path = normalise(arena, source_join(arena, options->include_paths[i], file));
         if (source_exists(program->sources, path))
             return path;
+        vector_push(arena, &program->missed, path);
     }
+    program->missed.count = missed; /* the library's are asked for by name */
     if (options->library_root == NULL || strncmp(wanted, "std/", 4) != 0)
         return NULL;
     return library_file(program, wanted + 4);

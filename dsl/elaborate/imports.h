@@ -86,6 +86,7 @@ struct program {
     const struct compile_options *options;
     VECTOR(struct ast_file *) files; /* main file first */
     VECTOR(struct import_info) imports;
+    VECTOR(const char *) missed; /* where files of these would have come first */
     VECTOR(struct type_info *) types;
     VECTOR(struct protocol_info *) protocols;
     VECTOR(struct link_info *) links;

@@ -285,6 +285,11 @@ const char *compile_file_name(const struct compilation *c, size_t index)
     return file != NULL ? file->name : NULL;
 }
 
+const char *compile_missed(const struct compilation *c, size_t index)
+{
+    return index < c->program.missed.count ? c->program.missed.items[index] : NULL;
+}
+
 const char *compile_file_text(const struct compilation *c, size_t index, size_t *size)
 {
     const struct source_file *file = file_at(c, index);

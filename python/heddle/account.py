@@ -59,18 +59,26 @@ def waits(kernel: Kernel) -> dict[str, float]:
     return {cause: value / whole for cause, value in slots.items() if value}
 
 
-def _dispatch(kernel: Kernel) -> float:
-    """The part of the time in which work-groups waited to be placed, if there was room for twice as
-    many as were there: then it is the dispatcher that they waited for. What is known is how many
-    slots were empty meanwhile; as many as on average are taken at any time."""
-    room = (kernel.total * kernel["work_groups_per_unit"] * kernel["wavefronts_per_work_group"]
-            / max(kernel["simds"] * kernel["slots_per_simd"], 1))
+def room(kernel: Kernel) -> float:
+    """How many times the slots that were taken there is room for, behind the start of a launch."""
     taken = kernel.wavefronts + kernel.group("ended") + kernel.group("moving")
-    placing = kernel.rows.get(("empty", "placing"), 0)
+    slots = kernel.total - kernel.rows.get(("empty", "launch"), 0)
+    fit = kernel["work_groups_per_unit"] * kernel["wavefronts_per_work_group"]
+    return slots * fit / max(kernel["simds"] * kernel["slots_per_simd"] * taken, 1)
+
+
+def _dispatch(kernel: Kernel) -> float:
+    """Work-groups wait to be placed for a part of the time, though there is room for more. With all
+    of the room taken, that many more would be under way, and by Little's law the kernel would take
+    so much less if each took no longer. What is known is how many slots were empty meanwhile; as
+    many as on average are taken at any time."""
+    taken = kernel.wavefronts + kernel.group("ended") + kernel.group("moving")
     start = kernel.rows.get(("empty", "launch"), 0)
-    if 2 * taken >= room or kernel.total <= start + taken:
+    if kernel.total <= start + taken:
         return 0.0
-    return placing / (kernel.total - start - taken) * (1.0 - start / kernel.total)
+    waited = kernel.rows.get(("empty", "placing"), 0) / (kernel.total - start - taken)
+    more = waited * max(room(kernel) - 1.0, 0.0)
+    return more / (1.0 + more) * (1.0 - start / kernel.total)
 
 
 def of(kernel: Kernel) -> dict[str, float]:

@@ -11,6 +11,8 @@ import fnmatch
 import shlex
 from typing import Any, Iterator, Sequence
 
+from heddle import floor as floors
+from heddle.floor import Floor
 from heddle.mistakes import Mistake
 from heddle.statistics_file import (Statistics, collapse, identity, labels, number, program,
                                     title)
@@ -95,13 +97,13 @@ def _counters(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, f
         if isinstance(value, dict):
             yield from _counters(value, f"{prefix}{name}.")
         elif isinstance(value, (int, float)) and not isinstance(value, bool) \
-                and name not in ("min", "max"):
+                and name not in ("min", "max", "latency_ps"):
             yield f"{prefix}{name}", value
 
 
-def changes(runs: Sequence[Statistics], only: str | None = None,
-            floor: float = 0) -> tuple[list[Change], int]:
-    """The largest first, and how many there are below `floor`, a share."""
+def changes(runs: Sequence[Statistics], only: str | None,
+            floor: Floor) -> tuple[list[Change], int]:
+    """The largest first, and how many there are within `floor`."""
     found: dict[tuple[str, str], Change] = {}
     for i, run in enumerate(runs):
         for section in ("components", "connections", "links"):
@@ -117,7 +119,7 @@ def changes(runs: Sequence[Statistics], only: str | None = None,
     moved = [change for change in found.values() if change.size() and matches(change, only)]
     for change in moved:
         change.weight = change.size() / largest[change.name]
-    kept = [change for change in moved if change.share() >= floor]
+    kept = [change for change in moved if change.share() > floor.of(change.path, change.name)]
     kept.sort(key=lambda change: (-change.weight, -change.share(), change.path, change.name))
     return kept, len(moved) - len(kept)
 
@@ -129,6 +131,17 @@ def matches(change: Change, only: str | None) -> bool:
     pattern = collapse(only).replace("[*]", "")
     name = f"{change.path}.{change.name}".replace("[*]", "")
     return any(fnmatch.fnmatchcase(name, pattern + more) for more in ("", ".*", " -> *"))
+
+
+def chosen_floor(runs: Sequence[Statistics], threshold: float | None, everything: bool) -> Floor:
+    """As the user says, or as it was measured. Who asks for all changes gets all."""
+    if threshold is not None:
+        return Floor(threshold, "as --threshold says")
+    return Floor(0, "") if everything else floors.find(runs)
+
+
+def left_out(below: int) -> str:
+    return f"; {below} within the noise floor are left out" if below else ""
 
 
 def settings(runs: Sequence[Statistics]) -> dict[str, list[str]]:
@@ -171,23 +184,32 @@ def _row(name: str, values: Sequence[float | None]) -> list[str]:
     return [name, *map(_value, values), *change]
 
 
+def _times(runs: Sequence[Statistics], floor: Floor) -> Iterator[list[str]]:
+    """Of kernels, and of all; the last column says what chance may have done."""
+    for name, values in [*cycles(runs).items(),
+                         ("simulated time, ps", [number(run, "time_ps") for run in runs])]:
+        known = [value for value in values if value]
+        quiet = len(known) == len(runs) and 0 < max(known) / min(known) - 1 <= floor.time
+        yield [*_row(name, values), "within the noise floor" if quiet else ""]
+
+
 def lines(runs: Sequence[Statistics], files: Sequence[str], only: str | None = None,
-          everything: bool = False, floor: float = 0) -> Iterator[str]:
+          everything: bool = False, threshold: float | None = None) -> Iterator[str]:
     letters = [chr(ord("a") + i) if i < 26 else str(i + 1) for i in range(len(runs))]
-    two = ["change"] if len(runs) == 2 else []
+    two, floor = ["change"] if len(runs) == 2 else [], chosen_floor(runs, threshold, everything)
     for letter, run, file in zip(letters, runs, files):
         yield f"{letter}  {file}: {title(run)}"
     yield from other_work(runs)
+    if floor.time:
+        yield f"noise floor: {floor.time * 100:.3g} %, {floor.words}"
     yield ""
     if not only:
-        rows = [_row(name, values) for name, values in cycles(runs).items()]
-        rows.append(_row("simulated time, ps", [number(run, "time_ps") for run in runs]))
-        yield from _aligned(["cycles by kernel", *letters, *two], rows)
+        yield from _aligned(["cycles by kernel", *letters, *two, ""], list(_times(runs, floor)))
         yield ""
     found, below = changes(runs, only, floor)
     shown = found if everything else found[:SHOWN]
-    hidden = "; --all shows all" if len(shown) < len(found) else ""
-    small = f"; {below} below {floor * 100:g} % are left out" if below else ""
+    hidden = "; --all shows all" if len(shown) < len(found) + below else ""
+    small = left_out(below)
     rows = []
     for change in shown:
         spreads = [side.spread() for side in change.sides]

@@ -16,7 +16,7 @@ import subprocess
 import sys
 from typing import Any, Iterable, Sequence
 
-from heddle import cold as all_launches, draw, pgf, profiler, words as command_line
+from heddle import cold as all_launches, draw, made, pgf, profiler, words as command_line
 from heddle.correction import Correction, correction
 from heddle.draw import escape
 from heddle.files import csv_text, write
@@ -208,9 +208,9 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def page_of(kernel: Kernel) -> str:
-    perfect, made = kernel.seconds["perfect"], kernel.correction
-    assert made is not None
-    inputs = made.inputs()
+    perfect, cured = kernel.seconds["perfect"], kernel.correction
+    assert cured is not None
+    inputs = cured.inputs()
 
     def fill(formula: str) -> str:
         return re.sub(r"[a-z]\w*", lambda name: f"{inputs[name[0]]:.15g}", formula)
@@ -226,15 +226,17 @@ def page_of(kernel: Kernel) -> str:
         *(f"<h3>The formula, accesses {how}</h3>\n<pre>{formula}\n= {fill(formula)}\n"
           f"= {result:.15g}</pre>"
           for how, formula, result in (
-              ("counted (as it is printed)", made.FORMULA, made.corrected),
-              ("in bytes", made.BYTES, made.corrected_by_bytes))),
+              ("counted (as it is printed)", cured.FORMULA, cured.corrected),
+              ("in bytes", cured.BYTES, cured.corrected_by_bytes))),
         html_table(["input", "value", "what it is"],
                    ([name, f"{value:.15g}", Correction.meanings()[name]]
                     for name, value in inputs.items())))
 
 
-def page(title: str, figures: dict[str, tuple[str, str]], kernels: list[Kernel]) -> str:
-    return whole(title, f"<h1>{escape(title)}</h1>",
+def page(title: str, told: Sequence[str], figures: dict[str, tuple[str, str]],
+         kernels: list[Kernel]) -> str:
+    head = "".join(f'<p class="soft">{escape(line)}</p>' for line in told)
+    return whole(title, f"<div><h1>{escape(title)}</h1>{head}</div>",
                  [*(section(name, heading, figure(svg, ""))
                     for name, (heading, svg) in figures.items()), *map(page_of, kernels)])
 
@@ -289,7 +291,8 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
     if not chosen.corrections:
         write(folder / "index.html",
               page(f"Warm-up: {pathlib.Path(trials.subject).name} on "
-                   f"{pathlib.Path(chosen.platform_file).stem}", figures, kernels))
+                   f"{pathlib.Path(chosen.platform_file).stem}",
+                   made.lines(made.now(chosen.heddle)), figures, kernels))
     if not shutil.which(CONVERTER):
         print(f"heddle experiment: no figure is a PDF, since '{CONVERTER}' is not installed "
               "(Debian: librsvg2-bin)", file=sys.stderr)

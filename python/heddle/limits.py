@@ -130,8 +130,8 @@ def _dispatch(j: Judged, share: float) -> Limit:
     k = j.kernel
     cycles = k.sum("cycles") * (1 - j.shares["launch"] / 100) / max(k.sum("work_groups"), 1)
     return Limit("dispatch", share, (
-        f"limited by the dispatcher: for {share:.0f} % of the time work-groups wait to be placed, "
-        f"and there is room for twice as many; one is placed in {cycles:.1f} cycles, and larger "
+        f"limited by the dispatcher: work-groups wait to be placed, though there is room for "
+        f"{account.room(k):.1f} times as many; one is placed in {cycles:.1f} cycles, and larger "
         f"ones would be fewer; {sure(share)}"),
         j.less("it places more of them in the same time",
                "cp.dispatch_cost_small" if k["wavefronts_per_work_group"] <= SMALL else
@@ -323,19 +323,26 @@ def _rank(k: Kernel, cause: str) -> int:
     return 2 if cause in ("valu", account.OTHER, account.LANES_OFF) else 0
 
 
-def _placing(j: Judged) -> float:
-    """The most that placing work-groups can take of the time, by what one costs; in per cent."""
+def _placing(j: Judged) -> float | None:
+    """What placing all work-groups takes of the time, by what one costs, in per cent; None: it is
+    not known."""
     k, waves = j.kernel, j.kernel["wavefronts_per_work_group"]
     name, times = (("cp.dispatch_cost_small", 1) if waves <= SMALL else
                    ("cp.dispatch_cost_per_wavefront", waves))
     costs = [int(j.machine.settings[one]) for one in j.machine.known(name)]
     return per_cent(k.sum("work_groups") * max(costs) * times / 100, k.sum("cycles")) \
-        if costs else 100.0
+        if costs else None
 
 
 def _settle(j: Judged) -> None:
-    """What more than the counts of cycles is known."""
-    j.shares["dispatch"] = min(j.shares.get("dispatch", 0.0), _placing(j))
+    """What more than the counts of cycles is known. Work-groups are placed one by one beside all
+    else, so a kernel takes at least as long as that, whatever of the rest is gone."""
+    placing = _placing(j)
+    if placing is not None:
+        j.shares["dispatch"] = min(j.shares.get("dispatch", 0.0), placing)
+        most = max(100.0 - placing - j.shares.get("launch", 0.0), 0.0)
+        j.shares = {cause: share if cause in ("launch", "dispatch") else min(share, most)
+                    for cause, share in j.shares.items()}
     if makes_the_queue(j):
         for cause in ("fetch", "scalar_memory"):
             j.shares["memory"] = j.shares.get("memory", 0.0) + j.shares.pop(cause, 0.0)
@@ -364,7 +371,7 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
         limits.append(Limit("bank_conflicts", conflicts, (
             f"bank conflicts of the LDS cost {conflicts:.0f} % of the wavefronts' cycles "
             f"({per_cent(kernel['lds_conflict'], kernel['lds_busy']):.0f} % of the cycles in which "
-            "it works): rows with a word more would spread them")))
+            f"it works): rows with a word more would spread them; {sure(conflicts)}")))
     return [_told(kernel, limit) for limit in limits]
 
 

@@ -210,8 +210,10 @@ def _latency(j: Judged, share: float) -> Limit:
             f"{k.of_wavefronts(full):.0f} % of the wavefronts' cycles wait for room; {few}; "
             f"{sure(share)}"), j.more("more of them can be in flight", "cu.vmem_queue"))
     known = j.full or j.levels
-    way = (f", about what the way takes with nobody in front ({j.alone:.0f})" if j.levels else
-           "" if known else f"; {RECORDS}")
+    way = ("" if known else f"; {RECORDS}") if not j.levels else (
+        f", of which at most {j.alone:.0f} are the way with nobody in front"
+        if j.measured > j.alone else
+        f", no more than the way may take with nobody in front ({j.alone:.0f})")
     short = scarce(k)
     if short:
         return Limit(f"occupancy_{short}", share, (
@@ -233,6 +235,18 @@ def _latency(j: Judged, share: float) -> Limit:
         j.less("each load comes back sooner", *CACHES))
 
 
+def _levels(j: Judged) -> str:
+    """The way to each level with nobody in front, and which of them was the fullest most often."""
+    told = ", ".join(f"{cycles:.0f} to {path}" for path, cycles in j.levels)
+    of_way = [array for array in (j.full.arrays if j.full else [])
+              if array.path in (path for path, _ in j.levels)]
+    if not j.full or not of_way:
+        return f"the way alone is {told}"
+    array = max(of_way, key=lambda one: one.first)
+    return (f"the way alone is {told}, and {array.path} was the fullest array in {array.first} of "
+            f"{j.full.intervals} intervals")
+
+
 def of_memory(j: Judged, share: float) -> Iterator[Limit]:
     array = _place(j)
     queues = j.queued >= WORTH_SAYING
@@ -249,4 +263,5 @@ def of_memory(j: Judged, share: float) -> Iterator[Limit]:
     if queues:
         yield Limit("queueing", share * j.queued / 100, (
             f"loads queue: a load takes {j.measured:.0f} cycles, and would take at most "
-            f"{j.alone:.0f} with nobody in front, so at least {j.queued:.0f} % of it is queueing"))
+            f"{j.alone:.0f} with nobody in front, so at least {j.queued:.0f} % of it is "
+            f"queueing; {_levels(j)}; {sure(j.queued)}"))

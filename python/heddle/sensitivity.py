@@ -134,7 +134,8 @@ def parameters(run: Statistics, rows: Iterable[Row] = ()) -> list[Parameter]:
                 **{name: row["value"] for name, row in known.items() if row["source"] == "slot"}}
     found = []
     for name, value in settings.items():
-        path, row = name.rpartition(" ")[2], known.get(name, {})
+        path = name.rpartition(" ")[2]
+        row = known.get(path, {})
         if (name.rpartition(".")[2] not in {*CHANCE, *FIXED} and row.get("source") != "let"
                 and is_used(name, run, used, idle) and not _is_handed_on(name, value, settings)):
             points = _others(path, value, row)

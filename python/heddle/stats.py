@@ -231,7 +231,7 @@ def main(words: Sequence[str]) -> int:
         parser.add_argument(name, action="store_true")
     for name in ("--report", "--description", "--series", "--only"):
         parser.add_argument(name)
-    parser.add_argument("--threshold", default="0")
+    parser.add_argument("--threshold")
     parser.add_argument("--series-counter", action="append", default=[])
     chosen = command_line.parse(parser, words)
     if chosen.report not in REPORTS:
@@ -240,7 +240,7 @@ def main(words: Sequence[str]) -> int:
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:
         raise Mistake(f"'--report {chosen.report}' is of one run", usage=True)
     chosen.threshold = command_line.share(chosen.threshold, "--threshold")
-    if len(chosen.files) < 2 and (chosen.only or chosen.threshold):
+    if len(chosen.files) < 2 and (chosen.only or chosen.threshold is not None):
         raise Mistake("'--only' and '--threshold' compare runs; name a second file", usage=True)
     runs = []
     for name in chosen.files:

@@ -21,7 +21,8 @@ import sys
 import time
 from typing import Any, Sequence
 
-from heddle import differences, draw, kernels, limits, sensitivity, words as command_line
+from heddle import (differences, draw, floor as noise, kernels, limits, made, sensitivity,
+                    words as command_line)
 from heddle.files import csv_text, write
 from heddle.judged import Limit, Setting
 from heddle.mistakes import Mistake
@@ -29,7 +30,7 @@ from heddle.progress import progress_on
 from heddle.sensitivity import Parameter, Point
 from heddle.statistics_file import Statistics, number, read, title
 from heddle.sweeps import plan as plans
-from heddle.sweeps.database import DONE
+from heddle.sweeps.database import DONE, Reading
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
 
 PAIRED = 3         # parameters that are combined
@@ -128,6 +129,22 @@ class Study:
             point.result = taken if state == DONE else None
             point.message, point.status = message or "", status or 0
 
+    def counters(self, disturbed: int) -> dict[str, float]:
+        """By how much each counter differs at most between the run without changes and those that
+        are disturbed, the first of `runs`; a share."""
+        values: dict[tuple[str, str], list[float]] = {}
+        for name, runs in (("base", 1), ("runs", disturbed)):
+            reading = Reading(self.folder / name)
+            for path, counter, value in reading.rows(
+                    "SELECT path, name, value FROM components WHERE point <= ?", runs):
+                values.setdefault((path, counter), []).append(value)
+            reading.close()
+        shares = {}
+        for (path, counter), seen in values.items():
+            least = min(seen) if len(seen) > disturbed else 0  # one that is 0 is not there
+            shares[f"{path} {counter}"] = 1 - least / max(seen) if max(seen) > 0 else 0.0
+        return shares
+
     @property
     def base_file(self) -> str:
         """The statistics of the run without changes."""
@@ -183,8 +200,8 @@ def within(budget: argparse.Namespace, found: list[Parameter], each: float,
     runs = spent + sum(len(one.points) for one in kept)
     left = "" if len(kept) == len(found) else (
         f", of {len(found)}; those of the fullest components come first, the others are not tried")
-    print(f"heddle whatif: {runs} runs of about {each:.2g} s for {len(kept)} parameters{left}",
-          file=sys.stderr)
+    print(f"heddle whatif: {runs} runs of about {each:.2g} s for "
+          f"{counted(len(kept), 'parameter')}{left}", file=sys.stderr)
     return kept
 
 
@@ -205,6 +222,7 @@ def examine(chosen: argparse.Namespace, study: Study) -> Found:
         run.get("stamp", {}).get("settings", {})), study.seconds, 1 + len(shaken) + PAIRED)
     study.run("runs", [*shaken, *(point for one in found for point in one.points.values())])
     floor = max([LEAST, *(abs(point.change(result)) for point in shaken)])
+    noise.keep(run, floor, study.counters(len(shaken)), 1 + len(shaken))
     if diagnosis:
         diagnosis.take(found)
     found.sort(key=lambda one: (-one.effect(result), one.name))
@@ -216,6 +234,10 @@ def examine(chosen: argparse.Namespace, study: Study) -> Found:
 
 
 # ---- what is told
+
+
+def counted(number_of: int, one: str) -> str:
+    return f"{number_of} {one}{'' if number_of == 1 else 's'}"
 
 
 def percent(change: float) -> str:
@@ -266,8 +288,10 @@ def lines(found: Found, top: int) -> list[str]:
     told += ["", *table(moving[:top], base, floor)]
     if len(moving) > top:
         told.append(f"{len(moving) - top} others change less; --top {len(moving)} shows them")
-    told.append(f"{len(found.parameters) - len(moving)} of {len(found.parameters)} parameters "
-                "change nothing, or have no other value that is allowed")
+    still = len(found.parameters) - len(moving)
+    if still:
+        told.append(f"{counted(still, 'other')} changed nothing, or had no other value that is "
+                    "allowed")
     return [*told, *(f"both {told_of(point, base)}" for point in found.pairs)]
 
 
@@ -321,7 +345,7 @@ def rows_csv(found: Found) -> str:
                       point.message] for one in found.parameters for point in one.points.values()))
 
 
-def as_json(found: Found) -> str:
+def as_json(found: Found, made_by: dict[str, str]) -> str:
     def point(one: Point) -> dict[str, Any]:
         return {"set": list(one.settings), "time_ps": one.result, "message": one.message,
                 "change": one.change(found.base) if one.result else None}
@@ -332,7 +356,7 @@ def as_json(found: Found) -> str:
                   for setting, one in found.diagnosis.tried],
         "verdict": found.diagnosis.verdict(found.base, found.floor)}
     return json.dumps({
-        "run": found.name, "time_ps": found.base, "cycles": found.cycles,
+        "run": found.name, "made": made_by, "time_ps": found.base, "cycles": found.cycles,
         "noise_floor": found.floor,
         "disturbed": [point(one) for one in found.disturbed], "diagnosis": diagnosis,
         "parameters": [{"parameter": one.name, "value": one.value,
@@ -362,7 +386,7 @@ def main(words: Sequence[str]) -> int:
     found = examine(chosen, study)
     print("\n".join(lines(found, chosen.top)))
     for name, text in (("csv", rows_csv(found)), ("svg", tornado(found, chosen.top)),
-                       ("json", as_json(found))):
+                       ("json", as_json(found, made.now(chosen.heddle)))):
         write(study.folder / f"whatif.{name}", text)
     print(f"{study.points} runs, {study.finished} of them now, in "
           f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot",

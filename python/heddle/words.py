@@ -32,8 +32,10 @@ def asked(*words: str) -> str | None:
     return done.stdout.decode() if done.returncode == 0 else None
 
 
-def share(text: str, option: str) -> float:
+def share(text: str | None, option: str) -> float | None:
     """What "2.5" per cent are."""
+    if text is None:
+        return None
     try:
         value = float(text.removesuffix("%"))
     except ValueError:

@@ -75,12 +75,16 @@ uint64_t ring_link_free_ps(uint32_t link, unsigned half)
     return ring_links[link].halves[half].free_ps;
 }
 
-const struct ring_link_use *ring_link_use(uint32_t link, unsigned half)
+const struct ring_link_use *ring_link_use(uint32_t link, unsigned half, uint64_t until_ps)
 {
     struct ring_link *l = &ring_links[link];
-    struct ring_link_use *use = &l->halves[half].use;
-    use->busy_ps = l->bandwidth ? (uint64_t)((wide)use->bytes * PS_PER_S / l->bandwidth) : 0;
-    return use;
+    struct ring_link_half *h = &l->halves[half];
+    uint64_t busy_ps = l->bandwidth ? (uint64_t)((wide)h->use.bytes * PS_PER_S / l->bandwidth) : 0;
+    uint64_t ahead_ps = h->free_ps > until_ps ? h->free_ps - until_ps : 0;
+    busy_ps -= ahead_ps < busy_ps ? ahead_ps : busy_ps;
+    if (busy_ps > h->use.busy_ps) /* both are rounded */
+        h->use.busy_ps = busy_ps;
+    return &h->use;
 }
 
 uint64_t ring_send_over_link(struct ring *r, unsigned kind, uint32_t bytes, uint64_t now_ps)

@@ -44,8 +44,9 @@ struct ring_link_use {
     uint64_t bytes;
     uint64_t busy_ps;
 };
-/* Use of one half of a link: 0 forward (requests), 1 backward. */
-const struct ring_link_use *ring_link_use(uint32_t link, unsigned half);
+/* Use of one half of a link: 0 forward (requests), 1 backward. Of what has been sent, the time
+ * behind `until_ps` is not busy yet. */
+const struct ring_link_use *ring_link_use(uint32_t link, unsigned half, uint64_t until_ps);
 
 /* Messages sent so far over all rings. */
 uint64_t engine_messages(void);

@@ -153,11 +153,10 @@ static void count_all(const uint64_t *record)
 /* Keeps a sample of all ranks. */
 static void keep(uint64_t *record)
 {
-    if (series_has_tracks()) {
-        if (!rank_is_alone())
-            qsort(record + 2, record[1], 2 * sizeof *record, by_column);
+    if (!rank_is_alone())
+        qsort(record + 2, record[1], 2 * sizeof *record, by_column);
+    if (series_has_tracks())
         count_all(record);
-    }
     for (uint64_t i = 0; i < record[1]; i++)
         series.grew[record[2 + 2 * i]] = true;
     if (series.spool)
@@ -168,12 +167,10 @@ static void take(uint64_t to_ps)
 {
     engine_flush(to_ps);
     uint64_t *record = series.record + 2;
-    series_columns_settle(engine_base.platform);
+    series_columns_settle(engine_base.platform, to_ps);
     for (uint32_t i = 0; i < series.column_count; i++) {
         uint64_t now = *series.columns[i].value, growth = now - series.sent[i];
-        if (series.columns[i].rank != ranks.number)
-            continue;
-        if (!growth)
+        if (!growth || series.columns[i].rank != ranks.number)
             continue;
         series.sent[i] = now;
         *record++ = i;
@@ -225,10 +222,20 @@ static char *put_number(char *to, uint64_t value)
     return to;
 }
 
+/* ",0" so many times: most columns do not grow in an interval. */
+static char *put_zeros(char *to, uint32_t count)
+{
+    static const char some[] = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
+    const uint32_t each = sizeof some / 2;
+    for (; count > each; count -= each, to += 2 * (size_t)each)
+        memcpy(to, some, 2 * (size_t)each);
+    memcpy(to, some, 2 * (size_t)count);
+    return to + 2 * (size_t)count;
+}
+
 /* The spool's samples as rows of the columns that grew, `kept` of them. */
 static void write_rows(FILE *out, const uint32_t *place, uint32_t kept)
 {
-    uint64_t *row = needed(calloc(kept + 1, sizeof *row), "series");
     char *text = needed(malloc(((size_t)kept + 3) * NUMBER_BYTES), "series");
     uint64_t head[2], from_ps = 0;
     rewind(series.spool);
@@ -237,22 +244,21 @@ static void write_rows(FILE *out, const uint32_t *place, uint32_t kept)
         size_t words = 2 * (size_t)head[1];
         if (fread(record, sizeof *record, words, series.spool) != words)
             break;
-        for (size_t i = 0; i < words; i += 2)
-            row[place[record[i]]] = record[i + 1];
         char *end = put_number(text, from_ps);
         *end++ = ',';
         end = put_number(end, head[0]);
-        for (uint32_t i = 0; i < kept; i++) {
+        uint32_t written = 0;
+        for (size_t i = 0; i < words; i += 2) {
+            end = put_zeros(end, place[record[i]] - written);
+            written = place[record[i]] + 1;
             *end++ = ',';
-            end = put_number(end, row[i]);
+            end = put_number(end, record[i + 1]);
         }
+        end = put_zeros(end, kept - written);
         *end++ = '\n';
         fwrite(text, 1, (size_t)(end - text), out);
-        for (size_t i = 0; i < words; i += 2)
-            row[place[record[i]]] = 0;
         from_ps = head[0];
     }
-    free(row);
     free(text);
 }
 

@@ -77,7 +77,7 @@ static void add_links(const struct platform_table *table)
     for (uint32_t i = 0; i < table->link_count; i++) {
         const char *name = platform_string(table->links[i].name);
         for (unsigned half = 0; half < 2; half++) {
-            const struct ring_link_use *use = ring_link_use(i, half);
+            const struct ring_link_use *use = ring_link_use(i, half, 0);
             const char *direction = half ? "backward" : "forward";
             uint32_t rank = rank_is_alone() ? 0 : stats_rank_of_half(i, half);
             if (!only_use) {
@@ -137,9 +137,9 @@ struct series_column *series_columns_find(const struct platform_table *table, co
     return good ? columns : NULL;
 }
 
-void series_columns_settle(const struct platform_table *table)
+void series_columns_settle(const struct platform_table *table, uint64_t time_ps)
 {
     for (uint32_t i = 0; i < table->link_count; i++)
         for (unsigned half = 0; half < 2; half++)
-            ring_link_use(i, half);
+            ring_link_use(i, half, time_ps);
 }

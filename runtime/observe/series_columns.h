@@ -24,7 +24,7 @@ struct series_column *series_columns_find(const struct platform_table *table, co
                                           bool use, uint32_t *count);
 
 /* Brings the counters up to date that are computed from others (the time in which a link was
- * taken). */
-void series_columns_settle(const struct platform_table *table);
+ * taken, up to `time_ps`). */
+void series_columns_settle(const struct platform_table *table, uint64_t time_ps);
 
 #endif

@@ -195,7 +195,7 @@ static void write_links(void)
         json_open(&out, platform_string(table->links[i].name), '{');
         json_uint(&out, "latency_ps", table->links[i].latency_ps);
         for (unsigned half = 0; half < 2; half++) {
-            const struct ring_link_use *use = ring_link_use(i, half);
+            const struct ring_link_use *use = ring_link_use(i, half, engine.time_ps + 1);
             json_open(&out, names[half], '{');
             out.flat = true;
             json_uint(&out, "messages", use->messages);

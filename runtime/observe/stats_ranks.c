@@ -44,7 +44,7 @@ static uint64_t *words_of_item(uint32_t number)
     if (number < block_count + ring_count)
         return &ring_at(number - block_count)->messages;
     uint32_t half = number - block_count - ring_count;
-    return (uint64_t *)(uintptr_t)ring_link_use(half / 2, half % 2);
+    return (uint64_t *)(uintptr_t)ring_link_use(half / 2, half % 2, engine.time_ps + 1);
 }
 
 static uint32_t size_of_item(uint32_t number)

@@ -85,7 +85,7 @@ static void write_board(uint64_t time_ps)
     b->launches_asked = counts.launches;
     b->parts = counts.parts;
     b->parts_done = counts.done;
-    series_columns_settle(view.table);
+    series_columns_settle(view.table, time_ps);
     for (uint32_t i = 0; i < view.column_count; i++)
         values[i] = *view.columns[i].value;
     set_sequence(1);

@@ -4,9 +4,10 @@
     tests/bench/limits.py BUILD [--platform NAME] [PROGRAM...]    # said, and proven
     tests/bench/limits.py BUILD --cost [--runs N] [PROGRAM...]    # CPU seconds, in pairs
 
-The former runs each program, then once more for each setting that the first sentence proposes, and
-prints how much longer the kernel took; when none saves a tenth, also with the first settings of all
-sentences together. The latter runs each program with and without the report in turns."""
+The former has `heddle whatif` run each program, disturbed, and with each setting that the first
+sentence proposes, and prints how much longer kernels took, and the noise floor; when no setting
+saves a tenth, also with the first settings of all sentences together. The latter runs each program
+with and without the report in turns."""
 import argparse
 import csv
 import io
@@ -35,13 +36,23 @@ class Bench:
     def __init__(self, chosen):
         self.build = chosen.build.resolve()
         self.platform = f"platforms/{chosen.platform}.heddle"
-        self.stats = Path(tempfile.mkdtemp()) / "stats.json"
+        self.folder = Path(tempfile.mkdtemp())
+        self.stats = self.folder / "stats.json"
+
+    def call(self, command, program, *options):
+        name, *arguments = program.split()
+        return cpu_seconds([self.build / "codegen/heddle", command, self.platform, *options, "--",
+                            self.build / "tests/programs" / name, *arguments])
 
     def run(self, program, *options):
-        name, *arguments = program.split()
-        return cpu_seconds([self.build / "codegen/heddle", "run", self.platform, *options,
-                            "--stats", self.stats, "--", self.build / "tests/programs" / name,
-                            *arguments])
+        return self.call("run", program, *options, "--stats", self.stats)
+
+    def whatif(self, program):
+        """What it has found; the statistics are those of the run without changes."""
+        out = self.folder / program.replace(" ", "-")
+        self.call("whatif", program, "-o", out, "--runs", 1)
+        self.stats = out / "base/statistics/000001.json"
+        return json.loads((out / "whatif.json").read_text())
 
     def kernels(self):
         """Cycles by kernel."""
@@ -62,15 +73,18 @@ class Bench:
 
 def proven(bench, program):
     """A row for the kernel with most cycles: the sentence, and each setting with its change."""
-    bench.run(program, "--generic", "--report", "limits")
+    whatif = bench.whatif(program)
+    tried = {tuple(one["set"]): one["change"] for one in whatif["diagnosis"]["tried"]}
     kernels = bench.kernels()
     name = max(kernels, key=kernels.get)
     sentences = [told[1:] for told in bench.limits() if told[0] == name]
-    changes = []
+    changes, bench.stats = [], bench.folder / "stats.json"
 
     def try_out(sets):
-        bench.run(program, "--generic", *(word for one in sets for word in ("--set", one)))
-        change = bench.kernels()[name] / kernels[name] - 1
+        change = tried.get(tuple(sets))
+        if change is None:
+            bench.run(program, "--generic", *(word for one in sets for word in ("--set", one)))
+            change = bench.kernels()[name] / kernels[name] - 1
         changes.append(f"`{' '.join(sets)}` {100 * change:+.0f} %")
         return change
 
@@ -80,7 +94,8 @@ def proven(bench, program):
     if least > -0.1 and len(others) > 1 and "by the grid" not in said:  # several limits at once
         try_out([one for sets in others for one in sets])
     said = said.replace("[*]", r"[\*]")
-    print(f"| {program} | {kernels[name]} | {said} | {', '.join(changes) or '-'} |", flush=True)
+    print(f"| {program} | {kernels[name]} | {said} | {', '.join(changes) or '-'} | "
+          f"{100 * whatif['noise_floor']:.2g} % |", flush=True)
 
 
 def cost(bench, program, runs):
@@ -104,8 +119,8 @@ def main():
     if chosen.cost:
         print("| program | without, s | with, s | difference | |\n| --- | --- | --- | --- | --- |")
     else:
-        print("| program | cycles | the first sentence | what its settings do |\n"
-              "| --- | --- | --- | --- |")
+        print("| program | cycles | the first sentence | what its settings do | noise floor |\n"
+              "| --- | --- | --- | --- | --- |")
     for program in chosen.programs:
         if chosen.cost:
             cost(bench, program, chosen.runs)

@@ -2,6 +2,7 @@
 import csv
 import html
 import math
+import os
 import re
 import xml.dom.minidom
 
@@ -81,6 +82,8 @@ def check_experiment(folder, chosen):
         curves = xml.dom.minidom.parse(str(folder / name)).getElementsByTagName("polyline")
         assert len(curves) == len(chosen)
     check_page(folder)
+    head = (folder / "index.html").read_text().partition("</h1>")[2].partition("<section")[0]
+    assert "heddle experiment " in head and f"on {os.uname().nodename}, in {os.getcwd()}" in head
 
 
 def check_factors(folder, chosen, rank):

@@ -31,6 +31,29 @@ def test_second_build_writes_nothing(heddle, tmp_path):
     assert not new
 
 
+def test_what_is_written_beside_a_description_makes_no_build(heddle, tmp_path):
+    """Only a file that would be imported instead of another one does."""
+    own, more = tmp_path / "own", tmp_path / "more"
+    for folder in own, more:
+        folder.mkdir()
+    tiny = (harness.ROOT / TINY).read_text().replace("link pcie {", "link other {")
+    (own / "tiny.heddle").write_text(f'import "beside";  import "mine";\n{tiny}')
+    (own / "beside.heddle").write_text("")
+    (more / "mine.heddle").write_text("link pcie { bandwidth = 8GB/s; latency = 5ns; }\n")
+    env = {"HEDDLE_CACHE": tmp_path / "cache"}
+
+    def built():
+        heddle(f"build --generic -I {more} {own}/tiny.heddle", env=env)
+        [stamp] = (tmp_path / "cache").glob("platforms/*/platform.stamp")
+        return stamp.stat().st_mtime_ns, (stamp.parent / "platform.tables").read_bytes()
+    time.sleep(0.05)  # what is as new as a build has no stamp
+    first = built()
+    (own / "statistics.json").write_text("{}")
+    assert built() == first
+    (own / "mine.heddle").write_text("link pcie { bandwidth = 4GB/s; latency = 7ns; }\n")
+    assert built()[1] != first[1]
+
+
 def test_names_of_folders_are_no_options_and_no_commands(heddle, tmp_path):
     folder = tmp_path / "it's \"1\",-z $(touch hurt); `touch hurt`\n#include \\ %s"
     heddle(f"new component pipe -o {shlex.quote(str(folder / 'pipe'))}")

@@ -184,3 +184,11 @@ def test_mistakes_of_the_source_are_clangs(tmp_path):
     call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "x"],
          r"wrong\.cu:1:\d+: error: use of undeclared identifier 'nothing'", status=1)
     assert not os.path.exists(tmp_path / "x")
+
+
+def test_kernels_for_clusters_are_refused(tmp_path):
+    """They would read their own shared memory in place of another block's."""
+    source = tmp_path / "a.cu"
+    source.write_text("__global__ void __cluster_dims__(2, 1, 1) k() {}\nint main() {}\n")
+    call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "x"],
+         r"a\.cu:1:\d+: error: clusters of several blocks are not there", status=1)

@@ -11,11 +11,10 @@ from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
 MACHINES = ["rtx3070", "a100", "h100"]
-ELSEWHERE = ["clocks", "math_errors", "peer_rate",  # which need libraries or arguments,
-             "managed_variables"]          # or nvcc
+ELSEWHERE = ["clocks", "math_errors", "peer_rate"]  # which need libraries or arguments
 ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE
              and re.search(r"Prints\s+(// )?PASS\s+(// )?or\s+(// )?FAIL", path.read_text()))
-QUICK = "aggregated_atomics groups halves intrinsics"
+QUICK = "aggregated_atomics groups halves intrinsics managed_variables textures"
 FUNCTIONAL = "platforms/a100.heddle --generic --mode functional"
 FOUR = "platforms/a100_x4.heddle --generic --set sms=2 --set channels=2 --set vram=1GiB"
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
@@ -76,11 +75,6 @@ def test_program_of_nvcc_prints_the_same(run, compiled, by_nvcc, name):
     told = [run(f"{FUNCTIONAL} -- {made}", "^PASS").stdout
             for made in (by_nvcc(name), compiled(name))]
     assert told[0] == told[1]
-
-
-@pytest.mark.skipif(not os.access(NVCC, os.X_OK), reason="no nvcc")
-def test_managed_variables_are_those_of_both_sides(run, by_nvcc):
-    run(f"{FUNCTIONAL} -- {by_nvcc('managed_variables')}", "^PASS")
 
 
 @pytest.mark.parametrize("mode", ["timing", *only_full("functional")])

@@ -12,7 +12,7 @@ from harness import ROOT, heddle, run
 from programs import only_full
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import fullness, memory_limits  # noqa: E402
+from heddle import fullness, limits, memory_limits  # noqa: E402
 from heddle.statistics_file import read  # noqa: E402
 
 PLATFORMS = {"r9nano": "platforms/r9nano.heddle --generic",
@@ -86,9 +86,11 @@ EACH = [f"{platform} {cause}" for platform in PLATFORMS for cause in CAUSES]
 @pytest.mark.parametrize("what", [*CHEAP, *only_full(*(one for one in EACH if one not in CHEAP))])
 def test_first_sentence_names_the_planted_cause(what):
     platform, cause = what.split()
-    sentence = longest(told(platform, cause))
+    done = told(platform, cause)
+    sentence = longest(done)
     assert re.match(CAUSES[cause], sentence), sentence
-    assert re.search("confidence: (high|medium|low)", sentence)
+    for said in (one for of in sentences(done.stderr).values() for one in of):
+        assert re.search("confidence: (high|medium|low)", said), said
 
 
 @pytest.mark.parametrize("platform, sentence", [
@@ -116,6 +118,20 @@ def test_a_setting_that_it_proposes_helps(measure, platform, cause, setting, mos
     done, before = cycles()
     assert f"{setting.partition('=')[0]}=" in longest(done)
     assert cycles(setting)[1] < most * before
+
+
+def test_nothing_has_more_time_than_placing_the_work_groups_leaves(monkeypatch):
+    """They are placed one by one, whatever else there is."""
+    monkeypatch.setattr(limits, "makes_the_queue", lambda _: False)
+    sums = {"work_groups": 4096, "cycles": 20000}
+    kernel = type("K", (), {"sum": lambda _, name: sums[name], "__getitem__": lambda *_: 4})()
+    machine = SimpleNamespace(settings={"cp.dispatch_cost_small": "400"},
+                              known=lambda name: [name] if name == "cp.dispatch_cost_small" else [])
+    j = SimpleNamespace(kernel=kernel, machine=machine,
+                        shares={"memory": 60.0, "dispatch": 40.0, "launch": 7.0, "valu": 5.0})
+    limits._settle(j)
+    assert list(j.shares) == ["dispatch", "memory", "launch", "valu"]
+    assert j.shares["memory"] == pytest.approx(100 - 7 - 100 * 4096 * 4 / 20000)
 
 
 def test_what_was_full_stays_in_the_statistics(measure):
@@ -208,10 +224,11 @@ SMS_CHEAP = ("chain", "shared_banks", "grid")
 def test_first_sentence_names_the_planted_cause_on_an_sm(planted_cuda, cause):
     """The A100's memory does not come near its bandwidth in this model, the H100's does."""
     machine = "h100" if cause == "bandwidth" else "a100"
-    sentence = longest(run(f"platforms/{machine}.heddle --generic --report limits -- "
-                           f"{planted_cuda} {cause}"))
+    done = run(f"platforms/{machine}.heddle --generic --report limits -- {planted_cuda} {cause}")
+    sentence = longest(done)
     assert re.match(OF_SMS[cause], sentence), sentence
-    assert re.search("confidence: (high|medium|low)", sentence)
+    for said in (one for of in sentences(done.stderr).values() for one in of):
+        assert re.search("confidence: (high|medium|low)", said), said
 
 
 def test_account_of_warps_adds_up(measure, planted_cuda):

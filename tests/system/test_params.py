@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness import heddle
+from harness import ROOT, heddle
 
 OWN = """interface chooser;
 /// Always the first.
@@ -26,6 +26,7 @@ component thing {
     slot other : chooser = first;
 }
 platform own {
+    /// Ticks. Published: by nobody.
     clock core = 1GHz;
     a[3] : thing on core {
         /// Measured: by nobody (Ünknown, 2020).
@@ -36,7 +37,8 @@ platform own {
 SET = "--set 'a[1].size=4KiB' --set 'a[0].pick=first'"
 # '.' stands for the blank at the end of a line.
 TABLE = """parameter               value  source              basis      meaning
-a[0].size (and 1 more)  2KiB   body own.heddle:23  measured   What it holds.
+core                    1GHz   body own.heddle:21  published  Ticks. Published: by nobody.
+a[0].size (and 1 more)  2KiB   body own.heddle:24  measured   What it holds.
 a[0].half (and 1 more)  1KiB   let                 derived   .
 a[1].size               4KiB   override            override   What it holds.
 a[1].half               2KiB   let                 derived   .
@@ -76,7 +78,7 @@ def test_table_has_a_row_for_equal_elements_and_says_what_slots_take(own):
 def test_sources_stand_in_place_of_meanings(own):
     told = heddle(f"params {own} --sources").stdout.splitlines()
     assert told[0].split()[-2:] == ["said", "by"]
-    assert told[1] == ("a[*].size         2KiB   body own.heddle:23  measured   "
+    assert told[2] == ("a[*].size         2KiB   body own.heddle:24  measured   "
                        "by nobody (Ünknown, 2020).")
 
 
@@ -89,13 +91,32 @@ def test_every_form_has_the_same_rows(own, tmp_path):
         assert {name: row[name] for name in ("parameter", "value", "unit", "source")} == {
             name: one[name] for name in ("parameter", "value", "unit", "source")}
         assert one["place"].startswith(f"{row['file']}:{row['line']}:")
-    assert (rows[0]["members"], rows[0]["number"], rows[0]["basis"]) == ("2", "2048", "measured")
+    assert (rows[0]["unit"], rows[0]["number"], rows[0]["basis"]) == ("Hz", str(10**9), "published")
+    assert (rows[1]["members"], rows[1]["number"], rows[1]["basis"]) == ("2", "2048", "measured")
     assert rows[-1]["doc"] == (
         "none, first { bits : int = 2 in 1 .. 8; way : enum { up, down } = up }")
 
 
+def test_clocks_and_links_have_a_row_with_the_source_of_each():
+    """A link of which a platform makes no use has none; wires have their own names."""
+    def rows(words):
+        return {row["parameter"]: (row["value"], row["source"], row["basis"])
+                for row in json.loads(heddle(f"params --json {words}").stdout)
+                if row["source"] != "slot"}
+    told = rows(f"{ROOT}/platforms/mi300x.heddle --set pcie.latency=1us")
+    assert told["core"] == ("2100MHz", "body", "published")
+    assert told["pcie.bandwidth"] == ("32400MB/s", "body", "measured")
+    assert told["pcie.latency"] == ("1us", "override", "override")
+    assert "mesh_hop.latency" not in told
+    told = rows(f"{ROOT}/platforms/mi210_x2.heddle --set core=2GHz --set slot.bandwidth=8GB/s")
+    assert told["core"] == ("2GHz", "override", "override")
+    assert told["slot.bandwidth"] == ("8GB/s", "override", "override")
+    assert told["slot.latency"] == ("140ns", "body", "assumed")
+
+
 @pytest.mark.parametrize("prefix, paths", [
-    ("x", ["a."]), ("a.", ["a.size=", "a.other."]), ("a[1].", ["a[1].size=", "a[1].other."]),
+    ("x", ["a.", "core="]), ("a.", ["a.size=", "a.other."]),
+    ("a[1].", ["a[1].size=", "a[1].other."]),
     ("a.other.", ["a.other.bits=", "a.other.way="]),
     ("a.other.way=", ["a.other.way=up", "a.other.way=down"]), ("a.none.", []), ("a.pick.", [])])
 def test_paths_go_one_step_further(own, prefix, paths):

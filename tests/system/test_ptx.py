@@ -1,11 +1,12 @@
 """Kernels in PTX on NVIDIA's GPUs, by the driver's own interface: in function, in time, recorded
 and played again."""
 import csv
+import importlib.util
 import re
 
 import pytest
 
-from harness import HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
+from harness import BUILD, HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
 
 MODULE = ROOT / "tests/programs/ptx_calls.ptx"
 CALLS = f"-- ptx_calls {MODULE}"
@@ -176,3 +177,14 @@ def test_blocks_wait_for_each_other(run, tmp_path):
     source.write_text(WAITING)
     call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "waiting"])
     run(f"{SMALL} -- {tmp_path}/waiting", "PASS 0 96")
+
+
+@pytest.mark.full
+def test_instructions_agree_in_ten_million_vectors():
+    """The page lists which ones are compared, and which are not."""
+    spec = importlib.util.spec_from_file_location("ptx", ROOT / "docs/evidence/ptx.py")
+    ptx = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(ptx)
+    section = ptx.section(BUILD)
+    assert int(section.split()[0].replace(",", "")) > 10_000_000
+    assert section in (ROOT / "docs/evidence/cuda.md").read_text(), "run docs/evidence/ptx.py"

@@ -5,11 +5,15 @@ import json
 import re
 import resource
 import shlex
+import sys
 
 import pytest
 
 from harness import ROOT, run
 from programs import GOOD, quick_and_full
+
+sys.path.insert(0, str(ROOT / "python"))
+from heddle import floor  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
 LAUNCHING = [p for p in GOOD if p != "copies"]  # which launches no kernel
@@ -44,15 +48,36 @@ def test_two_runs_are_compared(measure, heddle):
     heddle(f"stats {a} {b} --report cpi", "difference", "^  issued ")
     lines = heddle(f"stats {a} {b}").stdout.splitlines()
     heads = [line.split("  ")[0] for line in lines if line and line[0] != " "]
-    assert heads[2:] == ["cycles by kernel", heads[3], "settings"] and len(lines) < 40
-    assert re.match(r"the 10 largest of \d+ changes; --all shows all$", heads[3])
+    assert heads[3:] == ["cycles by kernel", heads[4], "settings"] and len(lines) < 40
+    assert heads[2].startswith("noise floor: ")
+    assert re.match(r"the \d+ largest of \d+ changes; --all shows all; \d+ within the noise floor",
+                    heads[4])
     whole = heddle(f"stats {a} {b} --all").stdout.splitlines()
     assert len(whole) > len(lines)
     only = heddle(f"stats {a} {b} --only gpu.l2 --all").stdout.split("\n\n")[1].splitlines()[2:]
     assert only and all(line.startswith("  gpu.l2[*]") for line in only)
-    heddle(f"stats {a} {b} --threshold 100", "below 100 % are left out")
+    heddle(f"stats {a} {b} --threshold 100", "noise floor: 100 %, as --threshold says",
+           r"no counter differs; \d+ within the noise floor are left out")
     heddle(f"stats {a} {b} --threshold much", "no number of per cent", status=2)
     heddle(f"stats {a} --only gpu", "name a second file", status=2)
+
+
+def test_noise_floor_is_found_by_what_ran(measure, heddle, tmp_path, monkeypatch):
+    """As it was measured with the settings of one of the runs, else with others; never that of
+    other work, for which it is assumed. Each counter has its own."""
+    a, b, c, other = (measure(f"{TINY} --generic --set gpu.l2={size} -- matmul_tiled {n}")
+                      for size, n in (("8KiB", 64), ("256KiB", 64), ("64KiB", 64), ("8KiB", 32)))
+    monkeypatch.setenv("HEDDLE_CACHE", str(tmp_path))
+    files = [one.stats_file for one in (a, b, c)]
+    heddle(f"stats {files[0]} {files[1]}", "^noise floor: 4 %, assumed", r"gpu.l2\[\*\] evictions")
+    floor.keep(other.stats, 0.3, {}, 9)
+    heddle(f"stats {files[0]} {files[1]}", "^noise floor: 4 %, assumed")
+    floor.keep(a.stats, 0.9, {"gpu.l2[*] evictions": 1.0}, 4)
+    told = heddle(f"stats {files[0]} {files[1]}", "^noise floor: 90 %, measured by .* in 4 runs",
+                  "matmul_tiled.*within the noise floor$", "noise floor are left out$")
+    assert "gpu.l2[*] evictions" not in told.stdout
+    heddle(f"stats {files[1]} {files[2]}", "in 4 runs that are equally right, with other settings")
+    assert "gpu.l2[*] evictions" in heddle(f"stats {files[0]} {files[1]} --all").stdout
 
 
 def test_what_is_zero_is_counted_or_shown(measure, heddle):

@@ -47,6 +47,18 @@ def test_intervals_add_up_to_the_statistics(measure, tmp_path, text, every):
     assert rows[-1][1] == done.stats["time_ps"] + 1
 
 
+def test_a_link_is_taken_for_no_longer_than_there_is_time(measure, tmp_path):
+    """What has been sent and waits for it is no use of it yet."""
+    path = tmp_path / "s.csv"
+    done = measure(f"{TINY} --series {path} --every 200ns --series-counter '*.busy_ps' "
+                   "-- vectoradd 4096")
+    head, rows = rows_of(path)
+    assert all(busy <= row[1] - row[0] for row in rows for busy in row[2:])
+    assert max(busy / (row[1] - row[0]) for row in rows[:-1] for busy in row[2:]) > 0.99
+    assert dict(zip(head[2:], map(sum, list(zip(*rows))[2:]))) == {
+        name: value for name, value in counters(done.stats).items() if name in head}
+
+
 def test_samples_do_not_depend_on_threads(measure, tmp_path):
     """Within windows and at their ends."""
     for threads in 1, 2:
@@ -57,13 +69,16 @@ def test_samples_do_not_depend_on_threads(measure, tmp_path):
 
 
 def test_a_row_holds_what_comes_before_its_end(measure, tmp_path):
-    """The same as a run that is cut there."""
+    """The same as a run that is cut there, whose last edge is a little before its end."""
     path, cut = tmp_path / "s.csv", 3000
     measure(f"{TINY} --every {cut}cy --series {path} -- vectoradd")
     early = measure(f"{TINY} --max-cycles {cut - 1} -- vectoradd", status=6)
     head, rows = rows_of(path)
-    first = {name: value for name, value in zip(head[2:], rows[0][2:]) if value}
-    assert first == {n: v for n, v in counters(early.stats).items()}
+    first = {name: value for name, value in zip(head[1:], rows[0][1:]) if value}
+    before, cut_off = first.pop("to_ps") - early.stats["time_ps"] - 1, counters(early.stats)
+    for name in [name for name in first if name.endswith("busy_ps")]:
+        assert 0 <= first.pop(name) - cut_off.pop(name) <= before
+    assert first == cut_off
 
 
 def test_counters_can_be_chosen_and_are_tracks_of_the_trace(measure, tmp_path):

@@ -481,6 +481,17 @@ def test_front_is_of_those_that_no_other_beats():
     assert figures.front([1, 1], [3, 2], more=False) == [1]
 
 
+def test_page_says_what_ran_when_and_where(swept, tmp_path):
+    call([HEDDLE, "report", swept.out, "-o", tmp_path / "page.html"])
+    head = (tmp_path / "page.html").read_text().partition("</h1>")[2].partition("<section")[0]
+    told = unescape(head)
+    assert f"heddle sweep {TINY} -o {swept.out} --jobs 2 " in told
+    version = call([HEDDLE, "--version"]).stdout.strip()
+    assert re.search(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ, on " + re.escape(
+        f"{os.uname().nodename}, in {os.getcwd()}, {version}"), told)
+    assert "sessions" not in told
+
+
 @needs_chromium
 def test_page_shows_what_the_table_says(swept, tmp_path):
     page = tmp_path / "page.html"

@@ -43,6 +43,8 @@ def test_what_the_diagnosis_proposes_is_tried_and_what_matters_comes_first(tmp_p
     with open(out / "whatif.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert 4 < len(rows) <= 22 - 1 - len(found["disturbed"])
+    call([HEDDLE, "stats", *[out / "base/statistics/000001.json"] * 2],
+         rf"^noise floor: {100 * found['noise_floor']:.3g} %, measured by")
     more = whatif(out, "channel", "--runs", 24)  # goes on: what is done stays done
     ran, now = map(int, re.search(r"(\d+) runs, (\d+) of them now", more.stderr).groups())
     assert 0 < now < 6 < ran

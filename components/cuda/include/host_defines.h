@@ -11,9 +11,18 @@
 #define __constant__           __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __grid_constant__      __attribute__((grid_constant))
-#define __cluster_dims__(...)
+#define __cluster_dims__(...)  _Pragma("GCC error \"clusters of several blocks are not there\"")
+/* Clang has no such variables in CUDA. What `heddle cuda-cc` makes of these names of sections, and
+ * of variables whose address the host has to ask for, codegen/command/command_cuda_managed.c says.
+ */
+#ifndef HEDDLE_MANAGED
 #define __managed__                                                                                \
-    _Pragma("GCC error \"clang has no __managed__ variables: use cudaMallocManaged()\"")
+    _Pragma("GCC error \"__managed__ in a header or with -rdc: use cudaMallocManaged()\"")
+#elif defined __CUDA_ARCH__
+#define __managed__ __device__ __attribute__((section("heddle_managed")))
+#else
+#define __managed__ __device__ __thread __attribute__((section("heddle_managed")))
+#endif
 #define __nv_is_extended_device_lambda_closure_type(type) false
 #else
 #define __host__

@@ -21,7 +21,8 @@ static struct freed {
 } freed[FREED_MOST];
 static uint64_t freed_count;
 
-bool hip_is_checked(void)
+/* Is the program checked? */
+static bool is_checked(void)
 {
     return hip.state != HIP_CLOSED && hip.api && hip.api->mistake && option_text("check");
 }
@@ -44,7 +45,7 @@ struct hip_origin hip_origin_here(void)
     struct hip_origin origin = {.call = hip_entered()};
     void *frames[FRAMES];
     Dl_info found;
-    if (!hip_is_checked())
+    if (!is_checked())
         return origin;
     int count = backtrace(frames, FRAMES);
     for (int i = 1; i < count && !origin.code; i++)
@@ -101,7 +102,7 @@ static const char *kind_name(enum hip_allocation_kind kind)
 
 void hip_note_free(const struct hip_allocation *allocation)
 {
-    if (hip_is_checked())
+    if (is_checked())
         freed[freed_count++ % FREED_MOST] =
             (struct freed){.allocation = *allocation, .by = hip_origin_here()};
 }
@@ -120,15 +121,15 @@ void hip_report_address(uint64_t address, bool free)
 {
     char text[PLACE_TEXT];
     const struct hip_origin here = hip_origin_here();
-    const struct freed *before = hip_is_checked() ? find_freed(address) : NULL;
-    if (!hip_is_checked() || (!before && !free))
+    const struct freed *before = is_checked() ? find_freed(address) : NULL;
+    if (!is_checked() || (!before && !free))
         return;
     if (!before)
         snprintf(text, sizeof text, "no call of the program has given 0x%" PRIx64, address);
     else
         snprintf(text, sizeof text,
-                 "0x%" PRIx64 " was byte %" PRIu64 " of %" PRIu64 " bytes of %s, from %s()", address,
-                 address - before->allocation.address, before->allocation.size,
+                 "0x%" PRIx64 " was byte %" PRIu64 " of %" PRIu64 " bytes of %s, from %s()",
+                 address, address - before->allocation.address, before->allocation.size,
                  kind_name(before->allocation.kind), before->allocation.origin.call);
     if (before)
         report(free ? DRIVER_MISTAKE_FREED_TWICE : DRIVER_MISTAKE_USED_FREED, &before->by, &here,
@@ -141,11 +142,10 @@ void hip_report_inside(uint64_t address, const struct hip_allocation *allocation
 {
     char text[PLACE_TEXT];
     const struct hip_origin here = hip_origin_here();
-    if (!hip_is_checked())
+    if (!is_checked())
         return;
     snprintf(text, sizeof text, "0x%" PRIx64 " is byte %" PRIu64 " of %" PRIu64 " bytes of %s",
-             address, address - allocation->address, allocation->size,
-             kind_name(allocation->kind));
+             address, address - allocation->address, allocation->size, kind_name(allocation->kind));
     report(DRIVER_MISTAKE_FREED_WRONG, &allocation->origin, &here, address, text);
 }
 
@@ -154,7 +154,7 @@ void hip_report_inside(uint64_t address, const struct hip_allocation *allocation
 void hip_report_capture(const struct hip_origin *begun, bool ended)
 {
     const struct hip_origin here = hip_origin_here();
-    if (!hip_is_checked())
+    if (!is_checked())
         return;
     if (ended)
         report(DRIVER_MISTAKE_CAPTURE_UNJOINED, begun, &here, 0,
@@ -216,16 +216,16 @@ static void leave_handle(enum hip_handle_kind kind, const struct hip_origin *ori
 void hip_report_leaks(void)
 {
     char text[PLACE_TEXT];
-    if (!hip_is_checked())
+    if (!is_checked())
         return;
     hip_captures_report();
     hip_each_allocation(leave_allocation);
     hip_handles_each(leave_handle);
     for (size_t i = 0; i < left_count; i++) {
         const struct left *l = &lefts[i];
-        int used = l->bytes ? snprintf(text, sizeof text, "%" PRIu64 " bytes of %s", l->bytes,
-                                       l->what)
-                            : snprintf(text, sizeof text, "%s", l->what);
+        int used = l->bytes
+                       ? snprintf(text, sizeof text, "%" PRIu64 " bytes of %s", l->bytes, l->what)
+                       : snprintf(text, sizeof text, "%s", l->what);
         if (l->count > 1)
             snprintf(text + used, sizeof text - (size_t)used, ", by %" PRIu64 " calls", l->count);
         report(DRIVER_MISTAKE_LEAK, &l->origin, NULL, l->address, text);

@@ -6,9 +6,6 @@
 
 #include "components/hip/api/hip_internal.h"
 
-/* Is the program checked? */
-bool hip_is_checked(void);
-
 /* The call that the calling thread is in. */
 struct hip_origin hip_origin_here(void);
 

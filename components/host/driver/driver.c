@@ -73,7 +73,7 @@ static void driver_init(struct driver *d)
     if (is_driven && !option_text("play sass")) {
         platform_register_driver(driver_api_table());
         record_init();
-        checks_open(engine_base.platform->instance_count);
+        checks_open(engine_base.platform->instance_count, driver_page_table(d));
         journal_open(d);
     }
 }

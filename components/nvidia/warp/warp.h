@@ -67,8 +67,9 @@ void warp_free(struct warp_code *code);
 const struct warp_kernel *warp_kernel_at(const struct warp_code *code, uint64_t address);
 const struct warp_kernel *warp_kernel_named(const struct warp_code *code, const char *name);
 
-/* Is there an instruction that the kernel or what it calls has and the executor has not? `text`
- * then says which one, with file and line. function PTX_NONE: anywhere in the module. */
+/* Is there an instruction that the kernel or what it calls has and the executor has not, or is it
+ * for clusters? `text` then says which one, with file and line. function PTX_NONE: anywhere in the
+ * module. */
 bool warp_code_missing(const struct warp_code *code, uint32_t function, char *text, size_t size);
 
 /* Registers of an instruction after allocation, as `registers` of a kernel counts them: the first

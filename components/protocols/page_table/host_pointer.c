@@ -15,8 +15,9 @@ static void describe(const char *path, char *text, size_t size)
     else if (slash)
         snprintf(text, size, "a pointer of the host, to variables or code of '%.60s'", slash + 1);
     else
-        snprintf(text, size, "a pointer of the host, to a large block of its heap, or to the stack "
-                             "of a thread");
+        snprintf(text, size,
+                 "a pointer of the host, to a large block of its heap, or to the stack "
+                 "of a thread");
 }
 
 bool host_pointer_describe(uint64_t address, char *text, size_t size)
@@ -27,10 +28,10 @@ bool host_pointer_describe(uint64_t address, char *text, size_t size)
     while (maps && !found && fgets(line, sizeof line, maps)) {
         uint64_t low, high;
         path[0] = '\0';
-        found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %255s", &low, &high, rights,
-                       path)
-                    >= 3
-                && low <= address && address < high && rights[0] == 'r';
+        found =
+            sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %255s", &low, &high, rights, path)
+                >= 3
+            && low <= address && address < high && rights[0] == 'r';
     }
     if (maps)
         fclose(maps);

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Iterable
 
-from heddle import differences, draw
+from heddle import differences, draw, made
 from heddle.draw import count, escape, percent
 from heddle.report import figures, requests, roofline, speed, tables
 from heddle.kernels import Kernel
@@ -70,11 +70,7 @@ def head(run: Run) -> str:
             "of it in kernels",
             f"{counted(len(launches), 'launch', 'launches')} of "
             f"{counted(len(kernel_labels(run.root)), 'kernel', 'kernels')}"]
-    host = run.root.get("host", {})
-    if host.get("command"):
-        told.append(host["command"])
-    if host.get("date"):
-        told.append(f"{host['date']}, on {host.get('name', '?')}, in {host.get('folder', '?')}")
+    told += made.lines(run.root.get("host", {}))
     told.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "
                 f"program {str(stamp.get('program', ''))[:12]}")
     lines = "".join(f'<p class="soft">{escape(line)}</p>' for line in told)

@@ -28,7 +28,7 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     for name in ("--description", "--profile", "--series", "--trace", "--only"):
         parser.add_argument(name)
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--threshold", default="0")
+    parser.add_argument("--threshold")
     parser.add_argument("files", nargs="+")
     return command_line.parse(parser, words)
 

@@ -171,15 +171,19 @@ def results(a: Run, b: Run) -> list[list[str]]:
 
 def changed(runs: list[Run], chosen: Any) -> tuple[list[list[str]], str]:
     """The largest changes of counters, and what is not listed."""
-    found, below = differences.changes([run.root for run in runs], chosen.only, chosen.threshold)
+    roots = [run.root for run in runs]
+    floor = differences.chosen_floor(roots, chosen.threshold, chosen.all)
+    found, below = differences.changes(roots, chosen.only, floor)
     shown = found if chosen.all else found[:differences.SHOWN]
     rows = [[cell(one.path), cell(one.name), *_change(*(side.sum for side in one.sides)),
              cell(", then ".join(side.spread() or "none" for side in one.sides)
                   if any(side.elements > 1 for side in one.sides) else "")] for one in shown]
     told = (f"The {len(shown)} largest of {len(found)} changes of counters" if found else
             "No counter differs")
-    told += f"; {below} are below {chosen.threshold * 100:g} %" if below else ""
-    return rows, told + ("; --all shows all." if len(shown) < len(found) else ".")
+    told += differences.left_out(below) + (
+        "; --all shows all" if len(shown) < len(found) + below else "")
+    noise = f" Noise floor: {floor.time * 100:.3g} %, {floor.words}." if floor.time else ""
+    return rows, f"{told}.{noise}"
 
 
 def _hits(row: profile.Row, level: str) -> dict[str, object]:

@@ -9,8 +9,10 @@
 | `components` | statistics of components and links, summed over arrays; 0 is left out |
 | `printed` | named numbers that the program printed |
 | `host` | what simulating each point cost |
+| `sessions` | when, where and by which command points were run |
 
-All but `host` depend on nothing but the sweep: not on the order of points, nor on interruptions.
+All but the last two depend on nothing but the sweep: not on the order of points, nor on
+interruptions.
 
 One process writes it, and each change is one transaction. Workers append results to files of their
 own in `work/`, which are read here; so what they have done is there after any kill, and is read
@@ -31,7 +33,7 @@ from heddle.sweeps import intact
 from heddle.sweeps.plan import Plan, Point
 from heddle.sweeps.values import number_of
 
-VERSION = "2"
+VERSION = "3"
 FILE = "sweep.sqlite"
 WAITING, DONE, FAILED = "waiting", "done", "failed"
 
@@ -65,6 +67,8 @@ CREATE TABLE IF NOT EXISTS printed (
     point INTEGER, name TEXT, value REAL, PRIMARY KEY (point, name)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS host (
     point INTEGER PRIMARY KEY, cpu_seconds REAL, wall_seconds REAL, kips REAL, peak_rss INTEGER);
+CREATE TABLE IF NOT EXISTS sessions (
+    date TEXT PRIMARY KEY, command TEXT, version TEXT, name TEXT, folder TEXT) WITHOUT ROWID;
 """
 SIGNED = ("number", "status", "value")  # settings, signals and what programs print
 OF_POINT = ("kernels", "components", "printed", "host")
@@ -116,6 +120,12 @@ class Reading:
     def plan(self) -> dict[str, Any]:
         rows = self.rows("SELECT value FROM sweep WHERE name = 'plan'")
         return plan_of(self.path, rows[0][0] if rows else "")
+
+    def sessions(self) -> list[dict[str, str]]:
+        """In order; see heddle.made."""
+        names = ("date", "command", "version", "name", "folder")
+        return [dict(zip(names, row)) for row in self.rows(
+            f"SELECT {', '.join(names)} FROM sessions ORDER BY date")]
 
     def close(self) -> None:
         self.connection.close()
@@ -228,6 +238,12 @@ class Database:
                 self._forget(number)
             sql.execute("UPDATE points SET state = ?, message = NULL, status = NULL "
                         "WHERE state = ?", (WAITING, FAILED))
+
+    def begin(self, made: dict[str, str]) -> None:
+        """A session, which runs points."""
+        with self.transaction() as sql:
+            sql.execute("INSERT OR IGNORE INTO sessions (date, command, version, name, folder) "
+                        "VALUES (:date, :command, :version, :name, :folder)", made)
 
     def waiting(self) -> set[int]:
         with errors_named(self.path):

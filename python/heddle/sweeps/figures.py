@@ -13,7 +13,7 @@ from heddle.sweeps.results import PS, Results, is_better_more
 from heddle.sweeps.values import number_of
 
 DOTS = 400            # points that are drawn beside the line that goes through their medians
-LEFT, RIGHT, TOP, BOTTOM = 70.0, WIDTH - 14.0, 60.0, 330.0
+LEFT, RIGHT, TOP, BOTTOM = 70.0, WIDTH - 14.0, 68.0, 330.0
 TIMES = (("s", 1e12), ("ms", 1e9), ("µs", 1e6), ("ns", 1e3))
 
 
@@ -286,8 +286,8 @@ def pareto(results: Results, result: str, cost: str, more: bool | None = None) -
     each = len(found[0].points)
     told = f"{len(found)} machines" + (f", means of {each} points each" if each > 1 else "")
     shapes = [text(WIDTH / 2, 20, cut(title, 60), "middle", 15),
-              text(WIDTH / 2, 37, told, "middle", 12, ' fill="#444"'),
-              text(WIDTH / 2, 52, f"on the line those that no other beats{_note(y)}", "middle", 12,
+              text(WIDTH / 2, 36, told, "middle", 12, ' fill="#444"'),
+              text(WIDTH / 2, 51, f"on the line those that no other beats{_note(y)}", "middle", 12,
                    ' fill="#444"'), *_y_grid(y, factor, words)]
     for value in x.ticks():
         shapes.append(text(x.at(value), BOTTOM + 16, tick_text(value), "middle", 11))

@@ -6,6 +6,7 @@ import math
 import pathlib
 from typing import Any, Sequence
 
+from heddle import made
 from heddle.draw import count, escape
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
@@ -174,6 +175,14 @@ def _failures(results: Results) -> str:
                                                    rows))
 
 
+def _made(results: Results) -> list[str]:
+    """By the last session; how many there were."""
+    sessions = results.sessions
+    return [*(made.lines(sessions[-1]) if sessions else []),
+            *([f"the last of {len(sessions)} sessions, since {sessions[0]['date']}"]
+              if len(sessions) > 1 else [])]
+
+
 def page(folder: pathlib.Path) -> str:
     results = Results(folder)
     plan = results.plan
@@ -186,7 +195,7 @@ def page(folder: pathlib.Path) -> str:
             + (", set: " + ", ".join(plan["set"]) if plan["set"] else ""),
             *(" ".join(program["command"]) for program in plan["programs"] if program["command"]),
             *(f"{name}: {', '.join(results.values(name))}" for name in results.settings()
-              if name not in ("platform", "program"))]
+              if name not in ("platform", "program")), *_made(results)]
     title = folder.resolve().name
     head = f"<div><h1>{escape(title)}</h1>" + "".join(
         f'<p class="soft">{escape(line)}</p>' for line in told) + "</div>"

@@ -46,6 +46,7 @@ class Results:
         self.folder = folder
         self.reading = Reading(folder)
         self.plan = self.reading.plan()
+        self.sessions = self.reading.sessions()
         settings: dict[int, dict[str, str]] = {}
         for point, name, value in self.reading.rows("SELECT point, name, value FROM settings"):
             settings.setdefault(point, {})[name.strip("{}")] = value

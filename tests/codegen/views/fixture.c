@@ -75,10 +75,19 @@ static const struct model_protocol protocols[] = {
                 .replies = finished_replies,
                 .reply_count = 1},
 };
+static const struct model_param_decl pcie_decls[] = {
+    {.name = "bandwidth", .doc = "", .range_text = "", .dimension = MODEL_DIM_BYTES_PER_S},
+    {.name = "latency", .doc = "", .range_text = "", .dimension = MODEL_DIM_SECONDS},
+};
+
 static const struct model_link_type pcie = {.name = "pcie",
                                             .doc = "The host's bus.",
                                             .bandwidth_bytes_per_s = 32000000000,
-                                            .latency_ps = 140000};
+                                            .latency_ps = 140000,
+                                            .settings = {
+                                                {.decl = &pcie_decls[0], .doc = ""},
+                                                {.decl = &pcie_decls[1], .doc = ""},
+                                            }};
 
 struct port_row {
     const char *name;

@@ -93,6 +93,8 @@ def check_platform(heddle, platform, folder):
     params = (sum(len(i["params"]) for i in dump["instances"])
               + sum(len(p["params"]) for p in dump["parts"]))
     rows = list(csv.DictReader(io.StringIO(run(heddle, "params", platform, "--csv"))))
+    links = {one.get("link") for one in [*dump.get("wires", []), *dump["connections"]]} - {None}
+    params += len(dump["clocks"]) + 2 * len(links)
     assert sum(int(r["members"]) for r in rows if r["source"] != "slot") == params, \
         f"{platform}: rows do not add up to {params}"
     run(heddle, "dot", platform, "--html", folder)

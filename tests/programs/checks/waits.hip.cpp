@@ -1,5 +1,6 @@
 // Waits that are left out, barriers in divergent code, stacks that overflow; as cases.hpp says. A
-// wait is a part of the assembly, so both instructions stand at its line.
+// wait is a part of the assembly, so both instructions stand at its line. Barriers are the built-in
+// function, whose line is that of the call.
 #include "cases.hpp"
 
 // The assembly with and without what `wait` says.
@@ -104,12 +105,12 @@ template <bool wrong> __global__ void branches(int *data, int *, int) // branche
     if (i < 64) {
         data[i] = other + 1;
         if (wrong) {
-            __syncthreads(); // branches: first
+            __builtin_amdgcn_s_barrier(); // branches: first
         }
     } else {
         atomicAdd(&data[i], other);
         if (wrong) {
-            __syncthreads(); // branches: second
+            __builtin_amdgcn_s_barrier(); // branches: second
         }
         other *= 3;
     }
@@ -123,7 +124,7 @@ template <bool wrong> __global__ void skipped(int *data, int *more, int) // skip
 {
     int i = static_cast<int>(threadIdx.x);
     if (wrong ? i < 64 : true) {
-        __syncthreads(); // skipped: first
+        __builtin_amdgcn_s_barrier(); // skipped: first
     } else {
         more[i] = i;
     }
@@ -144,9 +145,9 @@ template <bool wrong> __global__ void returned(int *data, int *, int)
 }
 
 __device__ __attribute__((noinline)) int depth(int n, volatile int *data)
-{
+{ // stack: first
     volatile int kept[64];
-    kept[n & 63] = n; // stack: first
+    kept[n & 63] = n;
     return n == 0 ? data[0] : depth(n - 1, data) + kept[n & 63];
 }
 

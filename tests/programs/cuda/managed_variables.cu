@@ -1,4 +1,4 @@
-// Variables of both sides, which clang has not: __managed__ scalars, arrays and pointers. Prints
+// Variables of both sides: __managed__ scalars, arrays and pointers, and one of the file. Prints
 // PASS or FAIL.
 #include <cstdio>
 
@@ -10,6 +10,7 @@ struct Node {
 __device__ __managed__ int total = 5;
 __managed__ float table[64] = {1.5f, 2.5f};
 __managed__ Node *head;
+static __device__ __managed__ int2 own;
 
 __global__ void walk()
 {
@@ -22,6 +23,8 @@ __global__ void walk()
 __global__ void scale(float factor)
 {
     table[threadIdx.x] = table[threadIdx.x] * factor + threadIdx.x;
+    if (threadIdx.x == 5)
+        own.y += own.x;
 }
 
 int main()
@@ -41,8 +44,12 @@ int main()
         total += n->value;
     bad += total != -55;
     table[2] = 4;
+    int2 *place = &own;
+    place->x = 3;
+    own.y = 4;
     scale<<<1, 64>>>(2);
     cudaDeviceSynchronize();
+    bad += place->y != 7 || own.y != 7;
     bad += table[0] != 3 || table[1] != 6 || table[2] != 10 || table[63] != 63;
     puts(bad ? "FAIL" : "PASS");
     return bad != 0;

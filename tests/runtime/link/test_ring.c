@@ -269,6 +269,6 @@ ParameterizedTest(struct link_case *k, ring, a_link_takes_its_bandwidth_and_late
         cr_assert_eq(seen[i], expected, "message %u seen at %lu, not %lu", i,
                      (unsigned long)seen[i], (unsigned long)expected);
     }
-    cr_assert_eq(ring_link_use(link, 0)->bytes, 200 * k->bytes);
-    cr_assert_eq(ring_link_use(link, 0)->messages, 200);
+    cr_assert_eq(ring_link_use(link, 0, ENGINE_NEVER)->bytes, 200 * k->bytes);
+    cr_assert_eq(ring_link_use(link, 0, ENGINE_NEVER)->messages, 200);
 }

@@ -187,7 +187,7 @@ ParameterizedTest(struct turns_case *k, wire, channels_take_turns_in_both_direct
     check_turns(back, CHANNELS, k->ps_a_byte, k->latency_ps);
     for (unsigned half = 0; half < 2; half++) {
         uint64_t bytes = 0, messages = 0;
-        const struct ring_link_use *use = ring_link_use(link, half);
+        const struct ring_link_use *use = ring_link_use(link, half, ENGINE_NEVER);
         cr_assert_eq(shared_wire_channel_count(link, half), CHANNELS);
         for (uint32_t i = 0; i < CHANNELS; i++) {
             const struct shared_wire_channel_use *channel = shared_wire_channel(link, half, i);
@@ -260,8 +260,8 @@ Test(wire, opposite_directions_do_not_meet)
     }
     cr_assert_eq(received[0], 200);
     cr_assert_eq(received[1], 200);
-    cr_assert_eq(ring_link_use(0, 0)->busy_ps, 2000000);
-    cr_assert_eq(ring_link_use(0, 1)->busy_ps, 2000000);
+    cr_assert_eq(ring_link_use(0, 0, ENGINE_NEVER)->busy_ps, 2000000);
+    cr_assert_eq(ring_link_use(0, 1, ENGINE_NEVER)->busy_ps, 2000000);
 }
 
 Test(wire, a_channel_that_nobody_empties_holds_nobody_up)

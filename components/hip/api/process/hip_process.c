@@ -48,6 +48,7 @@ static struct {
     pid_t pid;       /* that has opened the platform; 0: none */
     unsigned number; /* among the processes of the run */
     bool leaving;    /* exit() was called */
+    bool is_child;   /* fork()ed from it */
     const struct heddle_platform *platform;
     const char *stats_path; /* or NULL */
     pid_t runner;           /* `heddle run`, if it is to be looked after */
@@ -236,6 +237,7 @@ static void handle_signals(void)
 static void after_fork(void)
 {
     struct sigaction now;
+    own.is_child = own.pid != 0;
     if (own.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED)
         return;
     hip.state = HIP_FORKED;
@@ -270,16 +272,16 @@ static void finish_inside(void)
 static void note_leaving(void)
 {
     own.leaving = true;
-    if (own.pid == getpid() && hip.state == HIP_OPEN
+    if (!own.is_child && hip.state == HIP_OPEN
         && (hip_has_lock() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
         finish_inside();
-    else if (own.pid == getpid() && hip.state == HIP_OPEN)
+    else if (!own.is_child && hip.state == HIP_OPEN)
         hip.api->program_ends(true);
 }
 
 bool hip_process_is_child(void)
 {
-    return own.pid != 0 && own.pid != getpid();
+    return own.is_child;
 }
 
 hipError_t hip_process_refuse(void)
@@ -319,7 +321,7 @@ void hip_process_guard(const struct heddle_platform *platform)
 
 void hip_process_park(void)
 {
-    while (own.pid == getpid() && __atomic_load_n(&own.end, __ATOMIC_SEQ_CST) == END_CUT)
+    while (!own.is_child && __atomic_load_n(&own.end, __ATOMIC_SEQ_CST) == END_CUT)
         pause();
 }
 

@@ -98,6 +98,10 @@ V(vadd4_sat, VADD, 8, false, true, false, BYTES)
 V(vadd4_places, VADD, 8, true, false, false, {1, 3, 5, 7}, {6, 4, 2, 0}, {1, 0, 1, 0})
 V(vsub2_s_sat, VSUB, 16, true, true, false, HALVES)
 V(vavrg4_u, VAVRG, 8, false, false, false, BYTES)
+V(vadd2_u, VADD, 16, false, false, false, HALVES)
+V(vsub4_s_sat, VSUB, 8, true, true, false, BYTES)
+V(vmin2_u, VMIN, 16, false, false, false, HALVES)
+V(vmax4_s_add, VMAX, 8, true, false, true, BYTES)
 V(vavrg2_s, VAVRG, 16, true, false, false, HALVES)
 V(vmin4_s, VMIN, 8, true, false, false, BYTES)
 V(vmax2_add, VMAX, 16, false, false, true, {3, 0}, {1, 2}, {0, 1})
@@ -171,6 +175,19 @@ W(vset_lt, X("", true) < Y("", false))
 W(vset_add, U32((X("b3", true) >= Y("b0", true)) + Z(false)))
 W(vset_merge, merged(X("h0", true) != Y("h1", false), c, "h0"))
 
+static unsigned exponent_of(U a)
+{
+    return (unsigned)(a >> 23 & 255);
+}
+W(copysign_f32, (a & 0x80000000) | (b & 0x7fffffff))
+W(copysign_f64, (a & 0x8000000000000000) | (b & 0x7fffffffffffffff))
+W(testp_finite, exponent_of(a) != 255)
+W(testp_infinite, (a & 0x7fffffff) == 0x7f800000)
+W(testp_number, (a & 0x7fffffff) <= 0x7f800000)
+W(testp_nan, (a & 0x7fffffff) > 0x7f800000)
+W(testp_normal, exponent_of(a) != 255 && exponent_of(a) != 0)
+W(testp_subnormal, exponent_of(a) == 0 && (a & 0x7fffff))
+W(madc_hi, U32((a * b >> 32) + c + ((U32(a * b) + c) >> 32)))
 W(minus_seven, a - 7)
 W(add_s32, a + b)
 W(sub_s32, a - b)
@@ -494,6 +511,23 @@ const struct row integer_rows[] = {
     {"vmax2.u32.u32.u32.add %d.h1, %a.h03, %b.h21, %c;", R, R, R, R, vmax2_add},
     {"vset4.s32.s32.gt.add %d, %a, %b, %c;", R, R, R, R, vset4_gt},
     {"vset2.u32.u32.gt %d, %a, %b, %c;", R, R, R, R, vset2_gt},
+    {"copysign.f32 %d, %a, %b;", "f32", "f32", "f32", 0, copysign_f32},
+    {"copysign.f64 %d, %a, %b;", "f64", "f64", "f64", 0, copysign_f64},
+    {"{.reg .pred p; testp.finite.f32 p, %a; selp.b32 %d, 1, 0, p;}", R, "f32", 0, 0, testp_finite},
+    {"{.reg .pred p; testp.infinite.f32 p, %a; selp.b32 %d, 1, 0, p;}",
+     R, "f32", 0, 0, testp_infinite},
+    {"{.reg .pred p; testp.number.f32 p, %a; selp.b32 %d, 1, 0, p;}", R, "f32", 0, 0, testp_number},
+    {"{.reg .pred p; testp.notanumber.f32 p, %a; selp.b32 %d, 1, 0, p;}",
+     R, "f32", 0, 0, testp_nan},
+    {"{.reg .pred p; testp.normal.f32 p, %a; selp.b32 %d, 1, 0, p;}", R, "f32", 0, 0, testp_normal},
+    {"{.reg .pred p; testp.subnormal.f32 p, %a; selp.b32 %d, 1, 0, p;}",
+     R, "f32", 0, 0, testp_subnormal},
+    {"{.reg .b32 t; mad.lo.cc.u32 t, %a, %b, %c; madc.hi.u32 %d, %a, %b, %c;}",
+     R, R, R, R, madc_hi},
+    {"vadd2.u32.u32.u32 %d, %a, %b, %c;", R, R, R, R, vadd2_u},
+    {"vsub4.s32.s32.s32.sat %d, %a, %b, %c;", R, R, R, R, vsub4_s_sat},
+    {"vmin2.u32.u32.u32 %d, %a, %b, %c;", R, R, R, R, vmin2_u},
+    {"vmax4.s32.s32.s32.add %d, %a, %b, %c;", R, R, R, R, vmax4_s_add},
     {"vavrg2.s32.s32.s32 %d, %a, %b, %c;", R, R, R, R, vavrg2_s},
     {"vadd.s32.u32.s32.sat %d, %a.b0, %b.h1;", R, R, R, 0, vadd_parts},
     {"vadd.u32.s32.s32.sat %d, %a, %b;", R, R, R, 0, vadd_sat_u},

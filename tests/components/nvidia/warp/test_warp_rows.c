@@ -1,5 +1,6 @@
 /* Single instructions against the manual's words (rows_integer.c) and MPFR (rows_float.c): each row
- * is a kernel, each lane a vector of operands. HEDDLE_WARP_VECTORS is how many each row gets. */
+ * is a kernel, each lane a vector of operands. HEDDLE_WARP_VECTORS is how many each row gets; with
+ * it rows and their number of vectors are listed. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -128,8 +129,11 @@ static void open_rows(struct ptx_run *r, size_t count, uint64_t n)
 {
     char *text = malloc(TEXT);
     size_t at = (size_t)sprintf(text, ".version 8.5\n.target sm_90\n.address_size 64\n");
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++) {
         at += write_kernel(text + at, k, &rows[k], n);
+        if (getenv("HEDDLE_WARP_VECTORS"))
+            fprintf(stderr, "%" PRIu64 " vectors: %s\n", n, rows[k].text);
+    }
     cr_assert(at < TEXT);
     cr_assert(ptx_run_open(r, "rows.ptx", text, 32 * n), "%s", r->text);
     free(text);

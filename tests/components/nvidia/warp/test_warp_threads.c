@@ -381,6 +381,18 @@ Test(warp_threads, ldmatrix_gives_each_lane_two_columns)
     ptx_run_close(&r);
 }
 
+/* They would see themselves alone, and read their own shared memory in place of another's. */
+Test(warp_threads, blocks_that_are_to_be_a_cluster_are_refused)
+{
+    open_text(".version 8.5\n.target sm_90\n.address_size 64\n"
+              ".visible .entry two(.param .u64 p) .reqnctapercluster 2 { ret; }\n"
+              ".visible .entry one(.param .u64 p) .reqnctapercluster 1, 1, 1 { ret; }\n");
+    ptx_run_launch(&r, "two", 2, 1, 0, &buffer);
+    cr_assert(strstr(r.text, "clusters of several blocks are not executed"), "%s", r.text);
+    run("one", 2, 1);
+    ptx_run_close(&r);
+}
+
 Test(warp_threads, asynchronous_copies_complete_an_mbarrier)
 {
     open_text(HEAD BEGIN("k") ".shared .align 16 .b32 s[64];\n.shared .align 8 .b64 m;\n"

@@ -1,0 +1,80 @@
+"""The command: starts the program, and serves debuggers at a port of this machine."""
+from __future__ import annotations
+
+import os
+import pathlib
+import socket
+import stat
+import sys
+from typing import IO, Sequence
+
+from heddle import words as command_line
+from heddle.debug.gdb import Gone, Server
+from heddle.debug.process import Output
+from heddle.debug.session import Session
+from heddle.mistakes import Mistake
+
+REFUSED = ("--threads", "--ranks", "--stack", "--shared", "--play", "--record", "--checkpoint",
+           "--restore", "--view")
+
+
+def _given() -> IO[bytes] | None:
+    """A file that the program reads, from its beginning each time; of terminals and pipes
+    nothing."""
+    return sys.stdin.buffer if stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode) else None
+
+
+def _words(heddle: str, words: list[str]) -> list[str]:
+    cut = words.index("--") if "--" in words else len(words)
+    for word in words[:cut]:
+        if word.split("=")[0] in REFUSED:
+            raise Mistake(f"'{word}': a debugged program is one process on one thread, and is run "
+                          "again to go backwards", usage=True)
+    if cut + 1 >= len(words):
+        raise Mistake("name a program: heddle debug PLATFORM -- PROGRAM ARGS...", usage=True)
+    mode = [] if "--mode" in words[:cut] else ["--mode", "functional"]
+    return [heddle, "run", *words[:cut], *mode, *words[cut:]]
+
+
+def _serve(session: Session, listening: socket.socket) -> int:
+    while True:
+        connection = listening.accept()[0]
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with connection:
+            try:
+                return Server(session, connection).serve()
+            except (Gone, ConnectionError):
+                print("heddle debug: the debugger has left; another may come, Ctrl-C ends the "
+                      "program", file=sys.stderr, flush=True)
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        raise Mistake(f"port {port}: {error}") from None
+
+
+def _script(folder: str, port: int) -> pathlib.Path:
+    path = pathlib.Path(folder) / "attach.gdb"
+    path.write_text("set architecture i386:x86-64\nset sysroot /\n"
+                    f"target remote :{port}\nsharedlibrary\n", encoding="utf-8")
+    return path
+
+
+def main(words: Sequence[str]) -> int:
+    parser = command_line.parser("debug")
+    parser.add_argument("--port", type=int, default=0)
+    cut = words.index("--") if "--" in words else len(words)
+    chosen, rest = parser.parse_known_args(words[:cut])
+    run = _words(chosen.heddle, [*rest, *words[cut:]])
+    with _listen(chosen.port) as listening:
+        session = Session(run, (Output(sys.stdout.buffer), Output(sys.stderr.buffer)), _given())
+        try:
+            port = listening.getsockname()[1]
+            print("heddle debug: stopped before the first instruction of a wavefront:\n"
+                  f"  {session.wave(session.at.wavefront)}\n"
+                  f"  gdb -x {_script(session.kept.name, port)}", file=sys.stderr, flush=True)
+            return _serve(session, listening)
+        finally:
+            session.close()

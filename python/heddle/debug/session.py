@@ -1,0 +1,126 @@
+"""A program that can be moved forwards and backwards. Going backwards starts it anew: it comes to
+the same events again, up to the one that is looked for."""
+from __future__ import annotations
+
+import socket
+import tempfile
+from typing import IO, Callable, Sequence
+
+from heddle.debug import process
+from heddle.debug.process import Machine, Output, Process, Registers, Rule, Stop, Wavefront
+from heddle.mistakes import Mistake
+
+
+KEPT = 16  # copies of the process, beside the one that runs
+
+
+class Session:
+    def __init__(self, words: Sequence[str], outputs: Sequence[Output], given: IO[bytes] | None):
+        self.words, self.outputs, self.given = words, outputs, given
+        self.rules: list[Rule] = []
+        self.status = 0
+        self.program = self._start()
+        self.at = self.program.stop
+        self.past: list[Process] = []  # that stand at earlier events, in their order
+        self.kept = tempfile.TemporaryDirectory(prefix="heddle-symbols-")
+
+    def _start(self) -> Process:
+        return Machine(self.words, self.outputs, self.given).first
+
+    # ---- looking ----
+
+    def waves(self) -> list[Wavefront]:
+        return self.program.waves()
+
+    def wave(self, number: int) -> Wavefront | None:
+        return next((wave for wave in self.waves() if wave.number == number), None)
+
+    def registers(self, wavefront: int) -> Registers | None:
+        return self.program.registers(wavefront)
+
+    # ---- moving ----
+
+    def _leave(self) -> None:
+        """Before the program moves on: a copy stays where it is."""
+        if self.past and self.past[-1].stop.event == self.at.event:
+            return
+        if copy := self.program.machine.copy(self.program):
+            self.past.append(self.program)
+            self.program = copy
+        if len(self.past) > KEPT:  # the one that is nearest to those around it
+            events = [process.stop.event for process in self.past]
+            least = min(range(1, KEPT), key=lambda i: events[i + 1] - events[i - 1])
+            self.past.pop(least).close()
+
+    def _begin_at(self, event: int) -> None:
+        """The program is one that stands at this event or before."""
+        self.program.close()
+        for old in reversed(self.past):
+            if old.stop.event <= event and (copy := old.machine.copy(old)):
+                self.program = copy
+                return
+        self.program = self._start()
+
+    def _come_to(self, event: int) -> Stop:
+        self._begin_at(event)
+        stop = self.program.stop
+        if stop.event < event:
+            stop = self.program.run(process.TO, event)
+        if stop.event != event:
+            raise Mistake(f"the program did not come to event {event} again: it does not do the "
+                          "same in each run (what does it read, that changes?)")
+        return stop
+
+    def _over(self, stop: Stop) -> Stop:
+        """The program has ended: it is brought back to its last event, unless it went on from
+        there."""
+        self.status = stop.address
+        if not stop.event or self.at.event == stop.event:
+            return stop
+        at = self._come_to(stop.event)
+        self.at = Stop(process.ENDED, at.event, at.wavefront, at.pc, 0, 0)
+        return self.at
+
+    def forward(self, how: int, wavefront: int, client: socket.socket,
+                asked: Callable[[], bool]) -> Stop:
+        """`asked`: has the client, which can be read, asked for an interruption? ENDED with a
+        wavefront: this is the last event; without: the program is over."""
+        self._leave()
+        if not self.program.set_rules(self.rules):
+            raise Mistake("too many breakpoints and watchpoints")
+        self.program.go(how, 0, wavefront)
+        while not (found := self.program.has_stopped(client))[0]:
+            if found[1] and asked():
+                self.program.interrupt()
+        stop = self.program.wait()
+        if stop.reason == process.ENDED:
+            return self._over(stop)
+        self.at = stop
+        return stop
+
+    def _find(self, wavefront: int) -> Stop | None:
+        """The last event before this one at which a rule holds, or that is the wavefront's."""
+        begin, end = self.at.event - 1, self.at.event  # the first one is looked at by the next scan
+        while begin >= 1:
+            self._begin_at(begin)
+            start = self.program.stop
+            self.program.set_rules(self.rules)
+            found = self.program.run(process.SCAN, end, wavefront)
+            if found.event:
+                return found
+            if start.event == 1 and wavefront == start.wavefront:
+                return Stop(process.STEPPED, 1, wavefront, start.pc, 0, 0)
+            begin, end = start.event - 1, start.event + 1
+        return None
+
+    def backward(self, wavefront: int) -> Stop:
+        """CAME: nothing is found, and this is the first event."""
+        found = self._find(wavefront)
+        at = self._come_to(found.event if found else 1)
+        self.at = found or Stop(process.CAME, at.event, at.wavefront, at.pc, 0, 0)
+        return self.at
+
+    def close(self) -> None:
+        for old in (*self.past, self.program):
+            old.close()
+        self.kept.cleanup()

@@ -1,0 +1,38 @@
+"""Code objects as gdb reads them. It knows no AMD GPU: the copies say x86-64, whose remote
+registers hold the wavefront's; names and lines of source are the same for all machines. Call frames
+are not, and are left out."""
+from __future__ import annotations
+
+import pathlib
+import struct
+from xml.sax.saxutils import quoteattr
+
+X86_64, NOTHING = 62, 0
+
+
+def as_x86(elf: bytes) -> bytes:
+    copy = bytearray(elf)
+    copy[7] = 0  # no operating system
+    struct.pack_into("<H", copy, 18, X86_64)
+    sections, = struct.unpack_from("<Q", copy, 40)
+    section_size, section_count, names = struct.unpack_from("<3H", copy, 58)
+    names_at, = struct.unpack_from("<Q", copy, sections + names * section_size + 24)
+    for at in range(sections, sections + section_count * section_size, section_size):
+        name, = struct.unpack_from("<I", copy, at)
+        if copy[names_at + name:].startswith((b".debug_frame\0", b".eh_frame\0")):
+            struct.pack_into("<I", copy, at + 4, NOTHING)
+    return bytes(copy)
+
+
+def libraries(folder: pathlib.Path, kept: pathlib.Path) -> str:
+    """The list of what is loaded, for gdb, with a copy of each in `kept`."""
+    rows = []
+    for file in sorted(folder.glob("code-*")):
+        address = int(file.name.removeprefix("code-"), 16)
+        copy = as_x86(file.read_bytes())
+        path = kept / f"{file.name}.elf"
+        if not path.is_file() or path.read_bytes() != copy:
+            path.write_bytes(copy)
+        rows.append(f'<library name={quoteattr(str(path))}><segment address="{address:#x}"/>'
+                    "</library>")
+    return f"<library-list>{''.join(rows)}</library-list>"

@@ -1,0 +1,37 @@
+"""By which words, when, where and with which heddle something was made: what folders, pages and
+files of results say of themselves, as statistics do in their member `host`."""
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from typing import Mapping
+
+from heddle import words as command_line
+
+# What stands before the words that a user has typed.
+TOOLKIT = ("--heddle=", "--hip=", "--library=")
+
+
+def _typed() -> str:
+    if os.path.basename(sys.argv[0]) != "__main__.py":
+        return shlex.join(sys.argv)
+    words = sys.argv[2:]
+    while words and words[0].startswith(TOOLKIT):
+        words = words[1:]
+    return shlex.join(["heddle", sys.argv[1], *words])
+
+
+def now(heddle: str) -> dict[str, str]:
+    return {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "command": _typed(),
+            "version": (command_line.asked(heddle, "--version") or "").removeprefix("heddle ")
+            .strip(), "name": os.uname().nodename, "folder": os.getcwd()}
+
+
+def lines(made: Mapping[str, str]) -> list[str]:
+    """Two, or fewer where it is not known."""
+    version = f", heddle {made['version']}" if made.get("version") else ""
+    return [*([made["command"]] if made.get("command") else []),
+            *([f"{made['date']}, on {made.get('name', '?')}, in {made.get('folder', '?')}{version}"]
+              if made.get("date") else [])]

@@ -1,0 +1,165 @@
+"""`heddle debug`: a real gdb, forwards and backwards; and damaged packets."""
+import json
+import os
+import random
+import re
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness import HEDDLE, ROOT, call, until, with_usual_code
+
+PAGE = Path("docs/guide/debug.md").read_text(encoding="utf-8")
+TINY = "platforms/tiny.heddle"
+
+
+@pytest.fixture(scope="module")
+def squares(tmp_path_factory):
+    """The program of the guide, compiled with lines."""
+    folder = tmp_path_factory.mktemp("debug")
+    source = folder / "squares.cpp"
+    source.write_text(re.search(r"^```cpp squares.cpp\n(.*?)^```", PAGE, re.M | re.S)[1])
+    call(["bash", "-c", f"cd {folder} && "
+          "hipcc --offload-arch=gfx803 -g -O1 squares.cpp -o squares"])
+    return folder / "squares"
+
+
+class Debugged:
+    """A program that waits for a debugger."""
+
+    def __init__(self, *words, **options):
+        self.process = subprocess.Popen(
+            with_usual_code([HEDDLE, "debug", *words]), stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, **options)
+        self.said = ""
+        while not (found := re.search("gdb -x (.*)", self.said)):
+            line = self.process.stderr.readline()
+            assert line, f"it has ended, and said: {self.said}"
+            self.said += line
+        self.script = found[1]
+        self.port = int(re.search(r"remote :(\d+)", Path(self.script).read_text())[1])
+
+    def gdb(self, *commands):
+        """What gdb prints, command for command."""
+        words = ["gdb", "-nx", "-batch", "-x", self.script, "-ex", "set width 0"]
+        for command in commands:
+            words += ["-ex", f"echo \\n(gdb) {command}\\n", "-ex", command]
+        env = {**os.environ, "HOME": str(Path(self.script).parent)}
+        return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              stdin=subprocess.DEVNULL, env=env, check=False).stdout
+
+    def end(self):
+        out, err = self.process.communicate()
+        return self.process.returncode, out, self.said + err
+
+
+def blocks():
+    """Of the page's sessions: each command with the lines that it shows."""
+    session = "".join(re.findall(r"^```gdb\n(.*?)^```", PAGE, re.M | re.S))
+    for part in session.split("(gdb) ")[1:]:
+        command, *lines = part.strip().split("\n")
+        yield command, lines
+
+
+def test_session_of_the_guide_shows_what_the_page_says(squares):
+    debugged = Debugged(TINY, "--", squares)
+    commands = list(blocks())
+    shown = debugged.gdb(*(command for command, _ in commands))
+    parts = re.split(r"^\(gdb\) .*\n", shown, flags=re.M)[1:]
+    for (command, lines), part in zip(commands, parts, strict=True):
+        for line in lines:
+            assert line in part, f"{command}: {part}"
+    status, out, _ = debugged.end()
+    assert status == 0 and out in ("", "squares[0] at 0x200000000190 is -1\n")
+
+
+def test_program_under_the_debugger_ends_as_it_does_alone(squares, tmp_path):
+    """Status, output, statistics; what is printed twice by copies is shown once."""
+    alone, debugged = tmp_path / "alone.json", tmp_path / "debugged.json"
+    for options, file in (([], alone), (["--mode", "timing"], tmp_path / "timing.json")):
+        call([HEDDLE, "run", *(options or ["--mode", "functional"]), "--stats", file, TINY, "--",
+              squares], status=1)
+        run = Debugged(TINY, *options, "--stats", debugged, "--", squares)
+        shown = run.gdb("break mark", "continue", "delete", "stepi", "reverse-stepi", "continue",
+                        "reverse-continue", "continue", "continue")
+        assert "mark (" in shown and "exited with code 01" in shown, shown
+        assert run.end()[:2] == (1, "squares[0] at 0x200000000190 is -1\n")
+        left, right = (json.loads(path.read_text()) for path in (file, debugged))
+        for stats in (left, right):
+            stats.pop("host"), stats.pop("stamp", None), stats.pop("run", None)
+        assert left == right
+
+
+def test_steps_backwards_lead_over_the_steps_forwards(squares):
+    """Each state of some wavefronts, by registers, in both directions."""
+    debugged = Debugged(TINY, "--", squares)
+    look = ["info registers rip s0 s2 exec vcc v0", "monitor event"]
+    steps = 12
+    shown = debugged.gdb("break square if $group_x == 1 && $wave == 2", "continue", *look,
+                         *(["stepi", *look] * steps), *(["reverse-stepi", *look] * steps))
+    states = re.findall(r"^rip .*?\n\d+$", shown, re.M | re.S)
+    assert len(states) == 2 * steps + 1, shown
+    states = [re.sub(r"\(gdb\).*", "", state) for state in states]
+    assert states == states[::-1]
+    assert len(set(states)) == steps + 1
+
+
+def test_what_is_no_program_for_a_debugger_is_refused(squares):
+    refused = [HEDDLE, "debug", TINY]
+    call([*refused, "--threads", "2", "--", squares], "one process on one thread", status=2)
+    call([*refused, "--port", "70000", "--", squares], "port 70000", status=1)
+    call([*refused, "--", "/bin/true"], "ended before a kernel ran", status=1)
+    call(refused, "name a program", status=2)
+
+
+class Client:
+    """Of the protocol, by hand."""
+
+    def __init__(self, port):
+        self.connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+
+    def send(self, data, damaged=False):
+        check = (sum(data) + damaged) & 255
+        self.connection.sendall(b"$%s#%02x" % (data, check))
+
+    def receive(self):
+        """An answer with what acknowledges it; "" when the other side is gone."""
+        got = b""  # the console's packets, O and hexadecimal digits, come before the answer
+        while not re.search(rb"\$(?!O[0-9a-f]*#)[^#]*#..$", got) and got != b"-":
+            piece = self.connection.recv(1 << 16)
+            if not piece:
+                return ""
+            got += piece
+        return got.decode("latin-1")
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_damaged_packets_leave_the_program_as_it_is(squares, seed, full):
+    """Packets that are cut, changed, or mixed up; whatever comes back, the next good one is
+    answered, and the program ends as it should."""
+    chance, debugged = random.Random(seed), Debugged(TINY, "--", squares)
+    good = [b"qSupported:xmlRegisters=i386", b"?", b"g", b"p10", b"p6f", b"m200000000190,4",
+            b"Z0,200000002000,1", b"z0,200000002000,1", b"Z2,200000000190,4", b"z2,200000000190,4",
+            b"qXfer:features:read:target.xml:0,fff", b"qXfer:libraries:read::0,1000", b"Hg1",
+            b"qXfer:threads:read::0,1000", b"qfThreadInfo", b"qThreadExtraInfo,1", b"T1",
+            b"qRcmd,6576656e74", b"vCont?", b"vCont;s:1", b"bs", b"G00", b"M0,1:00", b"X0,1:a"]
+    client = Client(debugged.port)
+    for _ in range(10000 if full else 300):
+        data = bytearray(chance.choice(good))
+        for _ in range(chance.randrange(3)):
+            at = chance.randrange(len(data) + 1)
+            data[at:at + chance.randrange(3)] = bytes(
+                chance.choice(b"0123456789abcdef,:;.-\x00\xffZqv") for _ in range(chance.randrange(3)))
+        data = bytes(data).replace(b"#", b"").replace(b"$", b"").replace(b"\3", b"")
+        if not data or data[:1] in b"ckD" or data.startswith((b"vCont;c", b"vKill", b"bc")):
+            continue
+        damaged = chance.random() < 0.1
+        client.send(data, damaged)
+        assert (client.receive() == "-") == damaged, data
+    client.send(b"?")
+    assert "T05" in client.receive()
+    client.connection.close()
+    shown = debugged.gdb("continue", "continue")
+    assert "exited with code 01" in shown, shown
+    assert debugged.end()[0] == 1
