@@ -41,9 +41,7 @@ struct driver_process {
     struct code_lack *code_lacks;           /* kernels that must not be launched */
     struct code_extent *code_extents;       /* where the instructions of registered kernels lie */
     struct code_copy *code_copies;          /* see driver_code_copies.c */
-    uint64_t *record_numbers; /* what a ticket's command is called in a recording; 0: nothing */
-    uint64_t record_room;
-    struct driver_journal journal; /* for a state that is to be written, or was restored */
+    struct driver_journal journal;          /* for a state that is to be written, or was restored */
 };
 
 static struct driver_process *driver_process(void);

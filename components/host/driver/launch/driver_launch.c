@@ -376,10 +376,7 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     launch_count_code(d, p->code);
     if (call_path(d))
         call_path(d)->launch(d, p->queue, l);
-    status = enqueue(d, p->queue, k, ticket);
-    if (status == DRIVER_OK)
-        record_launch(d, p->queue, l);
-    return status;
+    return enqueue(d, p->queue, k, ticket);
 }
 
 /* Launches work-groups first .. first + count - 1 on the GPU of the queue, for which the launch was

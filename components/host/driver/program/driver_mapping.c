@@ -19,7 +19,6 @@
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/nvidia/code/ptx_services.h"
-#include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "runtime/state/memory.h"
 
 /* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */
@@ -405,7 +404,6 @@ static enum driver_status queue_create(struct driver *d, uint32_t device, uint32
     *queue = queue_new(d, driver_handle_at(d, device)->member[0], device);
     if (*queue == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
-    amd_recording_line("Stream,%u,%u", *queue, device);
     return DRIVER_OK;
 }
 
@@ -422,7 +420,6 @@ static enum driver_status queue_destroy(struct driver *d, uint32_t queue)
     if (status != DRIVER_OK)
         return status;
     driver_queue_at(d, queue)->used = false;
-    amd_recording_line("StreamEnd,%u", queue);
     return DRIVER_OK;
 }
 
