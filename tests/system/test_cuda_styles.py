@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness import HEDDLE, ORDERS, ROOT, call, same_bytes
+from harness import ANY, HEDDLE, ORDERS, ROOT, call, same_bytes
 from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
@@ -51,6 +51,13 @@ def test_program_passes(run, compiled, name):
     run(f"platforms/{MACHINES[at % 3]}.heddle --generic -- {compiled(name)}", "^PASS")
     run(f"platforms/{MACHINES[(at + 1) % 3]}.heddle --generic --mode functional"
         f" -- {compiled(name)}", "^PASS")
+
+
+def test_shared_memory_above_the_l1_is_named(run, compiled):
+    run("platforms/rtx3070.heddle --generic --set sms=4 --set channels=2 --set sm.l1.size=16KiB"
+        f" -- {compiled('block_scan')}",
+        r"bytes of shared memory, and the L1 in which it lies has 16384.*parameter 'shared'",
+        status=ANY)
 
 
 def test_clocks_read_simulated_time(run, compiled):
