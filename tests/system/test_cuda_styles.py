@@ -85,7 +85,8 @@ def test_program_of_nvcc_prints_the_same(run, compiled, by_nvcc, name):
 
 
 @pytest.mark.parametrize("mode", ["timing", *only_full("functional")])
-@pytest.mark.parametrize("name", ["peer_halo", *only_full("device_query", "thread_streams")])
+@pytest.mark.parametrize("name", ["peer_halo", "managed_gpus",
+                                  *only_full("device_query", "thread_streams")])
 def test_program_passes_on_four_gpus(run, compiled, name, mode):
     run(f"{FOUR} --mode {mode} -- {compiled(name)}", "^PASS")
 

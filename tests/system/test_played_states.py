@@ -42,7 +42,7 @@ def test_state_of_a_cuda_program_waits_for_the_end_of_its_launch(run, measure, t
     call([HEDDLE, "cuda-cc", "tests/programs/cuda/graph_nodes.cu", "-o", tmp_path / "program"])
     played = record(run, tmp_path / "api", RTX, tmp_path / "program")
     state, reference = tmp_path / "state", measure(played)
-    for part in (40, 45, 50, 70):  # kernels run most of the time
+    for part in (40, 70):  # while a kernel runs
         when = f"{reference.stats['time_ps'] * part // 100}ps"
         same(reference, measure(f"{played} --checkpoint {state} --checkpoint-at {when}"))
         same(reference, measure(f"{played} --restore {state}"))

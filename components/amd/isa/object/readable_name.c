@@ -1,5 +1,4 @@
-/* Names of kernels for people. A file of its own, since only those who link libiberty can use it.
- */
+/* Names of kernels for people. The file is its own, so that only what links libiberty needs it. */
 #include <libiberty/demangle.h>
 #include <string.h>
 
