@@ -95,7 +95,7 @@ static int print_each(struct command *c, const char *what, const char *path, con
     return status;
 }
 
-/* --mode sampled: what was estimated, of each process that has launched kernels. */
+/* --mode sampled, --kernels auto: what was estimated, of each process that has launched kernels. */
 static void print_samples(struct command *c, const char *path, const char *built,
                           const struct run_outcome *outcome)
 {
@@ -119,7 +119,8 @@ static int run(struct command *c, const struct build_result *built, struct hande
 {
     const char *file = NULL;    /* for statistics that only the report reads */
     const char *profile = NULL; /* that only the table reads */
-    bool sampled = run_is_sampled(c->options);
+    const char *kernels = c->options->kernels;
+    bool sampled = run_is_sampled(c->options) || (kernels && strcmp(kernels, "auto") == 0);
     if ((c->options->report || c->options->view || sampled) && !c->options->stats) {
         file = command_temporary(c);
         if (!file)
@@ -178,8 +179,9 @@ int command_run(struct command *c)
     if (status >= 0)
         return status;
     if (c->options->report && strcmp(c->options->report, "cpi") != 0
-        && !run_reports_limits(c->options)) {
-        fprintf(stderr, "heddle run: '--report %s': there is cpi and limits\n", c->options->report);
+        && strcmp(c->options->report, "trust") != 0 && !run_reports_limits(c->options)) {
+        fprintf(stderr, "heddle run: '--report %s': there is cpi, limits and trust\n",
+                c->options->report);
         return EXIT_USAGE;
     }
     if (!run_recording_allowed(c->options))

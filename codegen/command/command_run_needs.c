@@ -73,6 +73,12 @@ bool run_accepts(const struct model *model, const void *context)
 {
     const struct options *o = context;
     const struct model_instance *driver = find_driver(model);
+    if (o->record_instructions && !find_leaf(model, "trace_player")) {
+        fprintf(stderr, "heddle run: '--record instructions' records CUDA programs; programs of "
+                        "AMD run as fast as a recording would: run the program itself, or record "
+                        "its calls with '--record api'\n");
+        return false;
+    }
     if (o->program)
         return accept_program(o, driver);
     if (o->play_sass && !find_leaf(model, "trace_player")) {

@@ -66,9 +66,14 @@ static bool can_share(const struct options *o, unsigned number)
                 state);
     if (state)
         return false;
-    const char *refused = run_is_sampled(o)                        ? "--mode sampled"
-                          : o->kernels || o->interval || o->warmup ? "--kernels"
-                                                                   : NULL;
+    if (o->record_instructions && number == 0)
+        fprintf(stderr, "heddle run: '--record instructions' cannot be used with several ranks: a "
+                        "recording is that of one process; run it without mpirun\n");
+    if (o->record_instructions)
+        return false;
+    const char *refused = run_is_sampled(o)         ? "--mode sampled"
+                          : o->kernels || o->warmup ? "--kernels"
+                                                    : NULL;
     if (refused && number == 0)
         fprintf(stderr,
                 "heddle run: '%s' cannot be used with several ranks: launches that are not "
@@ -168,8 +173,6 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
         hand_over(&own, "stats", '>', "/dev/null");
     if (run_profiles_instructions(c->options))
         hand_over(&own, "profile instructions", '>', "/dev/null");
-    if (c->options->record_instructions)
-        hand_over(&own, "record instructions", '>', "/dev/null");
     if (c->options->view)
         hand_over(&own, "view", '>', "/dev/null");
     const struct heddle_platform *platform = run_open_built(c, built, &library);

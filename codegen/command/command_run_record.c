@@ -12,14 +12,13 @@
 #include "codegen/command/hand_over.h"
 #include "runtime/engine/options.h"
 #include "components/traces/api_trace/api_trace.h"
-#include "components/traces/instruction_trace/amd/amd_recording.h"
 
 /* What can be recorded, and the file that is there when the recording is complete. */
 static const struct recording_kind {
     const char *option, *complete;
 } recording_kinds[RUN_RECORDINGS] = {
     [RUN_RECORD_CALLS] = {"--record api", API_TRACE_FILE},
-    [RUN_RECORD_STEPS] = {"--record instructions", AMD_RECORDING_LIST},
+    [RUN_RECORD_STEPS] = {"--record instructions", "kernelslist.g"},
 };
 
 static const char *recording_folder(const struct options *o, size_t kind)

@@ -123,11 +123,6 @@ static void filter(struct tool *tool, const char *path)
         ok = fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));
     for (size_t i = 0; ok && i < list.count; i++) {
         const struct itrace_command *command = &list.commands[i];
-        bool is_copy = command->kind == ITRACE_COMMAND_WRITE && !command->queue;
-        if (command->kind != ITRACE_COMMAND_KERNEL && !is_copy) {
-            fprintf(output.file, "%s\n", command->text);
-            continue;
-        }
         if (!command->name) {
             fprintf(output.file, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "\n", command->address,
                     command->bytes);

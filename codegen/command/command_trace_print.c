@@ -102,25 +102,6 @@ void command_trace_print(const struct itrace_stats_run *run, FILE *out)
     print_reuse(run, width, out);
 }
 
-/* Columns that only traces of AMD programs have: there when one of the traces is of one. */
-static bool has_amd(const struct itrace_stats_run *run)
-{
-    for (size_t i = 0; i < run->count; i++)
-        if (itrace_arch_is_amd(run->kernels[i].arch))
-            return true;
-    return false;
-}
-
-static void print_amd(const struct itrace_stats *s, FILE *out)
-{
-    static const enum isa_unit units[] = {ISA_UNIT_VALU,   ISA_UNIT_SALU, ISA_UNIT_VMEM,
-                                          ISA_UNIT_SMEM,   ISA_UNIT_LDS,  ISA_UNIT_BRANCH,
-                                          ISA_UNIT_SPECIAL};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        fprintf(out, ",%" PRIu64, s->by_unit[units[i]]);
-    fprintf(out, ",%" PRIu64, s->vector_line_references);
-}
-
 void command_trace_print_csv(const struct itrace_stats_run *run, FILE *out)
 {
     fputs("file,kernel,id,architecture,blocks,warps,static,warp_instructions,thread_instructions",
@@ -129,10 +110,8 @@ void command_trace_print_csv(const struct itrace_stats_run *run, FILE *out)
         fprintf(out, ",%s", sass_class_name((enum sass_class)c));
     fputs(",global_references,shared_references,local_references,addresses,line_references,lines,"
           "footprint_bytes,common_forward,common_backward,degree_of_reuse,forward_reuse,"
-          "backward_reuse",
+          "backward_reuse\n",
           out);
-    bool amd = has_amd(run);
-    fputs(amd ? ",valu,salu,vmem,smem,lds,branches,special,vector_line_references\n" : "\n", out);
     for (size_t i = 0; i < run->count; i++) {
         const struct itrace_stats *s = &run->kernels[i];
         escape_csv(out, source_base_name(s->file), ",");
@@ -144,13 +123,10 @@ void command_trace_print_csv(const struct itrace_stats_run *run, FILE *out)
             fprintf(out, ",%" PRIu64, s->by_class[c]);
         fprintf(out,
                 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                ",%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f",
+                ",%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f\n",
                 s->references[ITRACE_SPACE_GLOBAL], s->references[ITRACE_SPACE_SHARED],
                 s->references[ITRACE_SPACE_LOCAL], s->addresses, s->line_references, s->lines,
                 s->lines * run->line_bytes, s->common_behind, s->common_before,
                 itrace_stats_degree(s), itrace_stats_forward(s), itrace_stats_backward(s));
-        if (amd)
-            print_amd(s, out);
-        fputc('\n', out);
     }
 }

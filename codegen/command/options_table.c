@@ -8,7 +8,7 @@
 #define MODEL_COMMANDS                                                                             \
     (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(TOPOLOGY) | ON(DOC) | ON(BUILD)    \
      | ON(RUN))
-#define TRIAL_COMMANDS    (ON(EXPERIMENT) | ON(SAMPLE))
+#define TRIAL_COMMANDS    ON(EXPERIMENT)
 #define POINT_COMMANDS    (ON(CALIBRATE) | ON(SWEEP) | ON(WHATIF))
 #define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS | POINT_COMMANDS)
 #define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS)

@@ -174,9 +174,8 @@ static bool parse_sampling(const struct options *o, struct sampling *sampling)
 {
     char mistake[512];
     const char *kernels = run_is_sampled(o) ? "auto" : o->kernels;
-    const char *interval = run_is_sampled(o) ? o->error : o->interval;
     if (sampling_parse(kernels, o->warmup, sampling, mistake, sizeof mistake)
-        && sampling_parse_interval(interval, sampling, mistake, sizeof mistake))
+        && sampling_parse_error(o->error, sampling, mistake, sizeof mistake))
         return true;
     fprintf(stderr, "heddle run: %s\n", mistake);
     return false;

@@ -75,7 +75,6 @@ static bool keeps_sampled(const struct options *o)
         bool given;
         const char *name;
     } refused[] = {{o->kernels, "--kernels"},
-                   {o->interval, "--interval"},
                    {o->checkpoint, "--checkpoint"},
                    {o->restore, "--restore"},
                    {o->report, "--report"}};
@@ -98,14 +97,7 @@ static bool keeps_mode(const struct options *o)
                         : o->record_path.count   ? "--record-path"
                         : o->record_kernel.count ? "--record-kernel"
                                                  : NULL;
-    char error[64];
-    snprintf(error, sizeof error, "--error %s", o->error ? o->error : "");
     const struct rule rules[] = {
-        {.broken = o->error && !sampled,
-         .text = "is for '--mode sampled'; of launches that are chosen while a program runs, "
-                 "'--interval' "
-                 "says it",
-         .option = error},
         {.broken = sampled && !o->program && !o->play_sass,
          .text =
              "'--mode sampled' executes a program; name one: heddle run PLATFORM --mode sampled -- "
@@ -195,10 +187,6 @@ static bool keeps_sampling(const struct options *o, const struct sampling *sampl
         {.broken = o->kernels && !o->program && !o->play_sass,
          .text = "'--kernels' chooses launches of a program, or kernels of '--play sass'; name "
                  "one: heddle run PLATFORM --kernels LIST -- PROGRAM ARGS..."},
-        {.broken = sampling->automatic && !o->stats && !run_is_sampled(o),
-         .text = "'--kernels auto' tells what all launches take in the statistics; give '--stats "
-                 "FILE', "
-                 "too, or use heddle sample"},
         {.broken = sampling->automatic && state,
          .text =
              "'--kernels auto' goes on for a whole run; without '--checkpoint' and '--restore'"},

@@ -30,7 +30,8 @@ enum {
 /* Words of a call, and of its answer behind the arrow. */
 enum kfd_say {
     /* version, address of ROCr's list of code (0: none) -> number of GPUs, process of the server;
-     * bytes: of a doorbell of each GPU (uint32_t); descriptors: KFD_PASS_FILES */
+     * bytes: of a doorbell of each GPU (uint32_t); descriptors: KFD_PASS_FILES. With an error the
+     * bytes, if there are any, say what it is */
     KFD_SAY_HELLO,
     /* version, DRIVER_API_VERSION: in place of HELLO, by a guest (guest_channel.h) -> number of
      * GPUs, process of the server, flags of streams, 1: functional */

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE /* link.h */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libiberty/demangle.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,8 +143,7 @@ const struct kfd_kernel *kfd_code_find(uint32_t gpu, uint64_t object, uint64_t e
     char *symbol = find_name(object);
     k->object = object;
     k->symbol = symbol ? symbol : strdup(OWN_KERNEL);
-    k->name = cplus_demangle_v3(k->symbol, DMGL_PARAMS | DMGL_ANSI);
-    k->name = k->name ? k->name : strdup(k->symbol);
+    k->name = code_object_readable_name(k->symbol);
     k->next = kfd_now->kernels;
     kfd_now->kernels = k;
     register_code(gpu, k->name, entry);

@@ -172,8 +172,11 @@ static bool say_hello(int fd)
     const struct kfd_call call = {.kind = KFD_SAY_HELLO,
                                   .word = {KFD_CHANNEL_VERSION, (uintptr_t)code}};
     int files[KFD_PASS_FILES] = {-1, -1};
-    if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, files, KFD_PASS_FILES)
-        || reply.result != 0 || files[0] < 0)
+    if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, files, KFD_PASS_FILES))
+        return false;
+    if (reply.result != 0 && reply.size)
+        kfd_say("%.*s", (int)reply.size, (const char *)reply.bytes);
+    if (reply.result != 0 || files[0] < 0)
         return false;
     kfd_client.gpu_count = (uint32_t)reply.word[0];
     memcpy(kfd_client.doorbell_bytes, reply.bytes, sizeof kfd_client.doorbell_bytes);

@@ -230,6 +230,11 @@ static int run_hello(struct kfd_connection *c)
     }
     if (is_guest)
         return kfd_connection_open(c);
+    if (kfd.lost) {
+        c->reply.size = sizeof kfd.why;
+        memcpy(c->reply.bytes, kfd.why, sizeof kfd.why);
+        return -ENODEV;
+    }
     kfd_gather(c);
     return KFD_LATER;
 }

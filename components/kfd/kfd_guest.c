@@ -168,7 +168,7 @@ void kfd_guest_enter(struct kfd_connection *c)
     if (g->entered)
         kfd_guest_make_queues();
     else
-        kfd_guest_refuse(c, "the machine has no room for another process");
+        kfd_guest_refuse(c, kfd.lost ? kfd.why : "the machine has no room for another process");
 }
 
 void kfd_guest_refuse(struct kfd_connection *c, const char *text)

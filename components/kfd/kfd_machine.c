@@ -48,7 +48,8 @@ static struct {
     uint64_t exchange_ps;        /* when kernels and programs see each other's writes next */
     uint64_t between_ps;
     uint32_t stuck; /* looks so far at a kernel and a program that wait for each other */
-    bool tried, ending;
+    uint32_t over;  /* and at one whose program has ended */
+    bool tried, ending, attending;
 } own;
 
 void *kfd_grow(void *old, size_t bytes)
@@ -367,6 +368,7 @@ static void attend(const struct driver_attention *now)
 {
     const struct timespec moment = {0, 50000};
     struct kfd_process *before = kfd_now;
+    own.attending = true;
     bool any = take_requests(true);
     kfd_guests_attend(now);
     look_for_end();
@@ -377,11 +379,17 @@ static void attend(const struct driver_attention *now)
     else if (!goes_on)
         nanosleep(&moment, NULL);
     kfd_enter(before);
-    if (is_over()) {
+    if (is_over() && ++own.over > STUCK_MOST) {
         kfd_say("a kernel waits for its process, which has ended; nothing is written");
         run_ledger_report(EXIT_GAVE_UP);
         _exit(EXIT_GAVE_UP);
     }
+    own.attending = false;
+}
+
+bool kfd_is_attending(void)
+{
+    return own.attending;
 }
 
 void kfd_take_aside(void)
@@ -536,10 +544,20 @@ static void tell_fault(uint32_t gpu, uint64_t address, bool by_access)
         kfd_queues_fail();
 }
 
+/* The first fault of the process, or of a context that a guest has made. */
+static bool take_fault(struct driver_fault *fault)
+{
+    const struct kfd_guest *g = kfd_now->guest;
+    bool any = kfd.api->take_fault(kfd_now->device[0], fault);
+    for (uint32_t i = 0; g && i < g->context_count && !any; i++)
+        any = kfd.api->take_fault(g->contexts[i], fault);
+    return any;
+}
+
 bool kfd_look_at_fault(void)
 {
     struct driver_fault fault;
-    if (kfd_now->faulted || !kfd.api->take_fault(kfd_now->device[0], &fault))
+    if (kfd_now->faulted || kfd_now->gone || !take_fault(&fault))
         return false;
     kfd_now->faulted = true;
     run_ledger_report(EXIT_GAVE_UP);
@@ -549,8 +567,7 @@ bool kfd_look_at_fault(void)
     }
     kfd_say("%s", fault.text);
     kfd_queues_leave();
-    if (!kfd_now->gone)
-        tell_fault(fault.gpu, fault.address, fault.by_access);
+    tell_fault(fault.gpu, fault.address, fault.by_access);
     return true;
 }
 
@@ -572,6 +589,7 @@ void kfd_look_at_end(enum driver_status status)
 {
     if (kfd.lost || kfd.api->wait(0) == DRIVER_OK)
         return;
+    snprintf(kfd.why, sizeof kfd.why, "the machine has ended: %s", kfd.api->error_text());
     __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
     run_ledger_report(outcome_of(status));
     tell_end();

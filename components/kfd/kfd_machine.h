@@ -33,7 +33,8 @@ struct kfd_machine {
     uint32_t gpu_count;
     struct kfd_gpu gpu[KFD_GPUS_MAX];
     int memory;                    /* the file of the GPUs' memory */
-    bool lost;                     /* a kernel broke the device */
+    bool lost;                     /* the simulation has ended by an error or a limit */
+    char why[256];                 /* of that, for processes that come then */
     struct kfd_process *processes; /* by number */
 };
 extern struct kfd_machine kfd;
@@ -111,6 +112,9 @@ void *kfd_grow(void *old, size_t bytes);
 int kfd_status(enum driver_status status, const char *what);
 /* The simulation has ended, if it has: makes `kfd.lost` true, and tells it. */
 void kfd_look_at_end(enum driver_status status);
+/* Is this the middle of a kernel that is executed without timing? Then the driver takes no calls,
+ * but abandon(). */
+bool kfd_is_attending(void);
 /* In the middle of a kernel: does what can be done then, or waits a moment. */
 void kfd_take_aside(void);
 /* Has a kernel of this process done something wrong? Then all its queues stop, and it is told. */

@@ -195,11 +195,24 @@ bool kfd_process_enter(struct kfd_process *p)
     return open_space(p) == 0;
 }
 
+/* What it has begun ends at its next access of memory, as a killed program's waves do. */
+static void abandon(const struct kfd_process *p)
+{
+    kfd_status(kfd.api->abandon(p->device[0]), "the end of a process");
+    for (uint32_t i = 0; p->guest && i < p->guest->context_count; i++)
+        kfd_status(kfd.api->abandon(p->guest->contexts[i]), "the end of a process");
+}
+
 void kfd_process_leave(struct kfd_process *p)
 {
     kfd_enter(p);
     p->gone = true;
-    own.killed += kfd_queues_fly() || (p->guest && kfd_guest_is_busy());
+    /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
+    bool busy = kfd_queues_fly()
+                || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy()));
+    own.killed += busy;
+    if (busy && !kfd.lost)
+        abandon(p);
     kfd_queues_leave();
     kfd_events_leave();
     kfd_waits_look(true);

@@ -37,13 +37,11 @@ static bool start(void)
     char mistake[512];
     bool sampled = platform_mode() == PLATFORM_SAMPLED;
     const char *kernels = option_text("kernels"), *warmup = option_text("warmup");
-    const char *error = option_text("error"), *interval = option_text("interval");
+    const char *error = option_text("error");
     restored = option_text("restore") != NULL;
     if (!sampling_parse(sampled ? "auto" : kernels, warmup, &sampling, mistake, sizeof mistake)
-        || !sampling_parse_interval(!sampled ? interval
-                                    : error  ? error
-                                             : "2",
-                                    &sampling, mistake, sizeof mistake)) {
+        || !sampling_parse_error(sampled && !error ? "2" : error, &sampling, mistake,
+                                 sizeof mistake)) {
         fprintf(stderr, "heddle: %s\n", mistake);
         return false;
     }

@@ -170,27 +170,27 @@ static bool is_named(const struct item *item, const char *name, const char *symb
            || (strlen(symbol) == item->size && !strncmp(symbol, item->text, item->size));
 }
 
-bool sampling_parse_interval(const char *interval, struct sampling *s, char *mistake, size_t size)
+bool sampling_parse_error(const char *error, struct sampling *s, char *mistake, size_t size)
 {
     char *end;
     s->aim = DEFAULT_AIM;
-    if (!interval)
+    if (!error)
         return true;
     if (!s->automatic) {
         snprintf(mistake, size,
-                 "'--interval %s' is for programs whose launches are chosen while they run: heddle "
-                 "sample, or '--kernels auto'",
-                 interval);
+                 "'--error %s' is for launches that are chosen while they run: '--kernels auto', "
+                 "or '--mode sampled'",
+                 error);
         return false;
     }
-    s->aim = strtod(interval, &end) / 100;
-    bool good = *interval >= '0' && *interval <= '9' && !*(end + (*end == '%'));
+    s->aim = strtod(error, &end) / 100;
+    bool good = *error >= '0' && *error <= '9' && !*(end + (*end == '%'));
     if (good && s->aim >= LEAST_AIM && s->aim <= MOST_AIM)
         return true;
     snprintf(mistake, size,
-             "'--interval %s': it is how far off the sum may be, in per cent, from 0.01 to 50, as "
-             "in 0.5",
-             interval);
+             "'--error %s': it is how far off the sum may be, in per cent, from 0.01 to 50, as in "
+             "0.5",
+             error);
     return false;
 }
 

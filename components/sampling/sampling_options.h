@@ -38,9 +38,8 @@ struct sampling {
 bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
                     size_t size);
 
-/* --interval, in per cent; NULL: the default of 1 %. false: `mistake` says what is wrong with it.
- */
-bool sampling_parse_interval(const char *interval, struct sampling *s, char *mistake, size_t size);
+/* --error, in per cent; NULL: the default of 1 %. false: `mistake` says what is wrong with it. */
+bool sampling_parse_error(const char *error, struct sampling *s, char *mistake, size_t size);
 
 /* Not with `automatic`, from here on. Is launch `number` of the kernel chosen? A name chooses every
  * launch of a kernel of that name (as people call it, up to its parameters, or as its code object

@@ -1,5 +1,4 @@
-/* Seeing what wavefronts execute: for recordings (`heddle run --record instructions`) and for
- * checks of the program (`--check`). One of them observes a run.
+/* Seeing what wavefronts execute, for checks of the program (`heddle run --check`).
  *
  * Components that execute instructions tell of the beginning of a wavefront, of each of its
  * instructions in their order, and of its end. Of one unit only one thread tells at a time;
@@ -52,11 +51,6 @@ struct execution_observer {
     void (*step)(uint32_t unit, uint32_t wave, const struct observed_instruction *step);
     void (*end)(uint32_t unit, uint32_t wave);
 };
-
-/* Before anything is executed: opens a recorder of `units` units by `open`, which sets
- * `execution_observer`; at the other ranks of a run, one that sends what it hears to it. false:
- * what `open` has returned. Pointers are not sent. */
-bool execution_observer_open(uint32_t units, bool (*open)(uint32_t units));
 
 extern const struct execution_observer *execution_observer __attribute__((visibility("hidden")));
 

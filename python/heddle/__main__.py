@@ -9,7 +9,7 @@ MODULES = {"calibrate": "heddle.calibrate", "debug": "heddle.debug.debug",
            "doc": "heddle.pages.reference",
            "dot": "heddle.pages.walk", "experiment": "heddle.experiment",
            "params": "heddle.params", "report": "heddle.report.report", "run": "heddle.run",
-           "sample": "heddle.sample", "stats": "heddle.stats", "sweep": "heddle.sweeps.sweep",
+           "stats": "heddle.stats", "sweep": "heddle.sweeps.sweep",
            "whatif": "heddle.whatif"}
 NEEDED = {"calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"}}
 

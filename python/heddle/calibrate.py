@@ -40,7 +40,6 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--fit", action="append", default=[])
     parser.add_argument("--folds", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--method", default="powell")
     parser.add_argument("--evaluations", type=int, default=60)
     chosen = command_line.parse(parser, words)
     chosen.output = chosen.output and pathlib.Path(chosen.output)
@@ -311,9 +310,9 @@ def fit_all(c: Calibration, rows: Sequence[Row]) -> None:
         print(f"{fit.loss(found):.4f}  {' '.join(settings)}", file=sys.stderr)
         return found
 
-    fitter = fit.Fitter(intervals, simulate, options.evaluations, options.seed, options.method)
+    fitter = fit.Fitter(intervals, simulate, options.evaluations)
     lines = [f"# {c.description.title}: fitted", "",
-             f"By {options.method}, seed {options.seed}, at most {options.evaluations} tries, on "
+             f"By Powell's method, seed {options.seed}, at most {options.evaluations} tries, on "
              f"{len(rows)} points of {len(labels)} labels:", ""]
     lines += [f"- {given}" for given in options.fit] + [""]
     kept: list[Compared] = []
@@ -341,16 +340,13 @@ def fit_all(c: Calibration, rows: Sequence[Row]) -> None:
     write(c.folder / "fit.md", page)
     write(c.folder / "fit.json", json.dumps(
         {"settings": best.settings, "loss": best.loss, "seed": options.seed,
-         "method": options.method, "intervals": options.fit,
+         "intervals": options.fit,
          "points": [row.name for row in rows]}, indent=1) + "\n")
 
 
 def check(options: argparse.Namespace, found: Description) -> None:
     """What can be known to be wrong before the first point runs."""
     labels = {row.label for row in found.rows}
-    if options.method not in fit.METHODS:
-        raise Mistake(f"'--method {options.method}' is not one of {', '.join(fit.METHODS)}",
-                      usage=True)
     if options.folds is not None and not 2 <= options.folds <= len(labels):
         raise Mistake(f"'--folds {options.folds}': there are {len(labels)} labels to deal; from 2 "
                       "to as many folds", usage=True)

@@ -1,11 +1,11 @@
-"""Fits parameters within stated intervals, with scipy's optimisers.
+"""Fits parameters within stated intervals, by Powell's method (scipy).
 
 What is made small is the mean over the labels of the mean of |ln(simulated / measured)| of their
 points: each label counts the same, and twice too slow is as bad as twice too fast.
 
 Every vector of parameters that was tried stays in the folder with its points, so the folds share
-what they have in common, and a fit that was interrupted goes on. The same seed, points and
-intervals give the same result.
+what they have in common, and a fit that was interrupted goes on. The same points and intervals
+give the same result.
 """
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from typing import Callable, Mapping, Sequence
 
 from heddle.compare import Compared, by_label
 from heddle.mistakes import Mistake
-
-METHODS = ("powell", "evolution")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,10 +79,8 @@ class _Enough(Exception):
 class Fitter:
     """Fits `intervals` on points of some labels. `most`: so many vectors at most."""
 
-    def __init__(self, intervals: Sequence[Interval], simulate: Simulate, most: int, seed: int,
-                 method: str):
-        self.intervals, self.simulate = intervals, simulate
-        self.most, self.seed, self.method = most, seed, method
+    def __init__(self, intervals: Sequence[Interval], simulate: Simulate, most: int):
+        self.intervals, self.simulate, self.most = intervals, simulate, most
 
     def settings(self, parts: Sequence[float]) -> tuple[str, ...]:
         return tuple(one.text(part) for one, part in zip(self.intervals, parts))
@@ -111,12 +107,8 @@ class Fitter:
     def _minimise(self, value: Callable[[Sequence[float]], float], start: Sequence[float]) -> None:
         from scipy import optimize
         bounds = [(0.0, 1.0)] * len(self.intervals)
-        if self.method == "evolution":
-            optimize.differential_evolution(value, bounds, seed=self.seed, popsize=6, tol=1e-3,
-                                            polish=False, x0=list(start))
-        else:
-            optimize.minimize(value, list(start), method="Powell", bounds=bounds,
-                              options={"xtol": 0.01, "ftol": 1e-3})
+        optimize.minimize(value, list(start), method="Powell", bounds=bounds,
+                          options={"xtol": 0.01, "ftol": 1e-3})
 
 
 def folds_of(dealt: Mapping[str, int]) -> list[list[str]]:

@@ -160,18 +160,28 @@ def _kept(built: str, model: str | None, words: list[str]) -> dict[str, Any]:
     return dump
 
 
+def question(tools: Any, statistics: Statistics, path: str, description: str | None = None,
+             sets: Sequence[str] = (), include: Sequence[str] = ()) -> tuple[str, list[str]]:
+    """The description of the platform that made the statistics in `path` (None: it is looked for),
+    and the words by which a command asks for it, with the run's settings, or with `sets`."""
+    name = statistics.get("platform", "")
+    file = description or _find(statistics, path, tools.library)
+    return file, [file, *(["--platform", name] if name else []),
+                  *(word for one in sets or statistics.get("stamp", {}).get("set", [])
+                    for word in ("--set", one)),
+                  *(word for one in include for word in ("-I", one))]
+
+
 def described(tools: Any, statistics: Statistics, path: str, description: str | None = None,
               sets: Sequence[str] = (), include: Sequence[str] = (),
               built: str | None = None) -> Model:
     """The platform that made the statistics in `path`, from its description (None: it is looked
     for), with the run's settings, or with `sets`. `tools` has the paths of the toolkit. What is
     told of a platform that is `built` is kept beside it, as to ask anew takes a while."""
-    name, stamp = statistics.get("platform", ""), statistics.get("stamp", {})
-    file = description or _find(statistics, path, tools.library)
+    stamp = statistics.get("stamp", {})
     sets = sets or stamp.get("set", [])
-    words = [tools.heddle, file, *(["--platform", name] if name else []),
-             *(word for one in sets for word in ("--set", one)),
-             *(word for one in include for word in ("-I", one))]
+    file, words = question(tools, statistics, path, description, sets, include)
+    words.insert(0, tools.heddle)
     dump = _kept(built, stamp.get("model"), words) if built else dumped(*words)
     if stamp.get("model") not in dump["models"]:
         raise Mistake(f"'{path}' is not a run of '{file}' as it is now: the description, or what "

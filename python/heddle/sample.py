@@ -1,15 +1,12 @@
-"""`heddle sample`: the cycles of all kernels of a program, or of a list of SASS traces, from a few
-that are simulated, in one run. The run itself chooses and estimates (--kernels auto;
-components/sampling/stratified_sampler.h says how); here it is printed, and with --full compared."""
+"""What `heddle run --kernels auto` and `--mode sampled` print: the cycles of all kernels of a
+program, or of a list of SASS traces, from a few that are simulated. The run itself chooses and
+estimates (components/sampling/stratified_sampler.h says how)."""
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any
 
-from heddle import words as command_line
-from heddle.files import write_or_print
-from heddle.mistakes import Mistake
 from heddle.statistics_file import is_whole
-from heddle.trial import Statistics, Trials, add_options, cpu_seconds, launches, short
+from heddle.trial import Statistics, cpu_seconds, launches, short
 
 Record = dict[str, Any]
 
@@ -60,40 +57,9 @@ def totals(run: Statistics, sample: Record) -> list[str]:
         f"memory: {traffic}; {rate['cycles']:.4f} cycles an instruction, +- {rate['interval']:.4f}"]
 
 
-def comparison(trials: Trials, sampled: Statistics) -> str:
-    """Everything in detail, and how far the prediction is from it."""
-    run = trials.run("--kernel-stats", "none")
-    cycles, sample = sum(k["cycles"] for k in run["kernels"]), sampled["sample"]
-    off, seconds = sample["cycles"] - cycles, cpu_seconds(sampled)
-    return (f"full simulation: {cycles} cycles, error {percent(off, cycles):+.2f} %, "
-            f"{'inside' if abs(off) <= sample['interval'] else 'outside'} the interval, "
-            f"{cpu_seconds(run):.3f} CPU seconds, "
-            f"{cpu_seconds(run) / seconds if seconds else 0:.1f} times as many")
-
-
 def lines(run: Statistics) -> list[str]:
     sample = run["sample"]
     if is_whole(sample):
         return [f"{sample['count']} launches, all simulated whole: {sample['cycles']:.0f} cycles, "
                 f"{cpu_seconds(run):.3f} CPU seconds"]
     return [*groups(run, sample), *cut(run, sample), *totals(run, sample)]
-
-
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("sample")
-    add_options(parser)
-    for name in ("--warmup", "--interval"):
-        parser.add_argument(name)
-    parser.add_argument("--full", action="store_true")
-    chosen = command_line.parse(parser, words)
-    trials = Trials("sample", chosen, "PLATFORM")
-    options = [word for name in ("warmup", "interval") if getattr(chosen, name)
-               for word in (f"--{name}", getattr(chosen, name))]
-    run = trials.run("--kernels", "auto", "--kernel-stats", "none", *options)
-    if not run.get("sample"):
-        raise Mistake("the program launches no kernels")
-    told = lines(run)
-    if chosen.full:
-        told.append(comparison(trials, run))
-    write_or_print(chosen.output, "\n".join(told) + "\n")
-    return 0

@@ -202,8 +202,14 @@ def series(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
                       f"{row.most:.6g}"] for row in rows))
 
 
+def trust(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+    from heddle import trust as found
+    return "\n".join(found.told(chosen, runs[0], chosen.files[0], chosen.description)) + "\n"
+
+
 REPORTS: dict[str | None, Callable[[argparse.Namespace, list[Statistics]], str]] = {
-    None: statistics, "cpi": cpi, "measures": measures, "limits": limits, "series": series}
+    None: statistics, "cpi": cpi, "measures": measures, "limits": limits, "series": series,
+    "trust": trust}
 
 
 # ---- the command
@@ -235,7 +241,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--series-counter", action="append", default=[])
     chosen = command_line.parse(parser, words)
     if chosen.report not in REPORTS:
-        raise Mistake(f"'--report {chosen.report}': there is cpi, measures, limits and series",
+        raise Mistake(f"'--report {chosen.report}': there is cpi, measures, limits, series "
+                      "and trust",
                       usage=True)
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:
         raise Mistake(f"'--report {chosen.report}' is of one run", usage=True)

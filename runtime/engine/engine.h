@@ -245,7 +245,7 @@ enum engine_result {
     ENGINE_DEADLOCK, /* the same with work outstanding: a report was printed */
     ENGINE_STALL,    /* --stall-limit cycles without a message or retired instruction: a report was
                         printed */
-    ENGINE_LIMIT,    /* --max-cycles reached */
+    ENGINE_LIMIT,    /* --max-cycles or --max-instructions reached */
     ENGINE_PAUSED,   /* the time for a checkpoint has come: checkpoint.h */
     ENGINE_FAILED,   /* a component gave up: engine_fail() */
     ENGINE_INTERRUPTED /* engine_interrupt() was called */

@@ -282,7 +282,8 @@ void hang_explain(enum hang_reason reason)
         [HANG_DEADLOCK] = "deadlock: work is unfinished and nothing will ever happen again",
         [HANG_STALL] = "stall: for too long no message has moved and no instruction has retired "
                        "(--stall-limit)",
-        [HANG_LIMIT] = "the limit of simulated cycles was reached (--max-cycles)",
+        [HANG_LIMIT] = "the limit of simulated cycles or instructions was reached (--max-cycles, "
+                       "--max-instructions)",
     };
     report.used = 0;
     report.notes = 0;

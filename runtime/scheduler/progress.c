@@ -121,6 +121,12 @@ bool run_progress_look(uint64_t start_ps)
     return watch.still >= watch.most;
 }
 
+bool run_progress_is_spent(void)
+{
+    uint64_t most = this_run.limits.max_instructions;
+    return most && watch.instructions >= most;
+}
+
 void run_progress_begin(void)
 {
     uint64_t quarter = this_run.limits.stall_limit / 4 + 1;

@@ -12,6 +12,8 @@ void run_progress_begin(void);
  * shards; time in which all sleep is jumped over and does not count. true: nothing has moved for
  * too long. */
 bool run_progress_look(uint64_t start_ps);
+/* After a look: were --max-instructions executed? */
+bool run_progress_is_spent(void);
 /* Takes the progress line off the terminal. */
 void run_progress_erase(void);
 

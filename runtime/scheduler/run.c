@@ -142,6 +142,11 @@ static bool look(uint64_t time_ps, enum engine_result *result)
         *result = ENGINE_STALL;
         return true;
     }
+    if (looks && run_progress_is_spent()) {
+        this_run.limit_ps = window_start(time_ps) - 1;
+        *result = ENGINE_LIMIT;
+        return true;
+    }
     if (engine_unlikely(view_is_shared()) && (looks || this_run.met.settles) && look_together())
         return true;
     if (engine_unlikely(view_stops_now)) {

@@ -15,9 +15,10 @@
 enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };
 
 struct engine_limits {
-    uint64_t max_cycles;  /* of the fastest clock; 0: none */
-    uint64_t stall_limit; /* 0: default */
-    int tick_order;       /* enum engine_order */
+    uint64_t max_cycles;       /* of the fastest clock; 0: none */
+    uint64_t max_instructions; /* 0: none; the run ends at the first look behind them */
+    uint64_t stall_limit;      /* 0: default */
+    int tick_order;            /* enum engine_order */
     uint64_t seed;
     bool windowless; /* one shard, and nothing waits for the ends of windows (functional mode) */
     bool tick_all;

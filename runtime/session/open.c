@@ -91,6 +91,7 @@ static void set_limits(void)
     int told = (int)option_word("progress", progress, sizeof progress / sizeof progress[0]);
     engine_set_limits(&(struct engine_limits){
         .max_cycles = platform_max_cycles(),
+        .max_instructions = platform_max_instructions(),
         .stall_limit = option_number("stall-limit"),
         .tick_order = (int)option_word("tick-order", orders, sizeof orders / sizeof orders[0]),
         .seed = option_number("tick-seed"),

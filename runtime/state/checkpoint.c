@@ -38,6 +38,8 @@ static uint64_t layout;
 static struct arena_ends opened; /* when the platform had been started */
 static const char *driver_refuses;
 
+enum { LATER_PS = 1000 }; /* between looks whether a state can be written */
+
 /* The file that is being restored. */
 static struct {
     const char *path;
@@ -95,6 +97,11 @@ enum engine_result checkpoint_run(void)
         return engine_run();
     engine_pause_at(save_ps);
     enum engine_result result = engine_run();
+    for (uint64_t at = save_ps; result == ENGINE_PAUSED && !parts_are_over();) {
+        at = (at > engine.time_ps ? at : engine.time_ps) + LATER_PS;
+        engine_pause_at(at);
+        result = engine_run();
+    }
     if (result != ENGINE_PAUSED)
         return result;
     saved = write_state();

@@ -96,6 +96,9 @@ struct checkpoint_part {
     void (*put_back)(void);
 };
 void checkpoint_register(const struct checkpoint_part *part);
+/* No state is written while one of these says that there is something which no state has; it is
+ * written when that is over. Once a process. */
+void checkpoint_wait_for(bool (*is_over)(void));
 void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size);
 
 /* The driver of the platform: can it do without its program? `why` NULL: yes; else a sentence. */

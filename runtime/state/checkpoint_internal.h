@@ -22,6 +22,9 @@ struct checkpoint_sink {
     uint32_t rest_bytes;
 };
 
+/* Is there nothing that keeps a state from being written? */
+bool parts_are_over(void);
+
 /* Before and after the arena is written: what belongs to the process leaves the arena meanwhile. */
 void parts_take_out(void);
 void parts_put_back(void);

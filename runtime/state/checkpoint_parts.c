@@ -11,6 +11,27 @@ static const struct checkpoint_part *parts[PARTS_MOST];
 static uint64_t sizes[PARTS_MOST];
 static unsigned part_count;
 
+static bool (*waits[PARTS_MOST])(void);
+static unsigned wait_count;
+
+void checkpoint_wait_for(bool (*is_over)(void))
+{
+    for (unsigned i = 0; i < wait_count; i++)
+        if (waits[i] == is_over)
+            return;
+    if (wait_count == PARTS_MOST)
+        bug("too many units keep states from being written");
+    waits[wait_count++] = is_over;
+}
+
+bool parts_are_over(void)
+{
+    for (unsigned i = 0; i < wait_count; i++)
+        if (!waits[i]())
+            return false;
+    return true;
+}
+
 void checkpoint_register(const struct checkpoint_part *part)
 {
     for (unsigned i = 0; i < part_count; i++)

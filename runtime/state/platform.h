@@ -72,10 +72,11 @@ int32_t platform_space(uint64_t address);
  * of it in detail, the rest at once; an extension estimates what all of it would take in detail. */
 enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL, PLATFORM_SAMPLED };
 
-/* The mode of this run, and its --max-cycles (0: none), which functional mode takes for a number of
- * instructions. */
+/* The mode of this run, its --max-cycles and its --max-instructions (0: none). What is executed
+ * without time takes the cycles for instructions where no number of those is given. */
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
+uint64_t platform_max_instructions(void);
 
 #define PLATFORM_LINES 4
 

@@ -1,21 +1,25 @@
 // A kernel that spins for ever: waits for a flag that nobody sets. The run's limit on cycles must
-// end it. `endless exit`: the program does not wait for it; `late`: it ends when the kernel runs.
+// end it. `endless exit`: the program does not wait for it; `late`: it ends when the kernel runs;
+// `count`: nor does it wait, and the kernel counts its loops.
 #include "check.hpp"
 
 #include <chrono>
 #include <thread>
 
-__global__ void spin(volatile int *flag)
+__global__ void spin(volatile int *flag, bool counts)
 {
+    int loops = 0;
     while (*flag == 0) {
+        loops += counts;
     }
+    *flag = loops;
 }
 
-int main(int argc, char **)
+int main(int argc, char **argv)
 {
     std::vector<int> zero(1, 0);
     int *flag = to_device(zero);
-    spin<<<1, 64>>>(flag);
+    spin<<<1, 64>>>(flag, argc > 1 && !std::strcmp(argv[1], "count"));
     if (argc > 2) {
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
     }

@@ -10,7 +10,8 @@
 //   greedy    takes all memory of the GPU first, and gives it back
 //   die       ends by SIGKILL while its last launch runs
 //   fault     its last launch writes where nothing is, which has to be told
-//   thief     frees and copies what lies where others have their memory
+//   thief     frees and copies what lies where others have their memory, and its kernel looks for
+//             arguments of their kernels where its own have been
 #include "check.hpp"
 
 #include <csignal>
@@ -37,6 +38,22 @@ static __global__ void tell(unsigned seed)
 static __global__ void stray()
 {
     *reinterpret_cast<volatile int *>(64) = 1;
+}
+
+// Where the packet of the first launch is, and whether arguments of another's step() follow it.
+static __global__ void peep(const unsigned **first, unsigned *found, unsigned own_count)
+{
+    if (!*first) {
+        *first = (const unsigned *)__builtin_amdgcn_dispatch_ptr();
+        return;
+    }
+    for (int i = 0; i < 8192; i++) {
+        const unsigned seed = (*first)[i], count = (*first)[i + 1];
+        if (count > 0 && count < 1000 && count != own_count && seed < 100000 && seed > count
+            && (seed - count) % 1000 == 0) {
+            *found = seed;
+        }
+    }
 }
 
 struct memory {
@@ -84,6 +101,20 @@ static void get(const memory &m, std::vector<unsigned> &to)
     } else {
         HIP_MUST(hipMemcpy(to.data(), m.data, bytes, hipMemcpyDeviceToHost));
     }
+}
+
+// Where `found` lies, in memory that the host sees; first call: where the packets begin.
+static unsigned *look_at_arguments(unsigned count)
+{
+    static void *seen = nullptr;
+    if (!seen) {
+        HIP_MUST(hipHostMalloc(&seen, 64, 0));
+        std::memset(seen, 0, 64);
+    }
+    unsigned *found = static_cast<unsigned *>(seen) + 4;
+    peep<<<1, 1>>>(static_cast<const unsigned **>(seen), found, count);
+    HIP_MUST(hipDeviceSynchronize());
+    return found;
 }
 
 static void compute(const void *before)
@@ -188,6 +219,9 @@ int main(int argc, char **argv)
         }
     }
     put(m, data);
+    if (how == "thief") {
+        look_at_arguments(static_cast<unsigned>(count));
+    }
     launch_all(m, seed, launches, count);
     if (how == "die") {
         for (int i = 0; i < 8; i++) {
@@ -198,6 +232,10 @@ int main(int argc, char **argv)
     }
     if (how == "thief") {
         steal(reinterpret_cast<char *>(m.data));
+        if (unsigned found = *look_at_arguments(static_cast<unsigned>(count))) {
+            std::printf("FAIL neighbours: arguments of another's kernel are seen, %u\n", found);
+            return 1;
+        }
     }
     get(m, data);
     if (!same_or_report("neighbours", data, want)) {

@@ -230,7 +230,6 @@ def test_mistake_in_a_description_is_named(described, change, says):
     (["--fit", "gpu.l2=3cy..5ns"], r"both ends must have the same unit"),
     (["--fit", "gpu.l2=5..3"], r"the low end comes first"),
     (["--folds", "3"], r"there are 2 labels to deal"),
-    (["--method", "best"], r"is not one of powell, evolution"),
     (["--labels", "vectorad"], r"has no label 'vectorad'; it has vectoradd, reduction"),
 ])
 def test_wrong_option_is_refused(described, words, says):
@@ -388,13 +387,12 @@ def slope_and_floor(settings, labels):
             for k, label in enumerate(labels, 1) for n in (1, 10, 100)]
 
 
-@pytest.mark.parametrize("method", fit.METHODS)
-def test_fit_finds_parameters_and_is_repeatable(method):
+def test_fit_finds_parameters_and_is_repeatable():
     intervals = [fit.parse_interval(i) for i in ("a.floor=10cy..90cy", "a.slope=1.0..5.0")]
-    found = [fit.Fitter(intervals, slope_and_floor, 300, 7, method).fit(["x", "y"], [0.5, 0.5])
+    found = [fit.Fitter(intervals, slope_and_floor, 300).fit(["x", "y"], [0.5, 0.5])
              for _ in range(2)]
     assert found[0] == found[1] and found[0].loss < 0.03
     floor, slope = (float(s.split("=")[1].rstrip("cy")) for s in found[0].settings)
     assert math.isclose(floor, 40, abs_tol=4) and math.isclose(slope, 2.5, abs_tol=0.2)
-    few = fit.Fitter(intervals, slope_and_floor, 5, 7, method).fit(["x", "y"], [0.5, 0.5])
+    few = fit.Fitter(intervals, slope_and_floor, 5).fit(["x", "y"], [0.5, 0.5])
     assert few.tried == 5

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness import HEDDLE, ORDERS, ROOT, call, same_bytes
+from harness import ANY, HEDDLE, ORDERS, ROOT, call, same_bytes
 from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
@@ -53,6 +53,13 @@ def test_program_passes(run, compiled, name):
         f" -- {compiled(name)}", "^PASS")
 
 
+def test_shared_memory_above_the_l1_is_named(run, compiled):
+    run("platforms/rtx3070.heddle --generic --set sms=4 --set channels=2 --set sm.l1.size=16KiB"
+        f" -- {compiled('block_scan')}",
+        r"bytes of shared memory, and the L1 in which it lies has 16384.*parameter 'shared'",
+        status=ANY)
+
+
 def test_clocks_read_simulated_time(run, compiled):
     """A read of the clock waits until what stands before it is over."""
     told = run("platforms/rtx3070.heddle --generic --set sms=4 --set channels=2"
@@ -78,7 +85,8 @@ def test_program_of_nvcc_prints_the_same(run, compiled, by_nvcc, name):
 
 
 @pytest.mark.parametrize("mode", ["timing", *only_full("functional")])
-@pytest.mark.parametrize("name", ["peer_halo", *only_full("device_query", "thread_streams")])
+@pytest.mark.parametrize("name", ["peer_halo", "managed_gpus",
+                                  *only_full("device_query", "thread_streams")])
 def test_program_passes_on_four_gpus(run, compiled, name, mode):
     run(f"{FOUR} --mode {mode} -- {compiled(name)}", "^PASS")
 

@@ -197,7 +197,8 @@ def test_programs_without_a_planted_cause(program):
 
 
 def test_report_that_is_none_is_refused():
-    run(f"{PLATFORMS['r9nano']} --report nothing -- vectoradd", "there is cpi and limits", status=2)
+    run(f"{PLATFORMS['r9nano']} --report nothing -- vectoradd",
+        "there is cpi, limits and trust", status=2)
 
 
 # ---- streaming multiprocessors

@@ -4,10 +4,11 @@ import shutil
 
 import pytest
 
-from harness import FAILS, same, same_file
+from harness import FAILS, HEDDLE, call, same, same_file
 from programs import only_full
 
 TINY = "platforms/tiny.heddle"
+RTX = "platforms/rtx3070.heddle --generic --set sms=4 --set channels=2"
 RING4 = "platforms/ring4.heddle --generic"
 
 
@@ -34,6 +35,17 @@ def test_restored_run_ends_with_the_same_bytes(run, measure, tmp_path, platform,
         done = measure(f"{played} {options} --restore {state}")
         same(reference, done)
         assert done.stdout == reference.stdout
+
+
+@pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19 is missing")
+def test_state_of_a_cuda_program_waits_for_the_end_of_its_launch(run, measure, tmp_path):
+    call([HEDDLE, "cuda-cc", "tests/programs/cuda/graph_nodes.cu", "-o", tmp_path / "program"])
+    played = record(run, tmp_path / "api", RTX, tmp_path / "program")
+    state, reference = tmp_path / "state", measure(played)
+    for part in (40, 70):  # while a kernel runs
+        when = f"{reference.stats['time_ps'] * part // 100}ps"
+        same(reference, measure(f"{played} --checkpoint {state} --checkpoint-at {when}"))
+        same(reference, measure(f"{played} --restore {state}"))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ TINY = "platforms/tiny.heddle"
 MEMTEST = "tests/system/memtest.heddle"
 PROGRAM = PROGRAMS / "processes"
 OUTPUTS = {"stats": "--stats {}/out.json", "perfetto": "--record perfetto={}/out.json",
-           "api": "--record api={}/out", "instructions": "--record instructions={}/out",
+           "api": "--record api={}/out",
            "addresses": "--mode functional --profile memory --addresses {}/out",
            "series": "--series {}/out --every 1us",
            "profile": "--profile instructions={}/out"}
@@ -51,8 +51,7 @@ def kernels(path):
 def is_whole(path, kind):
     if path.suffix == ".json":
         json.loads(path.read_text())
-    return {"api": path / "cuda_calls.trace", "instructions": path / "kernelslist.g"}.get(
-        kind, path).exists()
+    return (path / "cuda_calls.trace" if kind == "api" else path).exists()
 
 
 @pytest.mark.parametrize("kind", OUTPUTS)
@@ -84,10 +83,10 @@ def test_programs_of_a_script_are_told_apart(tmp_path):
     assert len(set(hashes)) == 2  # of the programs, not of the shell
 
 
-def test_sample_refuses_several_processes(tmp_path):
-    heddle(f"sample {TINY} -- /bin/sh -c '{PROGRAM} two'", "several processes", status=1,
-           env={"TMPDIR": str(tmp_path)})
-    assert not os.listdir(tmp_path)
+def test_experiment_refuses_several_processes(tmp_path):
+    heddle(f"experiment {TINY} --kernels 1 -o {tmp_path}/e -- /bin/sh -c '{PROGRAM} two'",
+           "several processes", status=1, env={"TMPDIR": str(tmp_path)})
+    assert os.listdir(tmp_path) == ["e"]
 
 
 def test_statically_linked_program_is_named(tmp_path):
@@ -158,10 +157,10 @@ def test_interrupted_run_writes_what_is_known(folders, options, way, group, numb
 
 def test_interrupted_trace_is_whole_and_a_recording_is_none(folders):
     out, tmp = folders
-    process = begin(f"{TINY} --record perfetto={out}/p.json --record api={out}/a "
-                    f"--record instructions={out}/i -- {PROGRAM} spin", tmp)
+    process = begin(f"{TINY} --record perfetto={out}/p.json --record api={out}/a -- {PROGRAM} spin",
+                    tmp)
     status, said = end(process, signal.SIGTERM)
-    assert status == 143 and said.count("nothing is recorded") == 2
+    assert status == 143 and said.count("nothing is recorded") == 1
     assert json.loads((out / "p.json").read_text())["traceEvents"]
     assert os.listdir(out) == ["p.json"] and not os.listdir(tmp)
 
@@ -367,8 +366,7 @@ FILE_MOST = 60000
 
 @pytest.mark.parametrize("record, program, says", [
     ("perfetto={}/p.json", "matmul_tiled", "cannot write the trace to '.*p.json': File too large"),
-    ("api={}/a", "matmul_tiled 160", "cannot be recorded: File too large"),
-    ("instructions={}/i", "matmul_tiled", "cannot be recorded: .*: File too large")])
+    ("api={}/a", "matmul_tiled 160", "cannot be recorded: File too large")])
 def test_a_file_that_becomes_too_large_leaves_the_others(tmp_path, record, program, says):
     name, *words = program.split()
     heddle(f"build {TINY}")  # whose compilers have no limit
@@ -387,14 +385,3 @@ def test_run_that_is_ended_by_a_limit_marks_what_has_not_ended(measure):
     assert done.stats["partial"] == "limit"
     assert "partial" not in first and second["partial"] is True
     assert second["cycles"] > 50000 and second["components"]
-
-
-def test_sample_ends_with_its_run(folders):
-    out, tmp = folders
-    words = with_usual_code([HEDDLE, "sample", TINY, "--", PROGRAM, "spin"])
-    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env={**os.environ, "TMPDIR": str(tmp)})
-    process.stderr.readline()
-    status, said = end(process, signal.SIGTERM)
-    assert status != 0 and "ended with status 143" in said
-    assert not os.listdir(tmp)

@@ -349,16 +349,6 @@ def test_delays_of_ranks_change_no_byte(run, tmp_path):
     same_file(tmp_path / "one.csv", tmp_path / "three.csv")
 
 
-def test_recording_of_instructions_is_that_of_one_process(run, tmp_path):
-    text = f"{PLATFORM} --record instructions={tmp_path}"
-    run(f"{text}/one -- peers 64", "recorded in")
-    by_ranks(2, f"{text}/two -- peers 64", "recorded in")
-    names = sorted(os.listdir(tmp_path / "one"))
-    assert len(names) > 10 and names == sorted(os.listdir(tmp_path / "two"))
-    for name in names:
-        same_file(tmp_path / "one" / name, tmp_path / "two" / name)
-
-
 @pytest.mark.parametrize("kernel", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_trace_of_a_kernel_is_that_of_one_process(run, tmp_path, kernel):
     text = (f"{PLATFORM} --record perfetto={tmp_path}/NAME.trace --record-kernel {kernel}"

@@ -136,9 +136,10 @@ def test_statistics_say_what_ran(run, tmp_path):
 
 
 def test_reports_have_their_names(run, measure, heddle):
-    run(f"{TINY} --report ipc -- vectoradd", "there is cpi and limits", status=2)
+    run(f"{TINY} --report ipc -- vectoradd", "there is cpi, limits and trust", status=2)
     stats = measure(f"{TINY} -- vectoradd").stats_file
-    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits and series", status=2)
+    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits, series and trust",
+           status=2)
     heddle(f"stats {stats} {stats} --report limits", "is of one run", status=2)
 
 
@@ -246,3 +247,33 @@ def test_code_stays_in_the_instruction_caches_where_they_keep_it(measure):
     assert all(count > 0 for count in dropped)
     assert kept[0] == dropped[0] and sum(kept[1:]) == 0
     assert all(count > 0 for count in misses(keep, "bfs"))  # which copies before each launch
+
+
+def test_trust_tells_approximate_instructions_and_what_parameters_rest_on(measure, heddle):
+    done = measure(f"{TINY} --report trust -- nbody")
+    issued = done.stats["kernels"][0]["slot_cycles"]["issued"]
+    share = 100 * issued["valu_transcendental"] / sum(issued.values())
+    assert 1 < share < 50
+    assert f"{100 - share:.1f} % exact, {share:.1f} % approximate" in done.output
+    rows = json.loads(heddle("params platforms/tiny.heddle --json").stdout)
+    assert "0 of components that had no part" in done.output
+    for basis in {row["basis"] for row in rows if row["source"] != "slot"}:
+        count = sum(row.get("basis") == basis for row in rows if row["source"] != "slot")
+        assert re.search(rf"^ +{count} {basis} ", done.output, re.M), basis
+    assert heddle(f"stats {done.stats_file} --report trust").stdout in done.output
+    untimed = measure(f"{TINY} --mode functional -- nbody").stats_file
+    heddle(f"stats {untimed} --report trust", r"instructions  \d+ of launches without timing")
+
+
+def test_trust_leaves_out_components_that_had_no_part(measure):
+    done = measure("platforms/r9nano_x4.heddle --generic --report trust -- vectoradd")
+    assert re.search(r" that it depended on, [1-9]\d* of components", done.output), done.output
+
+
+def test_classes_of_approximate_instructions_are_those_of_the_models():
+    text = "".join((ROOT / f"components/protocols/{file}").read_text(encoding="utf-8")
+                   for file in ("work/work_cycles.h", "thread_block/warp_cycles.h"))
+    told = (ROOT / "python/heddle/trust.py").read_text(encoding="utf-8")
+    classes = re.findall(r'^    "(\w+)": "', told, re.M)
+    assert len(classes) == 4
+    assert all(f'"issued", "{name}"' in text for name in classes)

@@ -1,4 +1,4 @@
-"""Chosen kernels and their warm-up, `heddle experiment`, and `heddle sample`."""
+"""Chosen kernels and their warm-up, `heddle experiment`, and samples."""
 import csv
 import re
 
@@ -90,7 +90,7 @@ def test_memory_instructions_alone_meet_in_another_order(measure):
     assert reads["perfect"] > reads["full-memory"]
 
 
-RUN, EXPERIMENT, SAMPLE = (f"{command} {TINY}" for command in ("run", "experiment", "sample"))
+RUN, EXPERIMENT = (f"{command} {TINY}" for command in ("run", "experiment"))
 MISTAKES = [
     (f"{RUN} --kernels 0 -- dct8x8", 2, "'0' is no launch"),
     (f"{RUN} --kernels 1,3-2 -- dct8x8", 2, "'3-2' is no launch"),
@@ -107,23 +107,18 @@ MISTAKES = [
     (f"{RUN} --kernels 500 -- dct8x8", 8, "no launch is '500'\nheddle: there were 24"),
     (f"{RUN} --kernels 2-3,500,7- -- dct8x8", 0, "no launch is '500'\nheddle: there were 24"),
     (f"{RUN} --kernels auto --stats FOLDER/a.json -- processes nothing", 8, "has used HIP"),
-    (f"{RUN} --kernels auto --stats FOLDER/a.json -- copies", 8, "no kernel was launched"),
+    (f"{RUN} --kernels auto -- copies", 8, "no kernel was launched"),
     ("run tests/system/memtest.heddle --kernels 1", 2, "name one"),
     (f"{EXPERIMENT} --kernels 1 -o FOLDER/e", 2, "name a program"),
     (f"{EXPERIMENT} --kernels 99 -o FOLDER/e -- dct8x8", 1, "no launch is '99'"),
-    (f"{SAMPLE} -- dct8x8 63", 1, "ended with status"),
-    (f"{SAMPLE}", 2, "name a program"),
-    (f"{RUN} --kernels auto -- dct8x8", 2, "give '--stats FILE'"),
     (f"{RUN} --kernels auto --stats FOLDER/a.json --checkpoint FOLDER/d -- dct8x8", 2,
      "goes on for a whole run"),
-    (f"{SAMPLE} --warmup memory:2 -- dct8x8", 1, "functional or functional:N"),
     (f"{RUN} --kernels auto --warmup none --stats FOLDER/a.json -- dct8x8", 2,
      "functional or functional:N"),
-    (f"{SAMPLE} --interval 0 -- dct8x8", 1, "how far off the sum may be"),
-    (f"{RUN} --interval 2 -- dct8x8", 2, "chosen while they run"),
-    (f"{SAMPLE} --interval 2 --play sass=PROGRAM", 1, "no trace_player"),
+    (f"{RUN} --kernels auto --error 0 -- dct8x8", 2, "how far off the sum may be"),
+    (f"{RUN} --error 2 -- dct8x8", 2, "chosen while they run"),
+    (f"{RUN} --kernels auto --error 2 --play sass=PROGRAM", 7, "no trace_player"),
     (f"{EXPERIMENT} --kernels auto -o FOLDER/e -- dct8x8", 2, "chooses while a program runs"),
-    (f"{SAMPLE} -- copies", 1, "no kernel was launched"),
 ]
 
 
@@ -289,15 +284,14 @@ def test_launch_that_waits_for_one_that_is_not_simulated_is_named(run):
 
 
 @pytest.mark.parametrize("text, says", [
-    *only_full(("--full -- dct8x8 64 40",
-                ["240 launches in 6 groups, 18 simulated", "inside the interval"])),
+    *only_full(("-- dct8x8 64 40", ["240 launches in 6 groups, 18 simulated"])),
     ("--warmup functional:3 -- kmeans", ["predicted: [0-9]+ cycles"]),
     # The less that is enough, the fewer are simulated.
-    ("--interval 10% -- pipeline 3000 60", ["240 launches in 6 groups, 13 simulated"]),
-    ("--interval 0.1 -- pipeline 3000 60", ["240 launches in 6 groups, 16 simulated"])],
+    ("--error 10% -- pipeline 3000 60", ["240 launches in 6 groups, 13 simulated"]),
+    ("--error 0.1 -- pipeline 3000 60", ["240 launches in 6 groups, 16 simulated"])],
     ids=["dct8x8", "kmeans", "ten-per-cent", "tenth-per-cent"])
 def test_sample_predicts_with_an_interval(heddle, text, says):
-    heddle(f"sample {TINY} {text}", *says)
+    heddle(f"run {TINY} --kernels auto {text}", *says)
 
 
 # At most so many per cent of the launches are simulated.

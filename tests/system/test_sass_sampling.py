@@ -280,8 +280,7 @@ def test_list_in_which_every_launch_is_another_one_is_simulated(sass):
 
 
 def test_list_of_few_kernels_is_sampled(six):
-    heddle(f"sample {PLATFORM} --play sass={six} --full", "^6 launches, all simulated whole",
-           "inside the interval")
+    run(f"{PLATFORM} --kernels auto --play sass={six}", "^6 launches, all simulated whole")
 
 
 @pytest.mark.parametrize("options, status, says", [
@@ -310,7 +309,6 @@ def test_kernel_that_cannot_be_read_is_named_when_it_is_needed(sass, six):
     ("experiment {platform} --kernels 99 --play sass={six} -o {folder}", 1,
      "no launch is '99'"),
     ("experiment {platform} --kernels 1 -o {folder}", 2, "--play sass=LIST"),
-    ("sample {platform} --play sass={six} -- /bin/true", 2, "not both"),
-    ("sample {platform} --play sass={folder}/nowhere.g", 1, "cannot (be )?read|No such file")])
-def test_mistake_with_experiment_or_sample_is_named(sass, six, text, status, says):
+    ("experiment {platform} --kernels 1 --play sass={six} -o {folder} -- true", 2, "not both")])
+def test_mistake_with_experiment_is_named(sass, six, text, status, says):
     heddle(text.format(platform=PLATFORM, six=six, folder=sass.path), says, status=status)

@@ -92,6 +92,14 @@ def test_others_go_on(run, how, status, says, mode):
     assert passed == (1 if how == "die" else 2), done.output
 
 
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+def test_kernels_of_a_killed_program_end(run, mode):
+    script = f"{PROGRAMS}/endless & sleep 1.5; kill -9 $!; {MINE} 0 3 500"
+    done = run(f"{TINY} --mode {mode} --shared 1 -- /bin/sh -c '{script}'",
+               "^heddle: 2 processes have used GPUs, [01] of them ended while", NOTHING_LEFT)
+    assert "PASS neighbours" in done.stdout
+
+
 def test_an_opencl_program_shares_with_a_hip_program(run):
     program = BUILD / "tests/opencl/opencl_vector_add"
     if not program.exists():
@@ -195,3 +203,11 @@ def test_a_storm_of_processes_leaves_nothing(tmp_path):
         assert sum("PASS" in text for text in storm()) == 8
         assert look() == before
     assert re.search(NOTHING_LEFT, said[0], re.M), said
+
+
+def test_programs_that_join_a_machine_that_has_ended_are_told(tmp_path):
+    with served(tmp_path, "--stall-limit", "300000") as (folder, server, said):
+        call([HEDDLE, "join", folder, "--", PROGRAMS / "endless", "exit"])
+        call([HEDDLE, "join", folder, "--", MINE],
+             "the machine has ended: .*--stall-limit", status=1)
+    assert server.returncode == 5, said

@@ -12,6 +12,7 @@
 
 #include "access.h"
 #include "observe.h"
+#include "stuck.h"
 #include "touch.h"
 
 #include "components/amd/execute/decode_cache.h"
@@ -35,6 +36,7 @@ struct wave {
     uint32_t vgpr;              /* arena: uint32_t[stored][64] */
     uint32_t block;             /* profiles: bucket of the present basic block, */
     uint64_t expected;          /* which goes on there */
+    struct repeats repeats;
 };
 
 /* A work-group that has begun. */
@@ -103,7 +105,9 @@ struct run {
     uint64_t limit;         /* value of `instructions` at which the run ends, */
     const char *limited_by; /* and the option that says so */
     uint64_t patient_to;    /* the limit behind the end of the program; 0: none */
-    bool observed;          /* each instruction is counted or recorded */
+    bool observed;          /* each instruction is counted, recorded or watched */
+    struct repeats_watch watch;
+    uint32_t settled; /* the lap in which the launch repeated itself before it yielded; 0: none */
     struct touch_launch touch;
 };
 
@@ -118,6 +122,7 @@ static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static struct isa_workspace workspace;
 static uint32_t launches;
+static uint32_t yields;   /* turns of launches since one of them ended or began */
 static uint64_t patience; /* instructions of a resident work-group; 0: the program goes on */
 static struct wave_sync syncs[GPU_SET_MOST];
 static uint32_t counted[DECODE_ENTRIES],
@@ -371,7 +376,7 @@ static __attribute__((noinline)) void profile_count(struct run *r, struct wave *
     p->blocks[w->block]++;
 }
 
-/* An instruction of a launch that is profiled or recorded. */
+/* An instruction of a launch that is profiled, recorded or watched. */
 static __attribute__((noinline)) void observe(struct run *r, const struct group *g, struct wave *w,
                                               struct isa_context *context,
                                               const struct isa_inst *inst)
@@ -381,6 +386,8 @@ static __attribute__((noinline)) void observe(struct run *r, const struct group 
     if (execution_observer)
         observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
                      &w->scalars, inst);
+    if (r->watch.on)
+        stuck_step(&view, context, &w->scalars, inst, &w->repeats);
 }
 
 /* At a branch behind the end of the slice: true if the wavefront only gives way. */
@@ -432,8 +439,12 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
     view.unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
+    if (r->watch.on)
+        stuck_begin_turn(&context);
     bool done = wave_steps(r, g, w, &context);
     isa_workspace_end(&workspace);
+    if (r->watch.on)
+        stuck_end_turn(&view, &context);
     return done;
 }
 
@@ -513,6 +524,7 @@ static void group_start(struct run *r, uint32_t slot)
                         i);
         g->wave[i].state = WAVE_RUNS;
         g->wave[i].expected = 0;
+        g->wave[i].repeats = (struct repeats){0};
         if (execution_observer)
             observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
                           &(struct observed_wavefront){.gpu = r->launch->gpu,
@@ -542,7 +554,7 @@ static void set_limit(struct run *r)
     const struct functional_launch *launch = r->launch;
     uint64_t most = launch->most_instructions;
     r->limit = !most ? UINT64_MAX : most > launch->before ? most - launch->before : 1;
-    r->limited_by = "--max-cycles";
+    r->limited_by = "--max-instructions";
     if (!patience)
         r->patient_to = 0;
     else if (!r->patient_to)
@@ -571,6 +583,7 @@ static bool run_round(struct run *r)
             if (r->launch->attend) {
                 r->launch->attend(r->launch->gpu);
                 set_limit(r);
+                host_view_refresh(&view, r->launch->program, r->launch->pages, r->launch->pid);
             }
             continue;
         }
@@ -681,7 +694,7 @@ static bool all_wait(struct run *r)
     if (w == g->wave + g->waves)
         bug("functional: work-group (%u,%u,%u) neither runs nor waits", g->id[0], g->id[1],
             g->id[2]);
-    if (r->launch->may_yield) {
+    if (r->launch->others) {
         r->result.end = FUNCTIONAL_YIELDED;
         return true;
     }
@@ -690,10 +703,98 @@ static bool all_wait(struct run *r)
     return true;
 }
 
+static void set_watch(struct run *r)
+{
+    if (!r->launch->others)
+        repeats_round(&r->watch, r->still);
+    r->observed = r->launch->profile || execution_observer || r->watch.on;
+}
+
+/* Launches that wait in turns are watched together, now and then. */
+static void begin_watch(struct run *r)
+{
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
+        waiting += used[i];
+    r->watch.on =
+        r->launch->others == FUNCTIONAL_YIELDED_LAUNCHES && repeats_turn(yields, 3 * waiting);
+    if (!r->watch.on)
+        repeats_change();
+    set_watch(r);
+}
+
+/* Has each wavefront that could go on come back to a state of its own while nothing changed? */
+static bool all_repeat(struct run *r)
+{
+    bool all = true, any = false;
+    for (uint32_t i = 0; i < r->live; i++) {
+        struct group *g = group_at(live_groups[r->first + i]);
+        for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
+            any |= w->state == WAVE_RUNS;
+            if (w->state == WAVE_RUNS)
+                all &= repeats_state(
+                    &w->repeats, stuck_state(&w->scalars, arena_at(uint32_t, w->vgpr), r->stored));
+        }
+    }
+    return all && any;
+}
+
+/* Ends the run at the wavefront that tells most, and counts what the others do. */
+static void deadlock(struct run *r)
+{
+    struct group *at = NULL;
+    struct wave *told = NULL;
+    uint32_t states[WAVE_ENDED + 1] = {0};
+    char waits[WORK_FAULT_WHAT - 128], what[WORK_FAULT_WHAT];
+    for (uint32_t i = 0; i < r->live; i++) {
+        struct group *g = group_at(live_groups[r->first + i]);
+        for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
+            states[w->state]++;
+            if (w->state == WAVE_RUNS && (!told || w->repeats.access > told->repeats.access))
+                at = g, told = w;
+        }
+    }
+    stuck_text(r->launch->program, &told->repeats, waits, sizeof waits);
+    snprintf(what, sizeof what,
+             "deadlock: %s, and no wavefront changes anything any more: %" PRIu32
+             " repeat themselves, %" PRIu32 " wait at barriers, %" PRIu64
+             " work-groups have no room",
+             waits, states[WAVE_RUNS], states[WAVE_AT_BARRIER] + states[WAVE_AT_SYNC], r->left);
+    uint64_t pc = told->repeats.access ? told->repeats.pc : told->scalars.pc;
+    const struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+    view.refused = false;
+    fault(r, at, told, s->address == pc ? s->ready.inst : NULL, pc, WORK_NO_LANE, what);
+    r->result.end = FUNCTIONAL_DEADLOCK;
+}
+
+/* After a round: is that what the launch does for ever? */
+static bool is_stuck(struct run *r)
+{
+    const struct functional_launch *launch = r->launch;
+    if (!r->watch.on || (r->left && r->free) || !r->live || !all_repeat(r))
+        return false;
+    r->settled = repeats_lap();
+    return !launch->others && launch->is_alone && launch->is_alone();
+}
+
+/* The end of a turn in which the launch only waited. */
+static enum functional_end yield(struct run *r)
+{
+    bool all = r->watch.on;
+    yields++;
+    for (uint32_t i = 0; all && i < FUNCTIONAL_LAUNCHES; i++)
+        all = &runs[i] == r || !used[i] || runs[i].settled == repeats_lap();
+    if (!all || r->settled != repeats_lap() || !r->launch->is_alone || !r->launch->is_alone())
+        return FUNCTIONAL_YIELDED;
+    deadlock(r);
+    return FUNCTIONAL_DEADLOCK;
+}
+
 static void run_on(struct run *r)
 {
     counted_count = 0;
     note_progress(r);
+    begin_watch(r);
     touch_turn(&r->touch);
     while (r->left || r->live) {
         uint64_t before = r->instructions;
@@ -706,12 +807,18 @@ static void run_on(struct run *r)
             r->result.end = FUNCTIONAL_INTERRUPTED;
             break;
         }
-        if (r->launch->may_yield && is_out_of_patience(r)) {
-            r->result.end = FUNCTIONAL_YIELDED;
+        if (is_stuck(r)) {
+            deadlock(r);
+            break;
+        }
+        set_watch(r);
+        if (r->launch->others && is_out_of_patience(r)) {
+            r->result.end = yield(r);
             break;
         }
     }
     used[r - runs] = r->result.end == FUNCTIONAL_YIELDED;
+    yields = used[r - runs] ? yields : 0;
     touch_pause(&r->touch);
     r->result.instructions = r->instructions;
     for (uint32_t i = 0; i < counted_count; i++)
@@ -754,14 +861,14 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     *result = r->result;
 }
 
-void functional_resume(uint32_t number, uint64_t before, bool may_yield,
+void functional_resume(uint32_t number, uint64_t before, enum functional_others others,
                        struct functional_result *result)
 {
     struct run *r = &runs[number];
     if (!used[number])
         bug("functional: launch %u has not yielded", number);
     r->asked.before = before - r->instructions;
-    r->asked.may_yield = may_yield;
+    r->asked.others = others;
     r->result.end = FUNCTIONAL_DONE;
     take_turn(r);
     run_on(r);

@@ -14,7 +14,8 @@
  * device, so programs that wait for what other resident work-groups do make progress as on
  * hardware. Where the launch may yield, and all of them have waited for FUNCTIONAL_PATIENCE turns,
  * it comes back unfinished, so that other kernels go on for which it may wait. Nothing depends on
- * the host: the same program gives the same bytes.
+ * the host: the same program gives the same bytes. A launch in which every wavefront that could go
+ * on only repeats itself ends as a deadlock, unless others may still change what it waits for.
  *
  * Wavefronts that call the host (printf, assert) wait for its answer like others that wait: the
  * caller may name a function that answers (functional_launch.attend).
@@ -31,15 +32,20 @@
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
+#include "components/protocols/page_table/repeats.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/sampling/warmup.h"
 
 enum {
     FUNCTIONAL_SLICE = 1 << 12,
-    FUNCTIONAL_PATIENCE = 8, /* turns of a work-group */
-    FUNCTIONAL_LAUNCHES = 64 /* that have begun and not ended */
+    FUNCTIONAL_PATIENCE = REPEATS_PATIENCE, /* turns of a work-group */
+    FUNCTIONAL_LAUNCHES = 64                /* that have begun and not ended */
 };
+
+/* What can be done beside a launch. Unless it is nothing, the launch may come back as
+ * FUNCTIONAL_YIELDED. */
+enum functional_others { FUNCTIONAL_NOTHING, FUNCTIONAL_YIELDED_LAUNCHES, FUNCTIONAL_ANYTHING };
 
 struct functional_launch {
     const struct program_table *program;
@@ -57,9 +63,10 @@ struct functional_launch {
     const struct aql_descriptor *descriptor;
     uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
     uint64_t before;            /* wavefront instructions of the run before this launch */
-    bool touches;   /* caches and TLBs see the accesses (components/sampling/warmup.h) */
-    bool profile;   /* result->profile is filled, too */
-    bool may_yield; /* it may come back as FUNCTIONAL_YIELDED */
+    bool touches; /* caches and TLBs see the accesses (components/sampling/warmup.h) */
+    bool profile; /* result->profile is filled, too */
+    enum functional_others others;
+    bool (*is_alone)(void);       /* no thread of the program can change memory; NULL: one may */
     void (*attend)(uint32_t gpu); /* whenever a work-group gives way: its wavefronts may wait for
                                      the host; or NULL */
     uint64_t *executed;           /* [SAMPLER_VECTOR]: how often which instructions,
@@ -85,6 +92,7 @@ enum functional_end {
     FUNCTIONAL_DONE,
     FUNCTIONAL_FAULT,
     FUNCTIONAL_LIMIT,
+    FUNCTIONAL_DEADLOCK,    /* no wavefront can go on, or change what others wait for */
     FUNCTIONAL_INTERRUPTED, /* engine_interrupt() */
     FUNCTIONAL_YIELDED      /* it only waits; functional_resume() goes on with it */
 };
@@ -116,7 +124,7 @@ void functional_expect_end(uint64_t each);
 
 /* Goes on with a launch that has yielded, result->number. `before` is what the run has executed,
  * this launch included; what the result says is of the whole launch. */
-void functional_resume(uint32_t number, uint64_t before, bool may_yield,
+void functional_resume(uint32_t number, uint64_t before, enum functional_others others,
                        struct functional_result *result);
 
 #endif

@@ -26,11 +26,10 @@ void observe_end(uint32_t wave)
 
 /* Working out the addresses of a load clears the registers of lanes out of a buffer's range, which
  * may be those of the addresses; so they are put back. */
-static void observe_vector(uint32_t wave, struct isa_context *context,
-                           const struct isa_wave *scalars, const struct isa_inst *inst)
+bool observe_addresses(struct isa_context *context, const struct isa_wave *scalars,
+                       const struct isa_inst *inst, struct isa_memory *access)
 {
     uint32_t kept[4 * ISA_LANES];
-    struct isa_memory access;
     uint32_t *to = NULL;
     size_t count = 0;
     if (inst->dst >= ISA_VGPR && inst->dst < ISA_VGPR + context->vgpr_count) {
@@ -39,21 +38,23 @@ static void observe_vector(uint32_t wave, struct isa_context *context,
         to = context->vgpr + (size_t)(inst->dst - ISA_VGPR) * ISA_LANES;
         memcpy(kept, to, count * sizeof *to);
     }
-    bool ok = isa_memory_addresses(context, scalars, inst, &access) == ISA_OK;
+    bool ok = isa_memory_addresses(context, scalars, inst, access) == ISA_OK;
     if (to)
         memcpy(to, kept, count * sizeof *to);
-    if (ok)
-        work_record_vector(unit(), wave, scalars, inst, context, &access);
+    return ok;
 }
 
 void observe_step(uint32_t wave, struct isa_context *context, const struct isa_wave *scalars,
                   const struct isa_inst *inst)
 {
-    struct isa_scalar access;
-    if (inst->unit == ISA_UNIT_VMEM)
-        observe_vector(wave, context, scalars, inst);
-    else if (inst->unit != ISA_UNIT_SMEM)
+    struct isa_scalar scalar;
+    struct isa_memory vector;
+    if (inst->unit == ISA_UNIT_VMEM) {
+        if (observe_addresses(context, scalars, inst, &vector))
+            work_record_vector(unit(), wave, scalars, inst, context, &vector);
+    } else if (inst->unit != ISA_UNIT_SMEM) {
         work_record_plain(unit(), wave, scalars, inst, context);
-    else if (isa_scalar_address(context, scalars, inst, &access) == ISA_OK)
-        work_record_scalar(unit(), wave, scalars, inst, context, &access);
+    } else if (isa_scalar_address(context, scalars, inst, &scalar) == ISA_OK) {
+        work_record_scalar(unit(), wave, scalars, inst, context, &scalar);
+    }
 }

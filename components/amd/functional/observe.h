@@ -13,4 +13,8 @@ void observe_step(uint32_t wave, struct isa_context *context, const struct isa_w
                   const struct isa_inst *inst);
 void observe_end(uint32_t wave);
 
+/* Works out a vector instruction's accesses before it is executed; registers stay as they are. */
+bool observe_addresses(struct isa_context *context, const struct isa_wave *scalars,
+                       const struct isa_inst *inst, struct isa_memory *access);
+
 #endif

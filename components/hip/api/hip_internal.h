@@ -276,8 +276,6 @@ hipError_t hip_load_module(const void *bytes, size_t size, int device, const cha
 hipError_t hip_unload_module(struct hip_module *module);
 /* Puts a module that is loaded to the others. */
 void hip_add_module(struct hip_module *module);
-/* A symbol as people read it, in a memory of its own. */
-char *hip_readable_name(const char *symbol);
 /* Device address and size of a module's variable, or hipErrorNotFound. */
 hipError_t hip_find_variable(const struct hip_module *module, const char *name, uint64_t *address,
                              uint64_t *size);

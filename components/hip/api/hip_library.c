@@ -310,6 +310,7 @@ enum { CUDA_ERROR_ILLEGAL_INSTRUCTION = 715, CUDA_ERROR_MISALIGNED_ADDRESS = 716
 static hipError_t fault_error(void)
 {
     static const int errors[] = {
+        [DRIVER_PTX_NO_FAULT] = hipErrorLaunchFailure, /* the machine is at fault */
         [DRIVER_PTX_ADDRESS] = hipErrorIllegalAddress,
         [DRIVER_PTX_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
         [DRIVER_PTX_TRAP] = hipErrorLaunchFailure,
@@ -317,9 +318,7 @@ static hipError_t fault_error(void)
         [DRIVER_PTX_STACK] = hipErrorIllegalAddress,
         [DRIVER_PTX_INSTRUCTION] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
     };
-    const enum driver_ptx_fault fault =
-        hip.executes_ptx ? hip.api->ptx_fault() : DRIVER_PTX_NO_FAULT;
-    return fault == DRIVER_PTX_NO_FAULT ? hipErrorIllegalAddress : (hipError_t)errors[fault];
+    return hip.executes_ptx ? (hipError_t)errors[hip.api->ptx_fault()] : hipErrorIllegalAddress;
 }
 
 hipError_t hip_status(enum driver_status status)

@@ -68,6 +68,9 @@ struct timespec hip_turns_later(const struct timespec *span);
 bool hip_turns_is_ordered(void);
 /* With the lock: has the process no thread that is not counted? */
 bool hip_turns_order_all(void);
+/* While the engine runs for the calling thread: is there no other thread of the process, except
+ * `helpers` of ours, or a counted one that only waits for HIP or for another of them? */
+bool hip_turns_all_wait(unsigned helpers);
 /* The system's number of the calling thread; and whether the thread of that number is counted. */
 int hip_turns_task(void);
 bool hip_turns_is_counted(int task);

@@ -133,10 +133,33 @@ bool hip_turns_is_counted(int task)
     return thread != NULL;
 }
 
-bool hip_turns_order_all(void)
+static uint64_t count_threads(void)
 {
     struct stat folder; /* it has a link for each thread, and two more */
-    uint64_t others = stat("/proc/self/task", &folder) == 0 ? folder.st_nlink - 2 : UINT64_MAX;
+    return stat("/proc/self/task", &folder) == 0 ? folder.st_nlink - 2 : UINT64_MAX;
+}
+
+bool hip_turns_all_wait(unsigned helpers)
+{
+    uint64_t others = count_threads() - helpers;
+    bool counted = false;
+    if (!hip_turns_on)
+        return others == 1;
+    if (pthread_mutex_trylock(&hip_turns.lock) != 0)
+        return false;
+    for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
+        bool waits =
+            t->state == HIP_TURNS_IN_HIP || (t->state == HIP_TURNS_PARKED && !t->has_deadline);
+        counted |= t->counted && t == hip_turns_self;
+        others -= t->counted && (waits || t == hip_turns_self);
+    }
+    pthread_mutex_unlock(&hip_turns.lock);
+    return others == !counted;
+}
+
+bool hip_turns_order_all(void)
+{
+    uint64_t others = count_threads();
     for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created)
         others -= t->counted && t->state != HIP_TURNS_ENDED;
     return others == 0;

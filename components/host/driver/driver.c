@@ -72,7 +72,7 @@ static void driver_init(struct driver *d)
     bool is_driven = !driver_calls_count(d) || driver_host_is_connected(d);
     if (is_driven && !option_text("play sass")) {
         platform_register_driver(driver_api_table());
-        record_init(d);
+        record_init();
         checks_open(engine_base.platform->instance_count, driver_page_table(d));
         journal_open(d);
     }

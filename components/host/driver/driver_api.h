@@ -33,7 +33,7 @@ enum driver_status {
     /* The simulation was ended; the report was printed. The device is lost. */
     DRIVER_DEADLOCK,
     DRIVER_STALL,
-    DRIVER_LIMIT /* --max-cycles */
+    DRIVER_LIMIT /* --max-cycles, --max-instructions */
 };
 
 struct driver_device_info {
@@ -417,6 +417,9 @@ struct driver_api {
     /* Sets the function that is called, in any thread of the simulation, when a kernel waits that
      * is executed without timing. NULL: none. */
     void (*set_attendant)(void (*attend)(const struct driver_attention *now));
+    /* Sets the function that says, while the engine runs, whether no thread of the program can go
+     * on before it comes back. NULL: that is not known. */
+    void (*set_alone)(bool (*is_alone)(void));
 
     const char *(*error_text)(void); /* of the last failure in this thread */
     /* The program has ended and sets nothing any more, so a kernel that waits for it waits for
@@ -460,6 +463,9 @@ struct driver_api {
      * simulation. take_fault(): the first such fault of the process, told once. */
     enum driver_status (*contain)(uint32_t device);
     bool (*take_fault)(uint32_t device, struct driver_fault *fault);
+    /* Such a process was killed: its kernels reach no memory any more, so their wavefronts end at
+     * their next access. Also for attendants. */
+    enum driver_status (*abandon)(uint32_t device);
     /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
      * GPU. False: it has not, or not by an access. */
     bool (*fault_address)(uint64_t *address, uint32_t *gpu);

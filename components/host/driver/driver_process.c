@@ -22,6 +22,18 @@ static bool driver_is_paused(void)
     return __atomic_load_n(&the_process.paused, __ATOMIC_RELAXED);
 }
 
+static bool driver_is_alone(void)
+{
+    static bool told;
+    bool alone = the_process.is_alone && the_process.is_alone();
+    if (!alone && !told)
+        fprintf(stderr, "heddle: warning: all wavefronts of a launch only repeat themselves, so it "
+                        "ends only if another thread of the program changes memory "
+                        "(--max-instructions ends such a run)\n");
+    told = told || !alone;
+    return alone;
+}
+
 static bool driver_is_nudged(void)
 {
     return the_process.steps && __atomic_load_n(&the_process.nudged, __ATOMIC_RELAXED);

@@ -27,12 +27,13 @@ struct driver_process {
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
     bool in_tick;            /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* of the launch by which it failed */
-    bool functional_limit;   /* functional mode: a launch was ended by --max-cycles */
-    bool ends;               /* atomic; the program has ended, */
-    uint64_t patience;       /* and then not 0: cycles */
-    uint64_t patient_to;     /* the cycle by which a command or a work-group is to end, */
-    uint64_t had_ended;      /* and how many of them have */
-    void (*attend)(const struct driver_attention *now);            /* or NULL */
+    enum driver_status functional; /* functional mode: how a launch has ended the run */
+    bool ends;                     /* atomic; the program has ended, */
+    uint64_t patience;             /* and then not 0: cycles */
+    uint64_t patient_to;           /* the cycle by which a command or a work-group is to end, */
+    uint64_t had_ended;            /* and how many of them have */
+    void (*attend)(const struct driver_attention *now); /* or NULL */
+    bool (*is_alone)(void); /* no thread of the program can go on; NULL: not known */
     void (*print)(uint32_t device, const char *text, size_t size); /* what kernels print; or NULL */
     uint32_t printing;                                             /* the device that it is told */
     const struct driver_programs *programs; /* NULL: the program is in this process */
@@ -40,14 +41,15 @@ struct driver_process {
     struct code_lack *code_lacks;           /* kernels that must not be launched */
     struct code_extent *code_extents;       /* where the instructions of registered kernels lie */
     struct code_copy *code_copies;          /* see driver_code_copies.c */
-    uint64_t *record_numbers; /* what a ticket's command is called in a recording; 0: nothing */
-    uint64_t record_room;
-    struct driver_journal journal; /* for a state that is to be written, or was restored */
+    struct driver_journal journal;          /* for a state that is to be written, or was restored */
 };
 
 static struct driver_process *driver_process(void);
 static bool driver_is_paused(void);
 static bool driver_is_nudged(void);
+/* Can nothing but the launch that is executed change memory, as no thread of the program can go on?
+ * Where one may, that is said once. */
+static bool driver_is_alone(void);
 
 /* Remembers, for this thread, why a call failed; returns the status. */
 __attribute__((format(printf, 2, 3))) static enum driver_status

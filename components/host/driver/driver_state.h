@@ -83,6 +83,26 @@ struct driver_piece {
     bool written; /* to the device's memory */
 };
 
+/* Packets and arguments of a GPU's launches: those of the program with all its contexts, or of a
+ * process that others share the GPU with (contain()), which others' kernels do not reach. */
+struct driver_ring {
+    uint32_t pid;     /* of the process; 0: of none any more */
+    uint32_t next;    /* arena: the ring of the next such process */
+    uint64_t address; /* virtual; 0: not allocated yet */
+    uint32_t bytes;
+    uint64_t head; /* position of the next byte to hand out */
+    uint64_t head_round;
+    uint32_t mirror;                   /* arena: what launches want written there */
+    uint32_t pieces;                   /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
+    uint32_t first_piece, pieces_held; /* numbers count on, places in the table are remainders */
+    uint32_t late_pieces;
+    struct driver_late_piece {
+        uint32_t number, offset, bytes;
+    } late_piece[DRIVER_LATE_PIECES];
+    struct driver_piece last_piece; /* the one taken last, held or not; bytes 0: none */
+    uint32_t last_piece_queue;
+};
+
 struct driver_scratch {
     uint64_t address;
     uint64_t bytes; /* 0: no pool */
@@ -110,20 +130,8 @@ struct driver_device {
     bool line_shared; /* kernels may have cached a line that a copy changed beside them: the same */
     uint32_t flushing; /* flushes that are not answered */
     uint32_t kernels_running;
-    uint32_t launches;     /* functional mode: number of the next dispatch */
-    uint64_t ring_address; /* virtual; 0: not allocated yet */
-    uint32_t ring_bytes;
-    uint64_t ring_head; /* position of the next byte to hand out */
-    uint64_t ring_head_round;
-    uint32_t ring_mirror;              /* arena: what launches want written there */
-    uint32_t pieces;                   /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
-    uint32_t first_piece, pieces_held; /* numbers count on, places in the table are remainders */
-    uint32_t late_pieces;
-    struct driver_late_piece {
-        uint32_t number, offset, bytes;
-    } late_piece[DRIVER_LATE_PIECES];
-    struct driver_piece last_piece; /* the one taken last, held or not; bytes 0: none */
-    uint32_t last_piece_queue;
+    uint32_t launches; /* functional mode: number of the next dispatch */
+    struct driver_ring ring;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
     struct sm_shape sm;
     uint64_t heap_bytes; /* of kernels that allocate; 0: nothing was said */

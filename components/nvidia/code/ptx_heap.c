@@ -48,6 +48,11 @@ bool ptx_heap_has(uint32_t gpu, uint32_t pid)
     return heap_find(gpu, pid) != NULL;
 }
 
+bool ptx_heap_exists(void)
+{
+    return heaps;
+}
+
 void ptx_heap_drop(uint32_t pid)
 {
     for (struct ptx_heap **link = &heaps; *link;) {

@@ -252,8 +252,11 @@ static bool finish_control(struct sector_cache *c)
         return false;
     }
     if (c->job == SECTOR_JOB_CARVE && m->carve.shared > sector_cache_params(c)->size) {
-        engine_fail(&c->io.base, "carve: %u bytes of shared memory are more than the cache has",
-                    m->carve.shared);
+        engine_fail(&c->io.base,
+                    "a kernel's blocks have %u bytes of shared memory, and the L1 in which it lies "
+                    "has %lld: there is too much for blocks (parameter 'shared' of the "
+                    "trace_player), or too small an L1 (parameter 'size')",
+                    m->carve.shared, (long long)sector_cache_params(c)->size);
         return false;
     }
     if (c->job != SECTOR_JOB_FLUSH || m->flush.invalidate)

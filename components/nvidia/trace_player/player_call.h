@@ -37,6 +37,7 @@ struct player_call {
     bool is_checked;      /* --check races looks at it, too */
     struct trace_player *player;
     struct player_kernel *kernel;
+    bool runs;   /* it is under way */
     void *block; /* memory of the block that is executed */
     bool more;   /* it is not over */
     /* Static instructions: those in the kernel's table, and those by which lanes end. */
@@ -48,6 +49,11 @@ struct player_call {
     struct itrace_inst *insts; /* by number in the module, of a recording */
     struct player_call *next;
 };
+
+/* ---- player_execute.c ---- */
+
+/* Is no launch under way? What is executed of it lies in no state. */
+static bool execute_is_over(void);
 
 /* ---- player_observe.c ---- */
 

@@ -188,6 +188,7 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                             * PTX_INSTRUCTION_BYTES);
     free(c->block);
     c->block = NULL;
+    c->runs = true;
     return true;
 }
 
@@ -197,6 +198,15 @@ static void execute_end(struct trace_player *p, struct player_kernel *k)
     ptx_call_end(&c->call);
     cuda_trace_end(c->trace);
     c->trace = NULL;
+    c->runs = false;
+}
+
+static bool execute_is_over(void)
+{
+    for (const struct player_call *c = player_calls; c; c = c->next)
+        if (c->runs)
+            return false;
+    return !ptx_heap_exists();
 }
 
 static void execute_fail(const struct trace_player *p, const struct warp_fault *fault)

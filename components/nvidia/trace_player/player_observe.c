@@ -51,7 +51,7 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
     if (operands.destination != WARP_NO_REGISTER)
         to.destinations[to.destination_count++] = operands.destination;
     for (unsigned i = 0; i < WARP_SOURCES; i++)
-        if (operands.source[i] != WARP_NO_REGISTER && to.source_count < ITRACE_NVIDIA_SOURCES)
+        if (operands.source[i] != WARP_NO_REGISTER && to.source_count < ITRACE_MAX_SOURCES)
             to.sources[to.source_count++] = operands.source[i];
     if (ptx_name_is_barrier(to.name) || strncmp(to.name, "cp.async.wait_group", 19) == 0)
         execute_immediates(from, &to);

@@ -117,12 +117,8 @@ static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plai
     f->command = command;
     f->events = 0;
     f->span = NULL;
-    bool opened = itrace_open(&f->trace, trace_files.list.commands[command].path, &options);
-    if (opened && !itrace_header_is_amd(&f->trace.header))
+    if (itrace_open(&f->trace, trace_files.list.commands[command].path, &options))
         return &f->trace;
-    if (opened)
-        trace_files_report(NULL, true, f->trace.path, 0,
-                           "the trace of an AMD program: a platform with compute units plays it");
     trace_file_close(f);
     return NULL;
 }

@@ -9,6 +9,7 @@
 #include "components/nvidia/code/ptx_services.h"
 #include "components/statistics/run_progress.h"
 #include "runtime/observe/hang.h"
+#include "runtime/state/checkpoint.h"
 #include "trace_player_state.h"
 #include "runtime/observe/timeline.h"
 
@@ -33,6 +34,7 @@ static void trace_player_init(struct trace_player *p)
     const struct trace_player_params *params = trace_player_params(p);
     uint32_t sms = trace_player_work_count(p);
     ptx_offer(&ptx_code_services);
+    checkpoint_wait_for(execute_is_over);
     if (first_player(p) == p->io.base.leaf) {
         trace_files_close();
         touch_close();

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "components/nvidia/ptx/ptx.h"
+#include "components/protocols/page_table/repeats.h"
 
 struct host_view;
 struct warp_code;
@@ -122,6 +123,7 @@ struct warp_launch {
     void (*release)(void *context, uint64_t address);             /* free() */
     void (*observe)(void *context, const struct warp_step *step); /* or NULL */
     void *context;                                                /* of the functions above */
+    bool watched;          /* by warp_grid_run(), as it may wait for ever */
     uint64_t instructions; /* warp instructions executed so far; set it to 0 at first */
 };
 
@@ -133,6 +135,7 @@ enum warp_end {
     WARP_WAITS, /* every warp left spins, sleeps, or the budget is used */
     WARP_CLOCK, /* every warp left waits for warp_block_go_on(), or for those that do */
     WARP_FAULT,
+    WARP_DEADLOCK,   /* warp_grid_run(): every warp only repeats itself */
     WARP_INTERRUPTED /* warp_grid_run(): `stop` said so, or the limit is reached */
 };
 
@@ -186,10 +189,12 @@ struct warp_grid {
     uint64_t first, count;       /* blocks; count 0: all from `first` on */
     uint64_t limit;              /* warp instructions; 0: none */
     bool (*stop)(void *context); /* asked now and then; or NULL */
+    bool (*is_alone)(void);      /* nothing else can change memory; NULL: it may */
 };
 
-/* Runs the grid in order. Blocks that wait keep their place while others begin, as many as are
- * resident. Takes and frees host memory for blocks. */
+/* Runs the grid in order. `fault` is filled with WARP_FAULT and WARP_DEADLOCK. Blocks that wait
+ * keep their place while others begin, as many as are resident. Takes and frees host memory for
+ * blocks. */
 enum warp_end warp_grid_run(struct warp_grid *grid, struct warp_fault *fault);
 
 /* Device address of an instruction, and back; PTX_NONE: outside. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "warp_schedule.h"
+#include "warp_stuck.h"
 
 enum {
     SLICE = 1 << 14, /* operations of a warp in its turn */
@@ -140,6 +141,10 @@ static void run_controlled(struct warp_machine *m, const struct warp_op *op, uin
 
 static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
+    if (m->launch->watched)
+        warp_stuck_step(m, op, mask);
+    if (!m->launch->observe)
+        return;
     const struct warp_step step = {.block = (uint32_t)m->block->number,
                                    .warp = m->number,
                                    .instruction = op->instruction,
@@ -165,7 +170,7 @@ static inline void execute(struct warp_machine *m, const struct warp_op *op, uin
 static enum turn run_warp(struct warp_machine *m, uint64_t *left)
 {
     const struct warp_op *ops = m->code->ops;
-    const bool observed = m->launch->observe != NULL;
+    const bool observed = m->launch->observe || m->launch->watched;
     uint64_t limit = *left;
     enum turn end = TURN_USED;
     m->counted = 0;
@@ -218,7 +223,7 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
     return end;
 }
 
-static void machine_init(struct warp_machine *m, struct warp_launch *l, struct warp_block *b)
+void warp_machine_init(struct warp_machine *m, struct warp_launch *l, struct warp_block *b)
 {
     memset(m, 0, offsetof(struct warp_machine, address));
     m->launch = l;
@@ -228,7 +233,7 @@ static void machine_init(struct warp_machine *m, struct warp_launch *l, struct w
     m->shared = (char *)b + b->at_shared;
 }
 
-static void machine_warp(struct warp_machine *m, uint32_t number)
+void warp_machine_warp(struct warp_machine *m, uint32_t number)
 {
     struct warp_block *b = m->block;
     m->number = number;
@@ -240,7 +245,7 @@ static void machine_warp(struct warp_machine *m, uint32_t number)
     m->local = (char *)b + b->at_local + (size_t)number * WARP_LANES * b->local;
 }
 
-static void describe(struct warp_machine *m, struct warp_fault *fault)
+void warp_describe(struct warp_machine *m, struct warp_fault *fault)
 {
     const struct ptx_module *module = m->code->module;
     const uint32_t *block = m->launch->block;
@@ -272,14 +277,14 @@ static void describe_deadlock(struct warp_machine *m, struct warp_fault *fault)
     uint32_t number = 0;
     while (!w[number].count)
         number++;
-    machine_warp(m, number);
+    warp_machine_warp(m, number);
     m->split = &m->warp->split[0];
     m->fault_op = m->code->ops + m->split->pc - (m->split->state == WARP_AT_BARRIER);
     warp_fault_at(m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(m->split->mask), 0,
                   m->split->state == WARP_AT_BARRIER
                       ? "waits for ever: other threads of the block wait elsewhere"
                       : "waits for ever: other lanes of its mask wait elsewhere");
-    describe(m, fault);
+    warp_describe(m, fault);
 }
 
 enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64_t budget,
@@ -290,16 +295,16 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
     uint32_t waiting = 0, turns = 0, idle = 0;
     enum warp_end end = WARP_WAITS;
     uint32_t control_before = __builtin_ia32_stmxcsr();
-    machine_init(&m, l, b);
+    warp_machine_init(&m, l, b);
     __builtin_ia32_ldmxcsr(DEFAULT_CONTROL);
     while (left && turns < b->warps * PATIENCE && idle < b->warps * 2) {
-        machine_warp(&m, b->next);
+        warp_machine_warp(&m, b->next);
         uint64_t slice = left < SLICE ? left : SLICE, before = slice;
         enum turn turn = run_warp(&m, &slice);
         l->instructions += before - slice;
         left -= before - slice;
         if (turn == TURN_FAULT) {
-            describe(&m, fault);
+            warp_describe(&m, fault);
             end = WARP_FAULT;
             break;
         }

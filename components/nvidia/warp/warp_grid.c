@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "warp_code.h"
+#include "warp_stuck.h"
 
 #include "runtime/engine/bug.h"
 
@@ -67,6 +68,27 @@ static void end_block(struct warp_launch *l, struct live *live, uint32_t i)
         live->block[i] = live->block[i + 1];
 }
 
+/* After a round in which no block began or ended, `still` of them by now: is that what the launch
+ * does for ever? All blocks that could go on are looked at. */
+static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
+                     struct repeats_watch *watch, uint64_t still)
+{
+    bool all = watch->on && !more;
+    for (uint32_t i = 0; watch->on && i < live->count; i++)
+        all &= warp_stuck_block(&g->launch, live->block[i]);
+    repeats_round(watch, still);
+    g->launch.watched = watch->on;
+    return all && g->is_alone && g->is_alone();
+}
+
+static bool describe(struct warp_grid *g, const struct live *live, struct warp_fault *fault)
+{
+    uint32_t i = 0;
+    while (i < live->count && !warp_stuck_describe(&g->launch, live->block[i], fault))
+        i++;
+    return i < live->count;
+}
+
 enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
 {
     struct warp_launch *l = &g->launch;
@@ -79,11 +101,15 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
     if (!live.block || !live.free_memory)
         bug("no memory for a list of %u blocks", most);
     enum warp_end end = WARP_DONE;
+    struct repeats_watch watch = {0};
+    uint64_t still = 0;
     while (end == WARP_DONE && (next < last || live.count)) {
         if (next < last && live.count < most) {
             uint32_t sm = (uint32_t)(next % sms);
             live.block[live.count++] = warp_block_begin(l, next++, sm, take_memory(&live));
+            still = 0;
         }
+        uint32_t before = live.count;
         for (uint32_t i = 0; end == WARP_DONE && i < live.count;) {
             enum warp_end one = warp_block_run(l, live.block[i], 0, fault);
             if (one == WARP_FAULT)
@@ -96,6 +122,10 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
                 && ((g->limit && l->instructions >= g->limit) || (g->stop && g->stop(l->context))))
                 end = WARP_INTERRUPTED;
         }
+        still = live.count < before ? 0 : still + 1;
+        if (end == WARP_DONE && is_stuck(g, &live, next < last && live.count < most, &watch, still)
+            && describe(g, &live, fault))
+            end = WARP_DEADLOCK;
     }
     release(&live);
     return end;

@@ -52,12 +52,16 @@ RUN(LOP3_OR)
 static u64 now(const struct warp_machine *m)
 {
     const struct warp_launch *l = m->launch;
+    if (l->watched)
+        repeats_change();
     return l->clock ? l->clock(l->context) : l->before + l->instructions + m->counted;
 }
 
 static u64 nanoseconds(const struct warp_machine *m)
 {
     const struct warp_launch *l = m->launch;
+    if (l->watched)
+        repeats_change();
     return l->nanoseconds ? l->nanoseconds(l->context) : now(m);
 }
 

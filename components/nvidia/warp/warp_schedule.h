@@ -16,6 +16,13 @@ bool warp_schedule(struct warp_machine *m);
 /* Splits that can go on. */
 uint32_t warp_ready(const struct warp_warp *w);
 
+/* For one call of warp_block_run(), and for one of the block's warps. */
+void warp_machine_init(struct warp_machine *m, struct warp_launch *l, struct warp_block *b);
+void warp_machine_warp(struct warp_machine *m, uint32_t number);
+
+/* What and where m->fault is, at m->fault_op in m->split. */
+void warp_describe(struct warp_machine *m, struct warp_fault *fault);
+
 /* Asked at each branch backward: does the split wait for others? It does if it comes to a place of
  * a loop with the registers that it had there before. */
 bool warp_spins(struct warp_machine *m);

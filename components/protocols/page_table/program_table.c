@@ -68,6 +68,19 @@ void program_bar(struct program_table *table, uint64_t address, uint64_t gpus)
     wrote_head(table);
 }
 
+void program_bar_process(struct program_table *table, uint32_t pid)
+{
+    for (uint32_t i = 0; i < table->allocation_count; i++) {
+        struct program_allocation *a = &table->allocation[i];
+        if (a->pid != pid)
+            continue;
+        a->barred = UINT64_MAX;
+        store_wrote(a, sizeof *a);
+    }
+    table->version++;
+    wrote_head(table);
+}
+
 void program_set_use(struct program_table *table, uint64_t address, enum program_use use)
 {
     uint32_t rank = program_rank(table, address);

@@ -150,6 +150,9 @@ void program_contain(struct program_table *table, uint32_t pid, bool on);
 /* These GPUs, a bit for each, may not access the allocation that holds `address`. */
 void program_bar(struct program_table *table, uint64_t address, uint64_t gpus);
 
+/* No GPU may access any memory of the process. */
+void program_bar_process(struct program_table *table, uint32_t pid);
+
 /* Says what the allocation that holds `address`, if there is one, is for. */
 void program_set_use(struct program_table *table, uint64_t address, enum program_use use);
 

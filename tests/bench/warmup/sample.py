@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far is `heddle sample` from full simulation, and how much faster? Long programs, everything
+"""How far is `--kernels auto` from full simulation, and how much faster? Long programs, everything
 simulated and sampled.
 
     tests/bench/warmup/sample.py HEDDLE PROGRAMS LOG [--rounds N] [NAME...]

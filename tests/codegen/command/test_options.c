@@ -114,8 +114,8 @@ Test(options, named_kinds)
     }
     cr_expect_eq(PARSE(&o, "run", "f", "--play", "api=a", "--play", "api=b"), EXIT_USAGE);
     options_release(&o);
-    cr_expect_eq(PARSE(&o, "sample", "f", "--play", "sass=a"), -1);
+    cr_expect_eq(PARSE(&o, "experiment", "f", "--play", "sass=a"), -1);
     options_release(&o);
-    cr_expect_eq(PARSE(&o, "sample", "f", "--play", "api=a"), EXIT_USAGE);
+    cr_expect_eq(PARSE(&o, "experiment", "f", "--play", "api=a"), EXIT_USAGE);
     options_release(&o);
 }

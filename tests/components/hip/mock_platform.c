@@ -490,6 +490,11 @@ static void set_attendant(void (*attend)(const struct driver_attention *now))
     (void)attend;
 }
 
+static void set_alone(bool (*is_alone)(void))
+{
+    (void)is_alone;
+}
+
 static const char *error_text(void)
 {
     return error;
@@ -586,6 +591,7 @@ static const struct driver_api api = {
     .ptx_fault = ptx_fault,
     .ptx_blocks = ptx_blocks,
     .set_attendant = set_attendant,
+    .set_alone = set_alone,
     .error_text = error_text,
     .program_ends = program_ends,
     .finish = finish,

@@ -38,10 +38,10 @@ Test(sampling_options, lists_and_warmups_are_understood_or_named)
     }
 }
 
-Test(sampling_options, intervals_are_per_cent)
+Test(sampling_options, errors_are_per_cent)
 {
     static const struct {
-        const char *kernels, *interval;
+        const char *kernels, *error;
         double aim; /* 0: it is a mistake */
     } cases[] = {{"auto", NULL, 0.01}, {"auto", "0.5", 0.005}, {"auto", "2%", 0.02},
                  {"auto", "50", 0.5},  {"auto", "0.01", 1e-4}, {"auto", "0", 0},
@@ -53,9 +53,9 @@ Test(sampling_options, intervals_are_per_cent)
         char mistake[512] = "";
         struct sampling s;
         cr_assert(sampling_parse(cases[i].kernels, NULL, &s, mistake, sizeof mistake));
-        bool good = sampling_parse_interval(cases[i].interval, &s, mistake, sizeof mistake);
+        bool good = sampling_parse_error(cases[i].error, &s, mistake, sizeof mistake);
         cr_expect_eq(good, cases[i].aim > 0, "case %zu", i);
-        cr_expect(good || strstr(mistake, "--interval"), "case %zu: %s", i, mistake);
+        cr_expect(good || strstr(mistake, "--error"), "case %zu: %s", i, mistake);
         if (good)
             cr_expect_float_eq(s.aim, cases[i].aim, 1e-12, "case %zu: %f", i, s.aim);
     }

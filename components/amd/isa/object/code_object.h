@@ -222,4 +222,8 @@ void code_object_target_name(const struct code_object_target *target, char *text
 
 void code_object_release(struct code_object *object);
 
+/* A kernel's symbol as its source has it, or as it is, where it is not mangled. The caller frees
+ * it; NULL: out of memory. */
+char *code_object_readable_name(const char *symbol);
+
 #endif

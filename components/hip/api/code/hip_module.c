@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <libiberty/demangle.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,15 +78,6 @@ static hipError_t place_image(struct hip_module *module, const char *name)
     return hip_status_of(status, "loading a module");
 }
 
-char *hip_readable_name(const char *symbol)
-{
-    char *demangled = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
-    size_t size = strlen(demangled ? demangled : symbol) + 1;
-    char *name = memcpy(hip_allocate(size), demangled ? demangled : symbol, size);
-    hip_release(demangled);
-    return name;
-}
-
 static hipError_t register_kernels(struct hip_module *module)
 {
     module->functions = hip_allocate(module->object.kernel_count * sizeof *module->functions);
@@ -96,7 +86,7 @@ static hipError_t register_kernels(struct hip_module *module)
         struct hip_function *function = &module->functions[i];
         function->module = module;
         function->kernel = kernel;
-        function->name = hip_readable_name(kernel->name);
+        function->name = code_object_readable_name(kernel->name);
         kernarg_make_descriptor(&module->object, kernel, function->descriptor);
         hipError_t error = hip_status_of(
             hip.api->register_kernel(hip.devices[module->device].number, function->name,

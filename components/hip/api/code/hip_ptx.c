@@ -73,7 +73,7 @@ static hipError_t make_functions(struct hip_module *module)
         struct driver_ptx_kernel facts = {0};
         const uint64_t entry = module->base + kernel->entry_address;
         module->functions[i] = (struct hip_function){
-            .module = module, .kernel = kernel, .name = hip_readable_name(kernel->name)};
+            .module = module, .kernel = kernel, .name = code_object_readable_name(kernel->name)};
         enum driver_status status =
             hip.api->register_kernel(device, module->functions[i].name, entry);
         if (status == DRIVER_OK)

@@ -52,7 +52,8 @@ static struct {
     const struct heddle_platform *platform;
     const char *stats_path; /* or NULL */
     pid_t runner;           /* `heddle run`, if it is to be looked after */
-    sem_t wake;             /* of our thread */
+    bool watches;           /* there is a thread of ours */
+    sem_t wake;             /* of it */
     int signal;             /* that has interrupted; 0: none */
     enum process_end end;
     int direct, passed_on; /* signals that the handler got, and that it passed on */
@@ -215,6 +216,7 @@ static void start_watch(void)
     int error = hip_turns_real_create(&thread, &attributes, watch, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
+    own.watches = !error;
     if (error) {
         hip_say("cannot start a thread: %s; a signal ends this run without its files",
                 strerror(error));
@@ -298,6 +300,11 @@ hipError_t hip_process_refuse(void)
     return hipErrorNotInitialized;
 }
 
+static bool is_alone(void)
+{
+    return hip_turns_all_wait(own.watches);
+}
+
 void hip_process_guard(const struct heddle_platform *platform)
 {
     const char *record = getenv(OPTIONS_ENV_RECORD);
@@ -309,6 +316,7 @@ void hip_process_guard(const struct heddle_platform *platform)
     atexit(note_leaving);
     if (!platform)
         return; /* files and signals are the machine's */
+    hip.api->set_alone(is_alone);
     own.stats_path = option_file("stats");
     own.runner = runner && runner != getppid() ? (pid_t)runner : 0;
     if (!writes && !own.runner)

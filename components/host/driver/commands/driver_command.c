@@ -62,7 +62,7 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
     device->kernels_running--;
     ptx_over(d, k, q->device);
     dirty_note(d, q->device, k->pid);
-    argument_ring_give(device, k->piece);
+    argument_ring_give(argument_ring_of(d, q->device, k->pid), k->piece);
     scratch_release(device, k);
     d->sample.timed -= k->launch.timed;
     k->launch.timed = false;
@@ -78,7 +78,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     if (k->kind == DRIVER_LAUNCH)
         launch_end(d, q, k);
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
-        argument_ring_written(&d->device[q->device], k->piece);
+        argument_ring_written(argument_ring_of(d, q->device, k->pid), k->piece);
     command_note_lines(d, k);
     if (command_is_move(k) && k->move.data)
         call_path(d)->copied(d, k);

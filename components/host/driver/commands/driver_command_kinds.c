@@ -125,9 +125,9 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     int slot = slot_for_launch(d, number);
     if (slot < 0)
         return false;
-    void *payload =
-        driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
-                               k->launch.entry, k->pid, (uint16_t)k->launch.kernel);
+    void *payload = driver_gpu_send_launch(
+        d, number, (uint16_t)slot, argument_ring_of(d, number, k->pid)->address + k->ring_offset,
+        k->launch.entry, k->pid, (uint16_t)k->launch.kernel);
     aql_set_groups(&k->launch.packet, k->launch.first_group, launch_count(k));
     memcpy(command_launch_packet(payload), &k->launch.packet, sizeof k->launch.packet);
     memcpy(command_launch_descriptor(payload), k->launch.descriptor, sizeof k->launch.descriptor);
@@ -162,7 +162,7 @@ static bool step_launch(struct driver *d, struct driver_queue *q, uint32_t comma
         return false;
     k->phase = PHASE_LAUNCH_FIRST;
     if (k->size)
-        argument_ring_written(&d->device[q->device], k->piece);
+        argument_ring_written(argument_ring_of(d, q->device, k->pid), k->piece);
     return true;
 }
 

@@ -63,7 +63,7 @@ static void end_at_once(struct driver *d, struct driver_queue *q, struct driver_
     } else {
         k->phase = k->launch.user == DRIVER_NONE ? PHASE_LAUNCH_FIRST : PHASE_MOVE;
         k->sent = k->received = k->size;
-        argument_ring_written(&d->device[q->device], k->piece);
+        argument_ring_written(argument_ring_of(d, q->device, k->pid), k->piece);
     }
 }
 

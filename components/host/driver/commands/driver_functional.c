@@ -132,6 +132,7 @@ static bool attention_write(uint64_t address, const void *bytes, uint64_t size)
 {
     const struct driver *d = driver_process()->driver;
     bool good = in_allocation(d, address, size);
+    repeats_change();
     if (good)
         functional_write(d, address, bytes, size);
     return good;
@@ -181,10 +182,11 @@ static bool functional_can_begin(const struct driver *d, const struct driver_com
 
 /* Writes to the ring what a launch, or a copy in front of it, has for it. */
 static void functional_stage(const struct driver *d, const struct driver_command *k,
-                             const struct driver_device *device)
+                             uint32_t number)
 {
-    functional_write(d, device->ring_address + k->ring_offset,
-                     arena_at(char, device->ring_mirror) + k->ring_offset, k->size);
+    const struct driver_ring *r = argument_ring_of(d, number, k->pid);
+    functional_write(d, r->address + k->ring_offset, arena_at(char, r->mirror) + k->ring_offset,
+                     k->size);
 }
 
 /* --profile: what the launch executed and accessed, for its record. */
@@ -252,7 +254,9 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
         return;
     }
     driver_process()->functional_gpu = number;
-    driver_process()->functional_limit = result->end == FUNCTIONAL_LIMIT;
+    driver_process()->functional = result->end == FUNCTIONAL_LIMIT      ? DRIVER_LIMIT
+                                   : result->end == FUNCTIONAL_DEADLOCK ? DRIVER_DEADLOCK
+                                                                        : DRIVER_FAULT;
     if (result->by_access)
         engine_fail_at(&d->io.base, result->address, "%s", result->text);
     else
@@ -275,6 +279,22 @@ static uint64_t others_from(const struct driver *d, const struct driver_command 
             from = other->not_before;
     }
     return from;
+}
+
+static enum functional_others others_of(const struct driver *d, const struct driver_command *k)
+{
+    bool others = engine_is_stopping() || driver_is_paused() || driver_is_nudged();
+    for (uint32_t i = 0; !others && i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        const struct driver_command *other =
+            i == k->queue || q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
+        others =
+            other && !other->gated && !(other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
+            && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited));
+    }
+    return others                           ? FUNCTIONAL_ANYTHING
+           : others_from(d, k) < UINT64_MAX ? FUNCTIONAL_YIELDED_LAUNCHES
+                                            : FUNCTIONAL_NOTHING;
 }
 
 /* Takes the result of a part of a launch or all of it. False: the run has failed. */
@@ -328,8 +348,8 @@ static void functional_wait_out(const struct driver *d, const struct driver_comm
                     "--mode functional\n",
                     k->launch.number, program_kernel_name(driver_program(d), k->launch.kernel));
         }
-        functional_resume(result->number, engine_instructions() + result->instructions, true,
-                          result);
+        functional_resume(result->number, engine_instructions() + result->instructions,
+                          FUNCTIONAL_ANYTHING, result);
     }
 }
 
@@ -353,6 +373,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
     memcpy(descriptor, k->launch.descriptor, sizeof *descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
+    const struct driver_ring *ring = argument_ring_of(d, number, k->pid);
     return (struct functional_launch){.program = driver_program(d),
                                       .pages = driver_page_table(d),
                                       .target = target,
@@ -364,12 +385,13 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                       .dispatch_id = device->launches,
                                       .resident = functional_resident(&device->info, k),
                                       .entry = k->launch.entry,
-                                      .packet_address = device->ring_address + k->ring_offset,
+                                      .packet_address = ring->address + k->ring_offset,
                                       .packet = &k->launch.packet,
                                       .descriptor = descriptor,
-                                      .most_instructions = platform_max_cycles(),
+                                      .most_instructions = platform_max_instructions(),
                                       .before = engine_instructions(),
                                       .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+                                      .is_alone = driver_is_alone,
                                       .attend =
                                           driver_process()->attend ? functional_attend : NULL};
 }
@@ -402,7 +424,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     device->launches++;
     launch.touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY;
     launch.executed = platform_sampling()->automatic ? executed : NULL;
-    launch.may_yield = others_from(d, k) < UINT64_MAX;
+    launch.others = others_of(d, k);
     if (launch.touches && !parts_goes_on(k)) {
         if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)
             warm_flush_all();
@@ -426,8 +448,7 @@ static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_
     struct functional_result result;
     functional_name(k);
     functional_look_for_end();
-    functional_resume(k->launch.yielded, engine_instructions(), others_from(d, k) < UINT64_MAX,
-                      &result);
+    functional_resume(k->launch.yielded, engine_instructions(), others_of(d, k), &result);
     return functional_part(d, k, number, SAMPLING_SKIPPED, &result);
 }
 
@@ -451,7 +472,7 @@ static void functional_move_command(struct driver *d, const struct driver_comman
         break;
     case DRIVER_STAGE:
     case DRIVER_LAUNCH:
-        functional_stage(d, k, &d->device[number]);
+        functional_stage(d, k, number);
         break;
     default:
         break; /* marks and barriers only need their turn; there are no TLBs to shoot down */
@@ -463,6 +484,6 @@ static bool functional_command(struct driver *d, struct driver_command *k, uint3
     d->io.stats.commands++;
     functional_move_command(d, k, number);
     if (k->kind == DRIVER_LAUNCH && k->size)
-        argument_ring_written(&d->device[number], k->piece);
+        argument_ring_written(argument_ring_of(d, number, k->pid), k->piece);
     return k->kind != DRIVER_LAUNCH || functional_launch(d, k, number, SAMPLING_SKIPPED);
 }

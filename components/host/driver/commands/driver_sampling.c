@@ -121,7 +121,7 @@ static void sample_do(struct driver *d, struct driver_command *k, uint32_t devic
             sample_begin_cold(d, way);
             d->sample.skipped |= way == SAMPLING_SKIPPED;
             if (k->size)
-                argument_ring_written(&d->device[device], k->piece);
+                argument_ring_written(argument_ring_of(d, device, k->pid), k->piece);
             functional_launch(d, k, device, way);
         }
     }

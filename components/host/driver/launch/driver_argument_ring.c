@@ -14,27 +14,66 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_program.h"
 
-static struct driver_piece *argument_ring_piece(const struct driver_device *device, uint32_t number)
+static struct driver_piece *argument_ring_piece(const struct driver_ring *r, uint32_t number)
 {
-    return arena_at(struct driver_piece, device->pieces) + number % DRIVER_COMMANDS;
+    return arena_at(struct driver_piece, r->pieces) + number % DRIVER_COMMANDS;
 }
 
-/* All processes that use the device see its ring at the same address. */
+/* The process whose ring it is: contexts of one program share theirs. */
+static uint32_t argument_ring_pid(const struct driver *d, uint32_t pid)
+{
+    return program_contains(driver_program(d), pid) ? pid : DRIVER_PID;
+}
+
+static struct driver_ring *argument_ring_of(const struct driver *d, uint32_t number, uint32_t pid)
+{
+    struct driver_ring *r = &((struct driver *)(uintptr_t)d)->device[number].ring;
+    for (pid = argument_ring_pid(d, pid); r->pid != pid;
+         r = arena_at(struct driver_ring, r->next)) {
+        if (!r->next)
+            bug("driver: process %u has no ring of arguments", pid);
+    }
+    return r;
+}
+
+/* All contexts of the program that use the device see its ring at the same address. */
 static enum driver_status argument_ring_share(struct driver *d, uint32_t number)
 {
     for (uint32_t i = d->gpu_count; i < d->handle_count; i++) {
         const struct driver_handle *h = driver_handle_at(d, i);
-        if (h->used && h->pid != DRIVER_PID && handle_has(h, number)
-            && !memory_share(memory_view(d), d->device[number].ring_address, h->pid))
+        if (h->used && argument_ring_pid(d, h->pid) == DRIVER_PID && h->pid != DRIVER_PID
+            && handle_has(h, number)
+            && !memory_share(memory_view(d), d->device[number].ring.address, h->pid))
             return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
     }
     return DRIVER_OK;
 }
 
-static enum driver_status argument_ring_open(struct driver *d, uint32_t number)
+/* The ring of the process, or one without a process, or a new one. */
+static struct driver_ring *argument_ring_slot(struct driver_device *device, uint32_t pid)
+{
+    struct driver_ring *r = &device->ring, *unused = NULL;
+    while (r->pid != pid && r->next) {
+        r = arena_at(struct driver_ring, r->next);
+        unused = r->pid ? unused : r;
+    }
+    if (r->pid != pid && unused)
+        r = unused;
+    if (r->pid != pid && !unused) {
+        r->next = arena_allocate(sizeof *r);
+        r = arena_at(struct driver_ring, r->next);
+    }
+    r->pid = pid;
+    return r;
+}
+
+static enum driver_status argument_ring_open(struct driver *d, uint32_t number, uint32_t of)
 {
     struct driver_device *device = &d->device[number];
-    if (device->ring_address)
+    uint32_t pid = argument_ring_pid(d, of);
+    device->ring.pid = DRIVER_PID;
+    struct driver_ring *r = argument_ring_slot(device, pid);
+    if (r->address)
         return DRIVER_OK;
     uint64_t bytes = DRIVER_RING_BYTES;
     while (bytes > device->size / 16)
@@ -42,141 +81,157 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number)
     const struct memory_request room = {.device = &number, .device_count = 1};
     enum driver_status status;
     do {
-        status = memory_allocate_own(d, number, DRIVER_PID, bytes, PROGRAM_ARGUMENTS,
-                                     &device->ring_address);
+        status = memory_allocate_own(d, number, pid, bytes, PROGRAM_ARGUMENTS, &r->address);
     } while (status == DRIVER_OUT_OF_MEMORY
              && host_make_room(d, &room, bytes / driver_page_bytes(d) + 1));
-    if (status == DRIVER_OK && (status = argument_ring_share(d, number)) != DRIVER_OK)
-        memory_release(d, device->ring_address);
+    if (status == DRIVER_OK && pid == DRIVER_PID
+        && (status = argument_ring_share(d, number)) != DRIVER_OK)
+        memory_release(d, r->address);
     if (status != DRIVER_OK) {
-        device->ring_address = 0;
+        r->address = 0;
         return status;
     }
-    device->ring_bytes = (uint32_t)bytes;
-    device->ring_wrapped = device->left_at > device->flushed_at; /* the L2 may have old lines */
-    device->ring_mirror = arena_allocate(bytes);
-    device->pieces = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_piece));
+    r->bytes = (uint32_t)bytes;
+    device->ring_wrapped |= device->left_at > device->flushed_at; /* the L2 may have old lines */
+    if (!r->mirror) {
+        r->mirror = arena_allocate(bytes);
+        r->pieces = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_piece));
+    }
     return DRIVER_OK;
 }
 
-static uint64_t argument_ring_tail(const struct driver_device *device)
+static void argument_ring_leave(struct driver *d, uint32_t number, uint32_t pid)
 {
-    return device->pieces_held ? argument_ring_piece(device, device->first_piece)->start
-                               : device->ring_head;
+    struct driver_ring *r = &d->device[number].ring;
+    if (argument_ring_pid(d, pid) == DRIVER_PID) {
+        if (r->address)
+            memory_unshare(memory_view(d), r->address, pid);
+        return;
+    }
+    while (r->pid != pid && r->next)
+        r = arena_at(struct driver_ring, r->next);
+    if (r->pid == pid) /* its memory goes with that of the process */
+        *r = (struct driver_ring){.next = r->next, .mirror = r->mirror, .pieces = r->pieces};
+}
+
+static uint64_t argument_ring_tail(const struct driver_ring *r)
+{
+    return r->pieces_held ? argument_ring_piece(r, r->first_piece)->start : r->head;
 }
 
 /* Where `bytes` neighbouring bytes begin, aligned to `align`, a power of two that divides the
  * ring's size. UINT64_MAX: late pieces leave no room. */
-static uint64_t argument_ring_find_start(const struct driver_device *device, uint32_t bytes,
+static uint64_t argument_ring_find_start(const struct driver_ring *r, uint32_t bytes,
                                          uint32_t align)
 {
-    uint64_t at = device->ring_head, size = device->ring_bytes;
-    for (uint32_t i = 0; i < device->late_pieces;) {
-        const struct driver_late_piece *late = &device->late_piece[i++];
+    uint64_t at = r->head, size = r->bytes;
+    for (uint32_t i = 0; i < r->late_pieces;) {
+        const struct driver_late_piece *late = &r->late_piece[i++];
         at = (at + align - 1) & ~(uint64_t)(align - 1);
         at += bytes > size - at % size ? size - at % size : 0;
         if (at % size < late->offset + late->bytes && late->offset < at % size + bytes) {
             at += late->offset + late->bytes - at % size;
             i = 0;
         }
-        if (at - device->ring_head > size)
+        if (at - r->head > size)
             return UINT64_MAX;
     }
     at = (at + align - 1) & ~(uint64_t)(align - 1);
     return at + (bytes > size - at % size ? size - at % size : 0);
 }
 
-static uint32_t argument_ring_hold(struct driver_device *device, uint64_t start, uint32_t bytes,
+static uint32_t argument_ring_hold(struct driver_ring *r, uint64_t start, uint32_t bytes,
                                    bool written)
 {
-    uint32_t number = device->first_piece + device->pieces_held++;
-    *argument_ring_piece(device, number) = (struct driver_piece){start, bytes, true, written};
+    uint32_t number = r->first_piece + r->pieces_held++;
+    *argument_ring_piece(r, number) = (struct driver_piece){start, bytes, true, written};
     return number;
 }
 
-static void argument_ring_forget(struct driver_device *device)
+static void argument_ring_forget(struct driver_ring *r)
 {
-    device->first_piece++;
-    device->pieces_held--;
+    r->first_piece++;
+    r->pieces_held--;
 }
 
 /* The oldest piece that is held stays where it is. False: there are too many such pieces. */
-static bool argument_ring_make_late(struct driver_device *device)
+static bool argument_ring_make_late(struct driver_ring *r)
 {
-    const struct driver_piece *piece = argument_ring_piece(device, device->first_piece);
-    if (device->late_pieces == DRIVER_LATE_PIECES)
+    const struct driver_piece *piece = argument_ring_piece(r, r->first_piece);
+    if (r->late_pieces == DRIVER_LATE_PIECES)
         return false;
     if (piece->held)
-        device->late_piece[device->late_pieces++] = (struct driver_late_piece){
-            device->first_piece, (uint32_t)(piece->start % device->ring_bytes), piece->bytes};
-    argument_ring_forget(device);
+        r->late_piece[r->late_pieces++] = (struct driver_late_piece){
+            r->first_piece, (uint32_t)(piece->start % r->bytes), piece->bytes};
+    argument_ring_forget(r);
     return true;
 }
 
-static bool argument_ring_is_last(const struct driver_device *device, const void *content,
-                                  uint32_t bytes, uint32_t queue)
+static bool argument_ring_is_last(const struct driver_ring *r, const void *content, uint32_t bytes,
+                                  uint32_t queue)
 {
-    const struct driver_piece *last = &device->last_piece;
-    return last->bytes == bytes && bytes && (device->last_piece_queue == queue || last->written)
-           && !memcmp(arena_at(char, device->ring_mirror) + last->start % device->ring_bytes,
-                      content, bytes);
+    const struct driver_piece *last = &r->last_piece;
+    return last->bytes == bytes && bytes && (r->last_piece_queue == queue || last->written)
+           && !memcmp(arena_at(char, r->mirror) + last->start % r->bytes, content, bytes);
 }
 
-static enum driver_status argument_ring_find(struct driver *d, struct driver_device *device,
-                                             uint32_t bytes, uint32_t align, uint64_t *start)
+static enum driver_status argument_ring_find(struct driver *d, const struct driver_device *device,
+                                             struct driver_ring *r, uint32_t bytes, uint32_t align,
+                                             uint64_t *start)
 {
     enum driver_status status = DRIVER_OK;
-    if (bytes > device->ring_bytes)
+    if (bytes > r->bytes)
         return driver_fail(DRIVER_TOO_LARGE,
                            "%u bytes of packet and arguments; at most %u can wait for %s", bytes,
-                           device->ring_bytes, device->info.name);
+                           r->bytes, device->info.name);
     while (status == DRIVER_OK) {
-        *start = argument_ring_find_start(device, bytes, align);
-        bool full = *start == UINT64_MAX || device->pieces_held == DRIVER_COMMANDS;
-        if (!full && *start + bytes - argument_ring_tail(device) <= device->ring_bytes)
+        *start = argument_ring_find_start(r, bytes, align);
+        bool full = *start == UINT64_MAX || r->pieces_held == DRIVER_COMMANDS;
+        if (!full && *start + bytes - argument_ring_tail(r) <= r->bytes)
             return DRIVER_OK;
-        if (*start == UINT64_MAX || !device->pieces_held || !argument_ring_make_late(device))
+        if (*start == UINT64_MAX || !r->pieces_held || !argument_ring_make_late(r))
             status = host_wait_some(d, d->undone);
     }
     return status;
 }
 
-static uint32_t argument_ring_take(struct driver_device *device, uint64_t start,
-                                   const void *content, uint32_t bytes, uint32_t queue)
+static uint32_t argument_ring_take(struct driver_device *device, struct driver_ring *r,
+                                   uint64_t start, const void *content, uint32_t bytes,
+                                   uint32_t queue)
 {
-    uint64_t offset = start % device->ring_bytes;
-    if (start / device->ring_bytes && start / device->ring_bytes != device->ring_head_round) {
-        device->ring_head_round = start / device->ring_bytes;
+    uint64_t offset = start % r->bytes;
+    if (start / r->bytes && start / r->bytes != r->head_round) {
+        r->head_round = start / r->bytes;
         device->ring_wrapped = true;
     }
-    device->ring_head = start + bytes;
-    device->last_piece = (struct driver_piece){start, bytes, true, false};
-    device->last_piece_queue = queue;
-    memcpy(arena_at(char, device->ring_mirror) + offset, content, bytes);
-    return argument_ring_hold(device, start, bytes, false);
+    r->head = start + bytes;
+    r->last_piece = (struct driver_piece){start, bytes, true, false};
+    r->last_piece_queue = queue;
+    memcpy(arena_at(char, r->mirror) + offset, content, bytes);
+    return argument_ring_hold(r, start, bytes, false);
 }
 
-static void argument_ring_written(struct driver_device *device, uint32_t number)
+static void argument_ring_written(struct driver_ring *r, uint32_t number)
 {
-    struct driver_piece *piece = argument_ring_piece(device, number);
-    if (number - device->first_piece >= device->pieces_held)
+    struct driver_piece *piece = argument_ring_piece(r, number);
+    if (number - r->first_piece >= r->pieces_held)
         return; /* late: it is not asked for any more */
     piece->written = true;
-    if (piece->start == device->last_piece.start)
-        device->last_piece.written = true;
+    if (piece->start == r->last_piece.start)
+        r->last_piece.written = true;
 }
 
-static void argument_ring_give(struct driver_device *device, uint32_t number)
+static void argument_ring_give(struct driver_ring *r, uint32_t number)
 {
-    if (number - device->first_piece < device->pieces_held) {
-        argument_ring_piece(device, number)->held = false;
-        while (device->pieces_held && !argument_ring_piece(device, device->first_piece)->held)
-            argument_ring_forget(device);
+    if (number - r->first_piece < r->pieces_held) {
+        argument_ring_piece(r, number)->held = false;
+        while (r->pieces_held && !argument_ring_piece(r, r->first_piece)->held)
+            argument_ring_forget(r);
         return;
     }
-    for (uint32_t i = 0; i < device->late_pieces; i++) {
-        if (device->late_piece[i].number == number) {
-            device->late_piece[i] = device->late_piece[--device->late_pieces];
+    for (uint32_t i = 0; i < r->late_pieces; i++) {
+        if (r->late_piece[i].number == number) {
+            r->late_piece[i] = r->late_piece[--r->late_pieces];
             return;
         }
     }

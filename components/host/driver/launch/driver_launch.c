@@ -90,11 +90,10 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
 
 /* Writes a descriptor for a packet in a user queue that that of the code object does not describe.
  */
-static void launch_write_descriptor(const struct driver_device *device, struct driver_command *k,
-                                    char *at)
+static void launch_write_descriptor(const struct driver_ring *r, struct driver_command *k, char *at)
 {
     struct aql_descriptor own;
-    k->launch.object = device->ring_address + k->ring_offset + k->launch.own_descriptor;
+    k->launch.object = r->address + k->ring_offset + k->launch.own_descriptor;
     memcpy(&own, k->launch.descriptor, sizeof own);
     own.entry_offset = (int64_t)(k->launch.entry - k->launch.object);
     own.first_group = k->launch.first_group;
@@ -105,21 +104,20 @@ static void launch_write_descriptor(const struct driver_device *device, struct d
 
 /* Writes packet, queue object and arguments side by side, for position `start` of the ring; see
  * WORK_QUEUE_OFFSET. */
-static void launch_write_arguments(const struct driver_device *device,
+static void launch_write_arguments(const struct driver_device *device, const struct driver_ring *r,
                                    const struct driver_launch *l, struct driver_command *k,
                                    uint32_t kernarg_offset, uint64_t start, char *at)
 {
-    k->ring_offset = (uint32_t)(start % device->ring_bytes);
-    k->launch.packet.kernarg = l->kernarg_address
-                                   ? l->kernarg_address
-                                   : device->ring_address + k->ring_offset + kernarg_offset;
+    k->ring_offset = (uint32_t)(start % r->bytes);
+    k->launch.packet.kernarg =
+        l->kernarg_address ? l->kernarg_address : r->address + k->ring_offset + kernarg_offset;
     struct aql_packet seen = k->launch.packet;
     seen.gpu = 0;
     seen.setup &= (uint16_t)~AQL_MEETS;
     memset(at, 0, kernarg_offset);
     memcpy(at, &seen, sizeof seen);
     if (k->launch.own_descriptor)
-        launch_write_descriptor(device, k, at);
+        launch_write_descriptor(r, k, at);
     const struct isa_traits *traits = isa_traits_of(device->info.isa);
     if (traits && kernarg_offset > WORK_QUEUE_OFFSET) {
         memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &traits->shared_aperture, 4);
@@ -136,16 +134,18 @@ static uint32_t launch_dimensions(const struct driver_launch *l)
 
 /* Takes a piece of the ring for the launch's packet and arguments: the last one, when it contains
  * just these, or a new one. */
-static enum driver_status launch_take_piece(struct driver *d, struct driver_device *device,
+static enum driver_status launch_take_piece(struct driver *d, uint32_t number,
                                             const struct driver_launch *l, struct driver_command *k,
                                             uint32_t queue, uint32_t kernarg_offset, uint32_t align)
 {
+    struct driver_device *device = &d->device[number];
+    struct driver_ring *r = argument_ring_of(d, number, k->pid);
     uint32_t bytes = kernarg_offset + l->kernarg_bytes;
     char *content = code_new(bytes);
-    launch_write_arguments(device, l, k, kernarg_offset, device->last_piece.start, content);
+    launch_write_arguments(device, r, l, k, kernarg_offset, r->last_piece.start, content);
     bool always = driver_params(d)->staging == DRIVER_STAGING_ALWAYS;
-    if (!always && argument_ring_is_last(device, content, bytes, queue)) {
-        k->piece = argument_ring_hold(device, device->last_piece.start, bytes, true);
+    if (!always && argument_ring_is_last(r, content, bytes, queue)) {
+        k->piece = argument_ring_hold(r, r->last_piece.start, bytes, true);
         d->io.stats.launch_copies_saved += 2;
         free(content);
         return DRIVER_OK;
@@ -153,10 +153,10 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
     uint64_t start = 0;
     if (!device->drops && device->line > align)
         align = device->line;
-    enum driver_status status = argument_ring_find(d, device, bytes, align, &start);
+    enum driver_status status = argument_ring_find(d, device, r, bytes, align, &start);
     if (status == DRIVER_OK) {
-        launch_write_arguments(device, l, k, kernarg_offset, start, content);
-        k->piece = argument_ring_take(device, start, content, bytes, queue);
+        launch_write_arguments(device, r, l, k, kernarg_offset, start, content);
+        k->piece = argument_ring_take(device, r, start, content, bytes, queue);
         k->size = bytes;
         d->io.stats.launch_copies += 2;
     }
@@ -169,11 +169,13 @@ static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
                                          struct driver_command *launch, uint32_t kernarg_offset)
 {
     struct driver_command arguments = {.kind = DRIVER_STAGE,
+                                       .pid = launch->pid,
                                        .span = SPAN_ARGUMENTS,
                                        .piece = DRIVER_NONE,
                                        .ring_offset = launch->ring_offset + kernarg_offset,
                                        .size = launch->size - kernarg_offset};
     struct driver_command packet = {.kind = DRIVER_STAGE,
+                                    .pid = launch->pid,
                                     .span = SPAN_PACKET,
                                     .piece = launch->piece,
                                     .ring_offset = launch->ring_offset,
@@ -286,15 +288,15 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
 static enum driver_status part_place_arguments(const struct driver *d, struct launch_part *p)
 {
     const struct driver_launch *l = p->asked;
-    const struct driver_device *device = &d->device[p->gpu];
-    if (p->align & (p->align - 1) || p->align > device->ring_bytes)
+    const struct driver_ring *r = argument_ring_of(d, p->gpu, p->command.pid);
+    if (p->align & (p->align - 1) || p->align > r->bytes)
         return driver_fail(DRIVER_INVALID_VALUE, "arguments aligned to %u (kernel '%s')", p->align,
                            l->name);
     p->arguments = (p->arguments + p->align - 1) / p->align * p->align;
-    if (l->kernarg_bytes > device->ring_bytes - p->arguments)
+    if (l->kernarg_bytes > r->bytes - p->arguments)
         return driver_fail(DRIVER_INVALID_VALUE,
                            "%u bytes of kernel arguments do not fit into %u (kernel '%s')",
-                           l->kernarg_bytes, device->ring_bytes - p->arguments, l->name);
+                           l->kernarg_bytes, r->bytes - p->arguments, l->name);
     return DRIVER_OK;
 }
 
@@ -364,7 +366,7 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     const struct driver_launch *l = p->asked;
     struct driver_command *k = &p->command;
     enum driver_status status =
-        launch_take_piece(d, &d->device[p->gpu], l, k, p->queue, p->arguments, p->align);
+        launch_take_piece(d, p->gpu, l, k, p->queue, p->arguments, p->align);
     if (status == DRIVER_OK)
         status = enqueue_code(d, p);
     if (status == DRIVER_OK && k->size && driver_params(d)->staging != DRIVER_STAGING_TOGETHER)
@@ -374,10 +376,7 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     launch_count_code(d, p->code);
     if (call_path(d))
         call_path(d)->launch(d, p->queue, l);
-    status = enqueue(d, p->queue, k, ticket);
-    if (status == DRIVER_OK)
-        record_launch(d, p->queue, l);
-    return status;
+    return enqueue(d, p->queue, k, ticket);
 }
 
 /* Launches work-groups first .. first + count - 1 on the GPU of the queue, for which the launch was
@@ -386,7 +385,9 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
                                        const struct driver_launch *l, uint64_t first,
                                        uint64_t count, uint64_t *ticket)
 {
-    enum driver_status status = argument_ring_open(d, driver_queue_at(d, queue)->device);
+    const struct driver_queue *q = driver_queue_at(d, queue);
+    enum driver_status status =
+        argument_ring_open(d, q->device, driver_handle_at(d, q->handle)->pid);
     if (status != DRIVER_OK)
         return status;
     struct launch_part part = part_of(d, queue, l, first, count);

@@ -14,30 +14,36 @@ static uint32_t launch_waves_per_simd(const struct driver_device_info *info, con
 static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
                                          const struct driver_launch *l, uint64_t *ticket);
 
-/* The ring of packets and arguments of a GPU. See driver_argument_ring.c. */
+/* Rings of packets and arguments of a GPU. See driver_argument_ring.c. */
 
-/* The ring is made at the first launch. */
-static enum driver_status argument_ring_open(struct driver *d, uint32_t number);
+/* The ring that launches of a process use, made at the first of them. */
+static enum driver_status argument_ring_open(struct driver *d, uint32_t number, uint32_t pid);
+static struct driver_ring *argument_ring_of(const struct driver *d, uint32_t number, uint32_t pid);
 
-static uint32_t argument_ring_hold(struct driver_device *device, uint64_t start, uint32_t bytes,
+/* The process ends: it does not see a ring any more. */
+static void argument_ring_leave(struct driver *d, uint32_t number, uint32_t pid);
+
+static uint32_t argument_ring_hold(struct driver_ring *r, uint64_t start, uint32_t bytes,
                                    bool written);
 
 /* The piece that was taken last, if it contains these bytes: its number, or DRIVER_NONE. Another
  * queue may use it only when it has been written; `at` is where a piece would begin. */
-static bool argument_ring_is_last(const struct driver_device *device, const void *content,
-                                  uint32_t bytes, uint32_t queue);
+static bool argument_ring_is_last(const struct driver_ring *r, const void *content, uint32_t bytes,
+                                  uint32_t queue);
 
 /* Finds where a new piece begins; waits for launches to end while there is none. */
-static enum driver_status argument_ring_find(struct driver *d, struct driver_device *device,
-                                             uint32_t bytes, uint32_t align, uint64_t *start);
+static enum driver_status argument_ring_find(struct driver *d, const struct driver_device *device,
+                                             struct driver_ring *r, uint32_t bytes, uint32_t align,
+                                             uint64_t *start);
 
-static uint32_t argument_ring_take(struct driver_device *device, uint64_t start,
-                                   const void *content, uint32_t bytes, uint32_t queue);
+static uint32_t argument_ring_take(struct driver_device *device, struct driver_ring *r,
+                                   uint64_t start, const void *content, uint32_t bytes,
+                                   uint32_t queue);
 
 /* The piece's bytes are in the device's memory. */
-static void argument_ring_written(struct driver_device *device, uint32_t number);
+static void argument_ring_written(struct driver_ring *r, uint32_t number);
 
-static void argument_ring_give(struct driver_device *device, uint32_t number);
+static void argument_ring_give(struct driver_ring *r, uint32_t number);
 
 /* Pools of private memory. See driver_scratch.c. */
 

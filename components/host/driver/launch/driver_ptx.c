@@ -201,6 +201,8 @@ static enum functional_end ptx_end_of(enum warp_end end, const struct warp_grid 
     switch (end) {
     case WARP_DONE:
         return FUNCTIONAL_DONE;
+    case WARP_DEADLOCK:
+        return FUNCTIONAL_DEADLOCK;
     case WARP_INTERRUPTED:
         return grid->limit && grid->launch.instructions >= grid->limit ? FUNCTIONAL_LIMIT
                                                                        : FUNCTIONAL_INTERRUPTED;
@@ -217,12 +219,17 @@ static void ptx_take_result(struct functional_result *result, const struct drive
         result->work_groups = k->launch.groups;
     if (result->end == FUNCTIONAL_LIMIT)
         snprintf(result->text, sizeof result->text,
-                 "%" PRIu64 " warp instructions have been executed (--max-cycles)",
+                 "%" PRIu64 " warp instructions have been executed (--max-instructions)",
                  engine_instructions() + result->instructions);
+    if (result->end == FUNCTIONAL_FAULT || result->end == FUNCTIONAL_DEADLOCK)
+        snprintf(result->text, sizeof result->text, "%s%s", fault->text,
+                 result->end == FUNCTIONAL_FAULT
+                     ? ""
+                     : "; functional mode ends a kernel of PTX before it begins the next command: "
+                       "use timing mode where another one is to end the wait");
     if (result->end != FUNCTIONAL_FAULT)
         return;
     ptx_services()->fault_note(fault->kind);
-    snprintf(result->text, sizeof result->text, "%s", fault->text);
     result->by_access = fault->kind == WARP_FAULT_ADDRESS;
     result->address = fault->address;
 }
@@ -236,14 +243,14 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
     const char *limit;
     uint32_t threads = (uint32_t)k->launch.packet.work_group[0] * k->launch.packet.work_group[1]
                        * k->launch.packet.work_group[2];
-    uint64_t most = platform_max_cycles(), before = engine_instructions();
+    uint64_t most = platform_max_instructions(), before = engine_instructions();
     const struct ptx_order order = {
         .program = driver_program(d),
         .pages = driver_page_table(d),
         .packet = &k->launch.packet,
         .entry = k->launch.entry,
         .title = program_kernel_name(driver_program(d), k->launch.kernel),
-        .key = device->ring_address + k->ring_offset,
+        .key = argument_ring_of(d, number, k->pid)->address + k->ring_offset,
         .number = k->launch.number,
         .pid = k->pid,
         .gpu = number,
@@ -261,7 +268,8 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
                              .limit = !most           ? 0
                                       : most > before ? most - before
                                                       : 1,
-                             .stop = ptx_is_interrupted};
+                             .stop = ptx_is_interrupted,
+                             .is_alone = driver_is_alone};
     result->end = ptx_end_of(ptx_services()->grid_run(&grid, &fault), &grid);
     ptx_take_result(result, k, &grid, &fault);
     ptx_services()->call_end(&call);
@@ -279,6 +287,7 @@ static void ptx_over(const struct driver *d, const struct driver_command *k, uin
     const struct driver_device *device = &d->device[number];
     driver_process()->printing = driver_queue_at(d, k->queue)->handle;
     if (device_executes_ptx(device))
-        ptx_services()->output_give(number, device->ring_address + k->ring_offset,
+        ptx_services()->output_give(number,
+                                    argument_ring_of(d, number, k->pid)->address + k->ring_offset,
                                     driver_process()->print ? ptx_print_for : NULL);
 }

@@ -18,7 +18,6 @@
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "runtime/observe/host_time.h"
 #include "runtime/session/exit_status.h"
 #include "runtime/state/memory.h"
@@ -89,7 +88,6 @@ API_CALL(device_info, (device, info), uint32_t device, struct driver_device_info
 API_CALL(context_create, (device, process, context), uint32_t device, uint32_t process,
          uint32_t *context)
 {
-    amd_recording_refuse("it uses a GPU in several processes (contexts)");
     enum driver_status status = host_usable();
     if (status == DRIVER_OK && process)
         status = handle_check(d, process);
@@ -105,7 +103,6 @@ API_CALL(context_destroy, (context), uint32_t context)
 
 API_CALL(unify, (gpus, count, device), const uint32_t *gpus, uint32_t count, uint32_t *device)
 {
-    amd_recording_refuse("it makes one device of several GPUs");
     return handle_unify(d, gpus, count, device);
 }
 
@@ -116,7 +113,6 @@ API_CALL(set_peer, (gpu, peer, on), uint32_t gpu, uint32_t peer, bool on)
     if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
         return driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer);
     program_set_reach(driver_program(d), gpu, peer, on);
-    amd_recording_line("Peer,%u,%u,%d", gpu, peer, on);
     return DRIVER_OK;
 }
 
@@ -166,7 +162,6 @@ API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t siz
     enum driver_status status = host_allocate(d, device, size, align, DRIVER_PLACE_DEVICE, address);
     if (status != DRIVER_OK)
         return status;
-    record_allocated(device, *address, size, false);
     if (!d->device[driver_handle_at(d, device)->member[0]].info.shares_memory)
         check_memory_new(*address, size);
     return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
@@ -178,10 +173,8 @@ API_CALL(allocate_at, (device, address, size, place), uint32_t device, uint64_t 
     enum driver_status status = host_allocate_at(d, device, address, size, place);
     if (status != DRIVER_OK)
         return status;
-    if (place != DRIVER_PLACE_MANAGED)
-        return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
-    record_allocated(device, address, size, true);
-    return DRIVER_OK;
+    return call_path(d) && place != DRIVER_PLACE_MANAGED ? call_path(d)->allocated(d, size)
+                                                         : DRIVER_OK;
 }
 
 API_CALL(limit_to, (address, gpus), uint64_t address, uint64_t gpus)
@@ -192,11 +185,7 @@ API_CALL(limit_to, (address, gpus), uint64_t address, uint64_t gpus)
 API_CALL(allocate_unified, (device, size, align, address), uint32_t device, uint64_t size,
          uint64_t align, uint64_t *address)
 {
-    enum driver_status status =
-        host_allocate(d, device, size, align, DRIVER_PLACE_MANAGED, address);
-    if (status == DRIVER_OK)
-        record_allocated(device, *address, size, true);
-    return status;
+    return host_allocate(d, device, size, align, DRIVER_PLACE_MANAGED, address);
 }
 
 API_CALL(release, (address), uint64_t address)
@@ -207,13 +196,11 @@ API_CALL(release, (address), uint64_t address)
     if (status != DRIVER_OK)
         return status;
     check_memory_written(address, bytes); /* for its next owner */
-    amd_recording_line("Free,0x%016" PRIx64, address);
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }
 
 API_CALL(remap, (address, size, gpu), uint64_t address, uint64_t size, uint32_t gpu)
 {
-    amd_recording_refuse("it moves pages between GPUs (remap)");
     return host_remap(d, address, size, gpu);
 }
 
@@ -224,14 +211,12 @@ API_CALL(join, (address, size, from), uint64_t address, uint64_t size, uint64_t 
 
 API_CALL(remove_page, (address), uint64_t address)
 {
-    amd_recording_refuse("it removes pages");
     return host_remove_page(d, address);
 }
 
 API_CALL(allocate_page_at, (device, address, unified), uint32_t device, uint64_t address,
          bool unified)
 {
-    amd_recording_refuse("it allocates single pages");
     return host_allocate_page_at(d, device, address, unified);
 }
 
@@ -511,8 +496,6 @@ static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
 
 API_CALL(advance, (poll), bool poll)
 {
-    if (poll && d->undone)
-        amd_recording_line("Poll");
     return advance_to(d, poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0);
 }
 
@@ -592,7 +575,6 @@ API_CALL(query, (ticket), uint64_t ticket)
         status = host_wait_continued();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        record_query(ticket);
         status = host_run(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = DRIVER_NOT_READY;
@@ -711,6 +693,13 @@ static void api_set_printer(void (*print)(uint32_t device, const char *text, siz
     api_leave(DRIVER_OK);
 }
 
+static void api_set_alone(bool (*is_alone)(void))
+{
+    api_enter();
+    driver_process()->is_alone = is_alone;
+    api_leave(DRIVER_OK);
+}
+
 static bool api_meets(uint64_t entry)
 {
     api_enter();
@@ -797,6 +786,21 @@ API_CALL(contain, (device), uint32_t device)
     enum driver_status status = handle_check(d, device);
     if (status == DRIVER_OK)
         program_contain(driver_program(d), driver_handle_at(d, device)->pid, true);
+    return status;
+}
+
+/* In the middle of a kernel the caller is its attendant, whose thread holds the lock. */
+static enum driver_status api_abandon(uint32_t device)
+{
+    struct driver *d = the_driver();
+    bool locks = pthread_mutex_trylock(&driver_process()->mutex) == 0;
+    if (locks)
+        arena_show();
+    enum driver_status status = handle_check(d, device);
+    if (status == DRIVER_OK)
+        program_bar_process(driver_program(d), driver_handle_at(d, device)->pid);
+    if (locks)
+        pthread_mutex_unlock(&driver_process()->mutex);
     return status;
 }
 
@@ -890,6 +894,7 @@ static const struct driver_api api_table = {
     .set_printer = api_set_printer,
     .set_kernel_heap = api_set_kernel_heap,
     .set_attendant = api_set_attendant,
+    .set_alone = api_set_alone,
     .error_text = api_error_text,
     .program_ends = api_program_ends,
     .note_unordered = host_time_note_unordered,
@@ -902,6 +907,7 @@ static const struct driver_api api_table = {
     .leave_call = api_leave_call,
     .contain = api_contain,
     .take_fault = api_take_fault,
+    .abandon = api_abandon,
     .fault_address = api_fault_address,
     .mistake = mistake_report,
     .ptx_fault = ptx_fault_kind,

@@ -19,7 +19,6 @@
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/nvidia/code/ptx_services.h"
-#include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "runtime/state/memory.h"
 
 /* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */
@@ -405,7 +404,6 @@ static enum driver_status queue_create(struct driver *d, uint32_t device, uint32
     *queue = queue_new(d, driver_handle_at(d, device)->member[0], device);
     if (*queue == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
-    amd_recording_line("Stream,%u,%u", *queue, device);
     return DRIVER_OK;
 }
 
@@ -422,7 +420,6 @@ static enum driver_status queue_destroy(struct driver *d, uint32_t queue)
     if (status != DRIVER_OK)
         return status;
     driver_queue_at(d, queue)->used = false;
-    amd_recording_line("StreamEnd,%u", queue);
     return DRIVER_OK;
 }
 
@@ -517,7 +514,7 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts",
                            DRIVER_HANDLES);
     for (uint32_t i = 0; i < old.count; i++) {
-        uint64_t ring = d->device[old.member[i]].ring_address;
+        uint64_t ring = d->device[old.member[i]].ring.address;
         if (ring && !memory_share(memory_view(d), ring, pid)) {
             driver_handle_at(d, *context)->used = false;
             return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
@@ -535,8 +532,7 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
             if (device->scratch[n].bytes && device->scratch[n].pid == pid)
                 device->scratch[n].bytes = 0;
         }
-        if (device->ring_address)
-            memory_unshare(memory_view(d), device->ring_address, pid);
+        argument_ring_leave(d, i, pid);
     }
     dirty_leave(d, pid);
     if (ptx_services())

@@ -207,18 +207,12 @@ static uint64_t code_copy_distance(uint32_t handle, uint32_t gpu, uint64_t entry
  * (DRIVER_NONE: for any). Nothing uses them any more. */
 static void code_copies_release(struct driver *d, uint64_t address, uint32_t handle);
 
-/* Notes the program's calls for a recording. See driver_record.c. */
+/* Notes the program's commands for recordings and checks. See driver_record.c. */
 
-/* Launches that do not come from this driver cannot be recorded: the run ends then. */
-static void record_init(const struct driver *d);
-
-static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, bool managed);
+static void record_init(void);
 
 /* A command was appended to its queue. */
 static void record_enqueued(const struct driver_command *k);
-
-/* The launch that was enqueued last. */
-static void record_launch(const struct driver *d, uint32_t queue, const struct driver_launch *l);
 
 /* A copy begins, which kernels in PTX may find in caches. */
 static void record_copy(const struct driver_command *k);
@@ -230,9 +224,6 @@ static void record_completed(const struct driver_command *k);
 
 /* The host knows that the ticket is done. */
 static void record_wait(uint64_t ticket);
-
-/* The host asked for the ticket, and time passed. */
-static void record_query(uint64_t ticket);
 
 /* driver_mistake.c: struct driver_api. */
 static void mistake_report(enum driver_mistake kind, const struct driver_call *calls,

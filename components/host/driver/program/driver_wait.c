@@ -67,16 +67,17 @@ static enum driver_status host_run(struct driver *d)
     case ENGINE_STOPPED:
         return DRIVER_OK; /* what the caller waits for is done, or a pause is wanted */
     case ENGINE_FAILED:
-        return driver_process()->functional_limit
-                   ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
-                   : host_lose(DRIVER_FAULT, "%s", engine_failure());
+        return host_lose(driver_process()->functional == DRIVER_OK ? DRIVER_FAULT
+                                                                   : driver_process()->functional,
+                         "%s", engine_failure());
     case ENGINE_INTERRUPTED:
         host_park();
     case ENGINE_IDLE:
         bug("driver: nothing left to simulate, but a command is not done");
     case ENGINE_LIMIT:
         return host_lose(DRIVER_LIMIT, "%s",
-                         "the simulation was ended: the limit of cycles is reached (--max-cycles)");
+                         "the simulation was ended: the limit of cycles or instructions is reached "
+                         "(--max-cycles, --max-instructions)");
     case ENGINE_STALL:
         return host_lose(DRIVER_STALL, "%s",
                          "the simulation was ended: nothing moves any more (stall)");

@@ -4,7 +4,6 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_program.h"
-#include "components/traces/instruction_trace/amd/amd_recording.h"
 
 #define USER_CALL(name, parameters, ...)                                                           \
     static enum driver_status api_user_##name parameters                                           \
@@ -17,7 +16,6 @@ static enum driver_status api_user_create(uint32_t device, uint32_t packets,
                                           struct queue_info *info)
 {
     api_enter();
-    amd_recording_refuse("it writes to user queues: what it does there is no call");
     return api_leave(user_create(driver_process()->driver, device, packets, info));
 }
 

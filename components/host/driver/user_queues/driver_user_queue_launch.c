@@ -46,15 +46,14 @@ static void user_make_pools(struct driver *d)
     }
 }
 
-static struct aql_packet submit_packet(const struct driver_device *device,
-                                       const struct user_queue_entry *u,
+static struct aql_packet submit_packet(const struct driver *d, const struct user_queue_entry *u,
                                        const struct driver_command *k)
 {
     struct aql_packet p = k->launch.packet;
     p.header |= AQL_BARRIER;
     p.gpu = 0;
     p.kernel_object = k->launch.object;
-    p.scratch = device->ring_address + k->ring_offset;
+    p.scratch = argument_ring_of(d, u->gpu, k->pid)->address + k->ring_offset;
     p.scratch_groups = user_signal(u); /* its place in HSA */
     return p;
 }
@@ -76,7 +75,7 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
     if (k->phase == PHASE_MOVE) {
         if (!submit_has_room(u) || (slot = slot_for(d, u->gpu)) < 0)
             return false;
-        struct aql_packet packet = submit_packet(device, u, k);
+        struct aql_packet packet = submit_packet(d, u, k);
         uint64_t place = u->ring + u->written % u->packets * AQL_PACKET_BYTES;
         memcpy(send_write(d, u->gpu, slot, memory_physical(d, place, &rest), sizeof packet),
                &packet, sizeof packet);
@@ -87,7 +86,7 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
     if (k->in_flight || k->received < k->size || !driver_doorbell_can_send(d, u->gpu))
         return false;
     if (k->size)
-        argument_ring_written(device, k->piece);
+        argument_ring_written(argument_ring_of(d, u->gpu, k->pid), k->piece);
     driver_doorbell_send_ring(d, u->gpu, 0, u->written++, (uint16_t)u->slot);
     dirty_note(d, q->device, k->pid);
     device->kernels_running++;

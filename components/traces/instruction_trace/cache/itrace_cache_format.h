@@ -1,6 +1,5 @@
 /* What the writer and the reader of a cache share. File: 48 bytes (struct itrace_cache_head), then
- * the payload: the header's fields, its bytes of code and arguments line by line, then one record
- * for each event. Numbers are LEB128, signed ones
+ * the payload: the header's fields, then one record for each event. Numbers are LEB128, signed ones
  * zigzag, like DWARF's. A step is one byte when the warp executes what followed last time, with the
  * same mask and no addresses; addresses are differences from the instruction's last ones. The
  * coder's state (what followed what, last mask) is rebuilt by the reader from the records, so
@@ -16,7 +15,7 @@
 #include "components/traces/instruction_trace/reader/itrace_input.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
-#define ITRACE_CACHE_VERSION 7
+#define ITRACE_CACHE_VERSION 8
 #define ITRACE_CACHE_BUFFER  65536
 /* More than the longest record: 64 addresses of 10 bytes, or the header with its name. */
 #define ITRACE_CACHE_RECORD  4096

@@ -61,57 +61,6 @@ static void get_text(struct itrace_cache_reader *r, char *text, size_t room)
     r->at += size;
 }
 
-static const uint8_t *get_bytes(struct itrace_cache_reader *r, size_t size)
-{
-    const uint8_t *bytes = r->at;
-    if (size > (size_t)(r->end - r->at)) {
-        r->failed = true;
-        return NULL;
-    }
-    r->at += size;
-    return bytes;
-}
-
-static void refill(struct itrace_cache_reader *r);
-
-/* Lines of bytes, each shorter than a record. */
-static void get_lines(struct itrace_cache_reader *r, struct itrace_header *h)
-{
-    uint64_t left = get_at_most(r, ITRACE_AMD_MOST_BYTES);
-    for (uint64_t part; left > 0 && !r->failed; left -= part) {
-        part = left < ITRACE_AMD_LINE_BYTES ? left : ITRACE_AMD_LINE_BYTES;
-        refill(r);
-        const uint8_t *bytes = get_bytes(r, part);
-        r->failed = r->failed || itrace_header_add_arguments(h, bytes, part) != NULL;
-    }
-    for (left = get_at_most(r, ITRACE_AMD_MOST_BYTES); left > 0 && !r->failed; left--) {
-        if (r->end - r->at < ITRACE_CACHE_RECORD)
-            refill(r);
-        uint64_t address = get(r), size = get_at_most(r, ITRACE_AMD_LINE_BYTES);
-        const uint8_t *bytes = get_bytes(r, size);
-        r->failed = r->failed || itrace_header_add_code(h, address, bytes, size) != NULL;
-    }
-}
-
-static void get_amd(struct itrace_cache_reader *r, struct itrace_header *h)
-{
-    uint64_t *const numbers[] = {&h->gpu,     &h->entry,   &h->packet_address, &h->code_base,
-                                 &h->ring[0], &h->ring[1], &h->scratch[0],     &h->scratch[1]};
-    get_text(r, h->isa, sizeof h->isa);
-    if (!itrace_header_is_amd(h))
-        return;
-    get_text(r, h->title, sizeof h->title);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        *numbers[i] = get(r);
-    const uint8_t *packet = get_bytes(r, sizeof h->packet);
-    const uint8_t *descriptor = get_bytes(r, sizeof h->descriptor);
-    if (r->failed)
-        return;
-    memcpy(h->packet, packet, sizeof h->packet);
-    memcpy(h->descriptor, descriptor, sizeof h->descriptor);
-    get_lines(r, h);
-}
-
 static void get_header(struct itrace_cache_reader *r, struct itrace_header *h)
 {
     get_text(r, h->kernel_name, sizeof h->kernel_name);
@@ -133,7 +82,6 @@ static void get_header(struct itrace_cache_reader *r, struct itrace_header *h)
     h->tracer_minor = (uint32_t)get_at_most(r, UINT32_MAX);
     h->has_line_info = get_at_most(r, 1);
     h->present = (uint32_t)get_at_most(r, (1u << ITRACE_HEADER_FIELDS) - 1);
-    get_amd(r, h);
 }
 
 static void get_inst(struct itrace_cache_reader *r, struct itrace_program *program)
@@ -143,13 +91,12 @@ static void get_inst(struct itrace_cache_reader *r, struct itrace_program *progr
     inst.source_line = (uint32_t)get_at_most(r, UINT32_MAX);
     get_text(r, inst.name, sizeof inst.name);
     inst.width = (uint8_t)get_at_most(r, 128);
-    uint64_t most = itrace_arch_is_amd(program->arch) ? UINT16_MAX : SASS_NO_REGISTER;
     inst.destination_count = (uint8_t)get_at_most(r, ITRACE_MAX_DESTINATIONS);
     for (unsigned i = 0; i < inst.destination_count; i++)
-        inst.destinations[i] = (uint16_t)get_at_most(r, most);
+        inst.destinations[i] = (uint16_t)get_at_most(r, SASS_NO_REGISTER);
     inst.source_count = (uint8_t)get_at_most(r, ITRACE_MAX_SOURCES);
     for (unsigned i = 0; i < inst.source_count; i++)
-        inst.sources[i] = (uint16_t)get_at_most(r, most);
+        inst.sources[i] = (uint16_t)get_at_most(r, SASS_NO_REGISTER);
     inst.immediate_count = (uint8_t)get_at_most(r, 2);
     for (unsigned i = 0; i < inst.immediate_count; i++)
         inst.immediates[i] = (int64_t)get_signed(r);
@@ -330,7 +277,7 @@ struct itrace_cache_reader *itrace_cache_open(struct itrace *t)
     if (fit == DAMAGED)
         itrace_warn(t, 0,
                     "the cache beside it is damaged: the text is read and the cache made anew");
-    itrace_header_release(&t->header);
+    t->header = (struct itrace_header){0};
     itrace_cache_close(r);
     return NULL;
 }

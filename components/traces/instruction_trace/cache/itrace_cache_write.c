@@ -42,47 +42,9 @@ static void put_text(struct itrace_cache_writer *w, const char *text)
     w->used += size;
 }
 
-static void put_bytes(struct itrace_cache_writer *w, const uint8_t *bytes, size_t size)
-{
-    memcpy(w->buffer + w->used, bytes, size);
-    w->used += size;
-}
-
 static bool write_out(struct itrace_cache_writer *w);
 
-/* What only traces of AMD programs have. */
-static bool put_amd(struct itrace_cache_writer *w, const struct itrace_header *h)
-{
-    const uint64_t numbers[] = {h->gpu,     h->entry,   h->packet_address, h->code_base,
-                                h->ring[0], h->ring[1], h->scratch[0],     h->scratch[1]};
-    put_text(w, h->isa);
-    if (!itrace_header_is_amd(h))
-        return true;
-    put_text(w, h->title);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        put(w, numbers[i]);
-    put_bytes(w, h->packet, sizeof h->packet);
-    put_bytes(w, h->descriptor, sizeof h->descriptor);
-    put(w, h->argument_bytes);
-    for (size_t at = 0, part; at < h->argument_bytes; at += part) {
-        part = h->argument_bytes - at;
-        part = part < ITRACE_AMD_LINE_BYTES ? part : ITRACE_AMD_LINE_BYTES;
-        put_bytes(w, h->arguments + at, part);
-        if (w->used >= ITRACE_CACHE_BUFFER && !write_out(w))
-            return false;
-    }
-    put(w, h->code_count);
-    for (size_t i = 0; i < h->code_count; i++) {
-        put(w, h->code[i].address);
-        put(w, h->code[i].bytes);
-        put_bytes(w, h->code[i].data, h->code[i].bytes);
-        if (w->used >= ITRACE_CACHE_BUFFER && !write_out(w))
-            return false;
-    }
-    return true;
-}
-
-static bool put_header(struct itrace_cache_writer *w, const struct itrace_header *h)
+static void put_header(struct itrace_cache_writer *w, const struct itrace_header *h)
 {
     put_text(w, h->kernel_name);
     put_text(w, h->nvbit_version);
@@ -103,7 +65,6 @@ static bool put_header(struct itrace_cache_writer *w, const struct itrace_header
     put(w, h->tracer_minor);
     put(w, h->has_line_info);
     put(w, h->present);
-    return put_amd(w, h);
 }
 
 static void put_inst(struct itrace_cache_writer *w, const struct itrace_inst *inst)
@@ -188,10 +149,8 @@ struct itrace_cache_writer *itrace_cache_create(struct itrace *trace)
     }
     static const struct itrace_cache_head none;
     fwrite(&none, sizeof none, 1, w->output.file);
-    if (put_header(w, &trace->header))
-        return w;
-    itrace_cache_abandon(w);
-    return NULL;
+    put_header(w, &trace->header);
+    return w;
 }
 
 static void free_writer(struct itrace_cache_writer *w)

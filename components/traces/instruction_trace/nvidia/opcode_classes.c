@@ -1,7 +1,6 @@
 /* The table is searched from front to back: this happens once for each static instruction. */
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 
-#include "components/traces/instruction_trace/amd/amd_opcodes.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ static const struct row {
     unsigned archs;
     struct sass_opcode opcode;
 } rows[] = {
-#define X(name, unit, space, archs) {#name, archs, {SASS_CLASS_##unit, ITRACE_SPACE_##space, 0}},
+#define X(name, unit, space, archs) {#name, archs, {SASS_CLASS_##unit, ITRACE_SPACE_##space}},
 #include "components/traces/instruction_trace/nvidia/opcode_classes.def"
 };
 
@@ -56,8 +55,6 @@ enum itrace_arch itrace_arch_of(uint64_t binary_version)
 
 const char *itrace_arch_name(enum itrace_arch arch)
 {
-    if (itrace_arch_is_amd(arch))
-        return isa_target_name(itrace_arch_target(arch));
     return arch < ITRACE_ARCH_COUNT ? archs[arch].name : "unknown";
 }
 
@@ -92,7 +89,7 @@ bool sass_opcode_find(enum itrace_arch arch, const char *name, size_t size,
     unsigned best = UINT32_MAX;
     if (size && ptx_name_is_ptx(name))
         return ptx_opcode_find(name, opcode);
-    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE, 0};
+    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (size == 0 || rows[i].name[0] != name[0] || strncmp(rows[i].name, name, size) != 0
             || rows[i].name[size])

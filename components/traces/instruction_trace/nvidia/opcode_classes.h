@@ -24,7 +24,6 @@ enum itrace_arch {
     ITRACE_ARCH_COUNT,
     ITRACE_ARCH_UNKNOWN =
         ITRACE_ARCH_COUNT, /* any of them: the newest that knows an opcode answers */
-    ITRACE_AMD             /* and above, AMD's: amd_opcodes.h */
 };
 
 enum sass_class {
@@ -45,7 +44,6 @@ enum itrace_space {
 struct sass_opcode {
     enum sass_class unit;
     enum itrace_space space; /* of the addresses in the trace */
-    uint8_t amd_unit;        /* of AMD's: enum isa_unit */
 };
 
 /* The architecture of a binary version, ITRACE_ARCH_UNKNOWN when there is none such. */

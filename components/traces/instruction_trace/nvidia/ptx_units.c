@@ -47,7 +47,7 @@ static uint8_t class_of(const struct row *row, const char *name)
 
 bool ptx_opcode_find(const char *name, struct sass_opcode *opcode)
 {
-    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE, 0};
+    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t size = strlen(rows[i].stem);
         if (strncmp(rows[i].stem, name, size) != 0 || (name[size] && !strchr(".:", name[size])))

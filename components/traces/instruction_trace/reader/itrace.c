@@ -83,9 +83,7 @@ static int next_line(struct itrace *t)
 
 static bool keep_header_line(struct itrace *t)
 {
-    /* Lines of bytes are limited by themselves, and then twice as long in text. */
-    size_t bytes = 3 * (t->header.code_bytes + t->header.argument_bytes);
-    if (t->header_size + t->line_size + 1 > HEADER_LIMIT + bytes)
+    if (t->header_size + t->line_size + 1 > HEADER_LIMIT)
         return false;
     t->header_text =
         itrace_reserve(t->header_text, t->header_size + t->line_size + 1, &t->header_capacity, 1);
@@ -357,8 +355,7 @@ static bool find_layout(struct itrace *t)
         for (unsigned n = 0; n < ids + t->layout.has_line && fits; n++)
             fits = itrace_take_decimal(&at, &value);
         fits = fits && itrace_take_hex(&at, &value, &digits)
-               && itrace_take_hex(&at, &value, &digits)
-               && (digits == 16 || (digits == 8 && !itrace_header_is_amd(&t->header)));
+               && itrace_take_hex(&at, &value, &digits) && (digits == 16 || digits == 8);
         if (!fits)
             continue;
         t->layout.ids = ids;
@@ -510,7 +507,6 @@ void itrace_close(struct itrace *t)
     itrace_cache_abandon(t->writer);
     itrace_input_close(&t->input);
     itrace_program_release(&t->program);
-    itrace_header_release(&t->header);
     itrace_set_release(&t->gaps.blocks);
     itrace_free(t->header_text);
     itrace_free(t->path);

@@ -146,8 +146,7 @@ static bool end_block(struct itrace *t)
 static bool knows_windows(struct itrace *t, const struct itrace_inst *inst)
 {
     const struct itrace_header *h = &t->header;
-    if (inst->opcode.space != ITRACE_SPACE_GENERIC || itrace_header_is_amd(h)
-        || (h->shared_base && h->local_base))
+    if (inst->opcode.space != ITRACE_SPACE_GENERIC || (h->shared_base && h->local_base))
         return true;
     return itrace_gap_found(t, ITRACE_GAP_HEADER, t->input.line,
                             "'%s' at PC %04" PRIx32
@@ -163,7 +162,7 @@ static void find_garbage(struct itrace *t, const struct itrace_inst *inst)
         found = found || inst->destinations[i] == SASS_NO_REGISTER;
     for (unsigned i = 0; i < inst->source_count; i++)
         found = found || inst->sources[i] == SASS_NO_REGISTER;
-    if (found && !itrace_header_is_amd(&t->header))
+    if (found)
         itrace_odd(t, ITRACE_ODD_REGISTER, t->input.line,
                    "'%s' at PC %04" PRIx32 " has a register above R255: the tracer took something "
                    "else for a register; nothing waits for such ones",
@@ -185,7 +184,7 @@ static bool take_inst(struct itrace *t, const struct itrace_inst *inst)
     find_garbage(t, inst);
     if (!knows_windows(t, inst))
         return false;
-    return !beyond || !most || itrace_header_is_amd(&t->header)
+    return !beyond || !most
            || itrace_gap_found(t, ITRACE_GAP_REGISTERS, t->input.line,
                                "'%s' at PC %04" PRIx32 " has register R%u, but 'nregs = %" PRIu64
                                "'",
@@ -262,7 +261,7 @@ static bool all_have_ended(const struct itrace *t)
     const uint32_t *block = t->header.block;
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2] - 32 * (uint64_t)t->warp;
     uint64_t all = threads < 32 ? (UINT64_C(1) << threads) - 1 : UINT32_MAX;
-    return !itrace_header_is_amd(&t->header) && !(all & ~t->gaps.ended);
+    return !(all & ~t->gaps.ended);
 }
 
 static bool take_step(struct itrace *t)
@@ -277,10 +276,10 @@ static bool take_step(struct itrace *t)
     g->active |= step->mask;
     g->line = t->input.line;
     if (ends)
-        g->ended |= itrace_header_is_amd(&t->header) ? UINT64_MAX : step->mask;
-    if (inst->opcode.space == ITRACE_SPACE_SHARED && !itrace_header_is_amd(&t->header))
+        g->ended |= step->mask;
+    if (inst->opcode.space == ITRACE_SPACE_SHARED)
         good = take_shared(t, step) && good;
-    if (inst->opcode.space == ITRACE_SPACE_GLOBAL && !itrace_header_is_amd(&t->header))
+    if (inst->opcode.space == ITRACE_SPACE_GLOBAL)
         find_zero(t, step);
     if (late)
         good = found_late(t, late, over) && good;

@@ -8,33 +8,16 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
-#define WINDOW                (UINT64_C(1) << 24)
+#define WINDOW            (UINT64_C(1) << 24)
 /* CUDA C programming guide, compute capabilities: most registers of a thread, most threads and
  * bytes of shared memory of a block. Larger ones are garbage, which real headers do hold. */
-#define MOST_REGISTERS        255
-#define MOST_THREADS          1024
-/* GCN3 ISA manual, section 3.6. */
-#define MOST_VECTOR_REGISTERS 256
-#define MOST_SHARED_BYTES     (228 * 1024)
-#define MOST_BLOCKS           (UINT64_C(1) << 62)
-#define MOST_DELAY            (UINT64_C(1) << 48) /* days */
+#define MOST_REGISTERS    255
+#define MOST_THREADS      1024
+#define MOST_SHARED_BYTES (228 * 1024)
+#define MOST_BLOCKS       (UINT64_C(1) << 62)
+#define MOST_DELAY        (UINT64_C(1) << 48) /* days */
 
-enum kind {
-    NAME,
-    NUMBER,
-    HEX,
-    DIM,
-    VERSION,
-    SHORT_TEXT,
-    FLAG,
-    ISA,
-    TITLE,
-    BYTES_64,
-    RANGE,
-    ARGUMENTS,
-    CODE,
-    STEPS
-};
+enum kind { NAME, NUMBER, HEX, DIM, VERSION, SHORT_TEXT, FLAG };
 
 #define FIELD(member) offsetof(struct itrace_header, member)
 
@@ -58,19 +41,6 @@ static const struct field {
     {"nvbit version", SHORT_TEXT, FIELD(nvbit_version)},
     {"accelsim tracer version", VERSION, FIELD(tracer_version)},
     {"enable lineinfo", FLAG, FIELD(has_line_info)},
-    {"isa", ISA, FIELD(isa)},
-    {"title", TITLE, FIELD(title)},
-    {"gpu", NUMBER, FIELD(gpu)},
-    {"entry", HEX, FIELD(entry)},
-    {"packet address", HEX, FIELD(packet_address)},
-    {"packet", BYTES_64, FIELD(packet)},
-    {"descriptor", BYTES_64, FIELD(descriptor)},
-    {"arguments", ARGUMENTS, FIELD(arguments)},
-    {"ring", RANGE, FIELD(ring)},
-    {"scratch", RANGE, FIELD(scratch)},
-    {"code base", HEX, FIELD(code_base)},
-    {"code", CODE, FIELD(code)},
-    {"steps", STEPS, FIELD(steps)},
 };
 
 /* "(x,y,z)", none of them 0. */
@@ -96,104 +66,11 @@ static bool take_version(const char *at, uint32_t *major, uint32_t *minor)
                && sscanf(at + 1, "%9" SCNu32, minor) == 1);
 }
 
-/* Pairs of hexadecimal digits up to the end, at most `most` bytes; how many, or 0: they are wrong.
- */
-static size_t take_bytes(const char *at, uint8_t *bytes, size_t most)
-{
-    size_t count = 0;
-    for (; *at; at += 2) {
-        unsigned high = itrace_hex_digit(at[0]), low = high < 16 ? itrace_hex_digit(at[1]) : 16;
-        if (low >= 16 || count == most)
-            return 0;
-        bytes[count++] = (uint8_t)(high << 4 | low);
-    }
-    return count;
-}
-
-/* "0xADDRESS,BYTES" */
-static bool take_range(const char *at, uint64_t range[2])
-{
-    char address[24];
-    size_t size = strcspn(at, ",");
-    const char *p = address;
-    if (size >= sizeof address || at[size] != ',')
-        return false;
-    snprintf(address, sizeof address, "%.*s", (int)size, at);
-    at += size + 1;
-    return itrace_take_address(&p, &range[0]) && !*p && itrace_take_decimal(&at, &range[1]) && !*at;
-}
-
-const char *itrace_header_add_code(struct itrace_header *header, uint64_t address,
-                                   const uint8_t *bytes, size_t count)
-{
-    const struct itrace_code *last =
-        header->code_count ? &header->code[header->code_count - 1] : NULL;
-    if (last && address < last->address + last->bytes)
-        return "addresses that rise";
-    if (!count || count > ITRACE_AMD_LINE_BYTES || address > UINT64_MAX - count
-        || header->code_bytes + count > ITRACE_AMD_MOST_BYTES)
-        return "1 to 1024 bytes a line, 16 MiB in all";
-    header->code = itrace_reserve(header->code, header->code_count + 1, &header->code_capacity,
-                                  sizeof *header->code);
-    struct itrace_code *c = &header->code[header->code_count++];
-    *c = (struct itrace_code){address, (uint32_t)count, itrace_allocate(count, 1)};
-    memcpy(c->data, bytes, count);
-    header->code_bytes += count;
-    return NULL;
-}
-
-const char *itrace_header_add_arguments(struct itrace_header *header, const uint8_t *bytes,
-                                        size_t count)
-{
-    if (!count || count > ITRACE_AMD_LINE_BYTES
-        || header->argument_bytes + count > ITRACE_AMD_MOST_BYTES)
-        return "1 to 1024 bytes a line, 16 MiB in all";
-    header->arguments = itrace_reserve(header->arguments, header->argument_bytes + count,
-                                       &header->argument_capacity, 1);
-    memcpy(header->arguments + header->argument_bytes, bytes, count);
-    header->argument_bytes += count;
-    return NULL;
-}
-
-void itrace_header_release(struct itrace_header *header)
-{
-    for (size_t i = 0; i < header->code_count; i++)
-        itrace_free(header->code[i].data);
-    itrace_free(header->code);
-    itrace_free(header->arguments);
-    *header = (struct itrace_header){0};
-}
-
-/* "0xADDRESS DIGITS" */
-static const char *take_code(struct itrace_header *header, const char *at)
-{
-    static const char wanted[] = "an address and 1 to 1024 bytes (0x... and pairs of digits)";
-    uint8_t bytes[ITRACE_AMD_LINE_BYTES];
-    uint64_t address;
-    size_t count = itrace_take_address(&at, &address) ? take_bytes(at, bytes, sizeof bytes) : 0;
-    return count ? itrace_header_add_code(header, address, bytes, count) : wanted;
-}
-
-static const char *take_arguments(struct itrace_header *header, const char *at)
-{
-    uint8_t bytes[ITRACE_AMD_LINE_BYTES];
-    size_t count = take_bytes(at, bytes, sizeof bytes);
-    return count ? itrace_header_add_arguments(header, bytes, count)
-                 : "1 to 1024 bytes (pairs of digits)";
-}
-
 static void copy(char *to, size_t room, const char *text)
 {
     snprintf(to, room, "%s", text);
     for (size_t size = strlen(to); size > 0 && itrace_is_blank(to[size - 1]); size--)
         to[size - 1] = '\0';
-}
-
-static const char *known_targets(void)
-{
-    static _Thread_local char names[128];
-    isa_target_names(names, sizeof names);
-    return names;
 }
 
 static const char *take_value(struct itrace_header *header, const struct field *field,
@@ -222,24 +99,6 @@ static const char *take_value(struct itrace_header *header, const struct field *
             return "0 or 1";
         header->has_line_info = number == 1;
         return NULL;
-    case ISA:
-        if (!isa_traits_of(at))
-            return known_targets();
-        copy(to, sizeof header->isa, at);
-        return NULL;
-    case TITLE:
-        copy(to, sizeof header->title, at);
-        return NULL;
-    case BYTES_64:
-        return take_bytes(at, to, 64) == 64 ? NULL : "64 bytes (128 digits)";
-    case RANGE:
-        return take_range(at, to) ? NULL : "an address and a size (0x...,BYTES)";
-    case ARGUMENTS:
-        return take_arguments(header, at);
-    case CODE:
-        return take_code(header, at);
-    case STEPS:
-        return strcmp(at, "memory") == 0 ? NULL : "memory";
     }
     return NULL;
 }
@@ -260,8 +119,7 @@ int itrace_header_take(struct itrace_header *header, const char *line, char erro
                      itrace_skip_blanks(at + 1));
             return -1;
         }
-        bool repeats = fields[i].kind == CODE || fields[i].kind == ARGUMENTS;
-        if (!repeats && header->present >> i & 1) {
+        if (header->present >> i & 1) {
             snprintf(error, 200, "'%s' stands in the header twice", fields[i].key);
             return -1;
         }
@@ -281,40 +139,8 @@ static bool has(const struct itrace_header *header, const void *member)
     return false;
 }
 
-bool itrace_header_is_memory_only(const struct itrace_header *h)
-{
-    return itrace_header_is_amd(h) && has(h, h->steps);
-}
-
-static const char *header_lacks(const struct itrace_header *h)
-{
-    const struct {
-        const void *member;
-        const char *key;
-    } needed[] = {{h->isa, "isa"},
-                  {&h->entry, "entry"},
-                  {h->packet, "packet"},
-                  {&h->packet_address, "packet address"},
-                  {h->descriptor, "descriptor"},
-                  {&h->code_base, "code base"},
-                  {&h->code, "code"}};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        if (!has(h, needed[i].member))
-            return needed[i].key;
-    return NULL;
-}
-
-static enum itrace_arch arch_of_name(const char *isa)
-{
-    enum isa_target target;
-    return isa_target_by_name(isa, &target) == 0 ? itrace_arch_of_target(target)
-                                                 : ITRACE_ARCH_UNKNOWN;
-}
-
 enum itrace_arch itrace_header_arch(const struct itrace_header *h)
 {
-    if (itrace_header_is_amd(h))
-        return arch_of_name(h->isa);
     return itrace_arch_of(h->binary_version);
 }
 
@@ -330,7 +156,7 @@ static const char *needed_field(const struct itrace_header *h)
                   {&h->registers, "nregs"},
                   {&h->binary_version, "binary version"},
                   {&h->stream, "cuda stream id"}};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0] && !itrace_header_is_amd(h); i++)
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!has(h, needed[i].member))
             return needed[i].key;
     return NULL;
@@ -350,8 +176,6 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
     uint64_t threads = (uint64_t)h->block[0] * h->block[1];
     threads =
         h->block[2] && threads > UINT64_MAX / h->block[2] ? UINT64_MAX : threads * h->block[2];
-    const unsigned most_registers =
-        itrace_header_is_amd(h) ? MOST_VECTOR_REGISTERS : MOST_REGISTERS;
 #define COMPLAIN(condition, severity, ...)                                                         \
     if ((condition) && n-- == 0) {                                                                 \
         *kind = ITRACE_COMPLAINT_##severity;                                                       \
@@ -368,9 +192,9 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
              WARNING,
              "tracer version %" PRIu32 " is none that is known (1 to 6): read as the newest",
              h->tracer_version)
-    COMPLAIN(h->registers > most_registers, IMPOSSIBLE,
-             "'nregs = %" PRIu64 "' is more than the %u that a thread can have", h->registers,
-             most_registers)
+    COMPLAIN(h->registers > MOST_REGISTERS, IMPOSSIBLE,
+             "'nregs = %" PRIu64 "' is more than the %d that a thread can have", h->registers,
+             MOST_REGISTERS)
     COMPLAIN(h->shared_bytes > MOST_SHARED_BYTES, IMPOSSIBLE,
              "'shmem = %" PRIu64 "' is more than the %d bytes that a block can have",
              h->shared_bytes, MOST_SHARED_BYTES)
@@ -378,8 +202,6 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
              threads, MOST_THREADS)
     COMPLAIN(h->launch_delay > MOST_DELAY, ERROR, "a launch %" PRIu64 " cycles later: at most 2^48",
              h->launch_delay)
-    COMPLAIN(itrace_header_is_amd(h) && header_lacks(h), WARNING,
-             "the header has no '-%s = ...': such a trace cannot be played", header_lacks(h))
     COMPLAIN(itrace_header_arch(h) == ITRACE_ARCH_UNKNOWN, WARNING,
              "'binary version = %" PRIu64 "' is no architecture from Kepler (30) to Blackwell "
              "(121): opcodes are read as the newest's",
@@ -403,18 +225,12 @@ struct itrace_layout itrace_header_layout(const struct itrace_header *header)
 
 uint64_t itrace_header_warps(const struct itrace_header *header)
 {
-    unsigned lanes = itrace_header_lanes(header);
     uint64_t threads = (uint64_t)header->block[0] * header->block[1] * header->block[2];
-    return (threads + lanes - 1) / lanes;
+    return (threads + 31) / 32;
 }
 
 enum itrace_space itrace_header_space(const struct itrace_header *header, uint64_t address)
 {
-    if (itrace_header_is_amd(header))
-        return address >> 32 == amd_shared_aperture(itrace_header_arch(header)) >> 32
-                   ? ITRACE_SPACE_SHARED
-               : address - header->scratch[0] < header->scratch[1] ? ITRACE_SPACE_LOCAL
-                                                                   : ITRACE_SPACE_GLOBAL;
     if (address < WINDOW || (header->shared_base && address - header->shared_base < WINDOW))
         return ITRACE_SPACE_SHARED;
     if (header->local_base && address - header->local_base < WINDOW)

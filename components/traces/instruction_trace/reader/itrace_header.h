@@ -6,18 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/traces/instruction_trace/amd/amd_opcodes.h"
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 #include "components/traces/instruction_trace/reader/itrace_program.h"
 
-#define ITRACE_HEADER_FIELDS 28
-
-/* Bytes of code, from a virtual address on. */
-struct itrace_code {
-    uint64_t address;
-    uint32_t bytes; /* 1 .. ITRACE_AMD_LINE_BYTES */
-    uint8_t *data;
-};
+#define ITRACE_HEADER_FIELDS 15
 
 struct itrace_header {
     char kernel_name[1024]; /* mangled; longer ones are cut */
@@ -33,20 +25,6 @@ struct itrace_header {
     uint32_t tracer_minor;
     bool has_line_info;
     uint32_t present; /* bit i: field i of the table in itrace_header.c was there */
-
-    /* Traces of AMD programs: docs/reference/traces.md says what each is. Zero where it was not
-     * there. */
-    char isa[16]; /* "": NVIDIA's */
-    char steps[8];
-    char title[1024];
-    uint64_t gpu, entry, packet_address, code_base;
-    uint8_t packet[64], descriptor[64];
-    uint64_t ring[2], scratch[2]; /* address, bytes */
-    uint8_t *arguments;
-    size_t argument_bytes, argument_capacity;
-    struct itrace_code *code; /* in rising order */
-    size_t code_count, code_capacity;
-    size_t code_bytes;
 };
 
 /* Takes the line "-key = value". 1: taken; 0: no key that we know; -1: the value is malformed,
@@ -67,30 +45,8 @@ enum itrace_complaint {
 const char *itrace_header_complaint(const struct itrace_header *header, unsigned n,
                                     enum itrace_complaint *kind, char text[200]);
 
-/* Adds bytes of code or of arguments, as header lines and caches have them. NULL, or what is wrong.
- */
-const char *itrace_header_add_code(struct itrace_header *header, uint64_t address,
-                                   const uint8_t *bytes, size_t count);
-const char *itrace_header_add_arguments(struct itrace_header *header, const uint8_t *bytes,
-                                        size_t count);
-/* Forgets everything. */
-void itrace_header_release(struct itrace_header *header);
-
-static inline bool itrace_header_is_amd(const struct itrace_header *header)
-{
-    return header->isa[0] != '\0';
-}
-/* Is the trace of an AMD program, with accesses of memory as its only steps (`heddle trace mem`)?
- * Such steps need not follow each other. */
-bool itrace_header_is_memory_only(const struct itrace_header *header);
 /* The architecture whose opcodes the trace has. */
 enum itrace_arch itrace_header_arch(const struct itrace_header *header);
-/* Lanes of a warp. */
-static inline unsigned itrace_header_lanes(const struct itrace_header *header)
-{
-    return itrace_header_is_amd(header) ? ITRACE_AMD_LANES : 32;
-}
-
 /* What the version promises about the lines; how many ids stand in front is found out later. */
 struct itrace_layout itrace_header_layout(const struct itrace_header *header);
 
@@ -99,8 +55,7 @@ uint64_t itrace_header_warps(const struct itrace_header *header);
 
 /* The space of a generic address: shared or local memory in their windows of 16 MiB behind the base
  * addresses of the header (all bases seen are multiples of 16 MiB), or below the first window's
- * size, where only offsets into shared memory lie; global otherwise. On AMD: by the aperture, and
- * by the pool of private memory. */
+ * size, where only offsets into shared memory lie; global otherwise. */
 enum itrace_space itrace_header_space(const struct itrace_header *header, uint64_t address);
 
 #endif

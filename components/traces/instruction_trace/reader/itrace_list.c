@@ -1,5 +1,5 @@
-/* A line is the name of a trace, or a word and fields with commas between them: a table says what
- * fields each word has. */
+/* A line is the name of a trace, or a copy to the device: a word and fields with commas between
+ * them. */
 #include "components/traces/instruction_trace/reader/itrace_list.h"
 
 #include <stdio.h>
@@ -8,34 +8,9 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
-#define FIELDS_MOST 5
 /* Wrong lines that are named: what has more is no list. */
-#define MOST_WRONG  8
-
-enum field { NONE, ADDRESS, SOURCE, BYTES, QUEUE, GPU, PEER, ON, AWAITED, MANAGED };
-
-static const struct word {
-    const char *word;
-    enum itrace_command_kind kind;
-    bool is_numbered;
-    unsigned least; /* fields that must be there */
-    enum field fields[FIELDS_MOST];
-} words[] = {
-    {"MemcpyHtoD", ITRACE_COMMAND_WRITE, true, 2, {ADDRESS, BYTES, QUEUE}},
-    {"MemcpyDtoH", ITRACE_COMMAND_READ, true, 2, {ADDRESS, BYTES, QUEUE}},
-    {"MemcpyDtoD", ITRACE_COMMAND_COPY, true, 3, {ADDRESS, SOURCE, BYTES, QUEUE}},
-    {"Memset", ITRACE_COMMAND_FILL, true, 2, {ADDRESS, BYTES, QUEUE}},
-    {"Malloc", ITRACE_COMMAND_MALLOC, false, 2, {ADDRESS, BYTES, GPU, MANAGED}},
-    {"Free", ITRACE_COMMAND_FREE, false, 1, {ADDRESS}},
-    {"Stream", ITRACE_COMMAND_STREAM, false, 2, {QUEUE, GPU}},
-    {"StreamEnd", ITRACE_COMMAND_STREAM_END, false, 1, {QUEUE}},
-    {"Peer", ITRACE_COMMAND_PEER, false, 3, {GPU, PEER, ON}},
-    {"Mark", ITRACE_COMMAND_MARK, true, 1, {QUEUE}},
-    {"After", ITRACE_COMMAND_AFTER, true, 2, {QUEUE, AWAITED}},
-    {"Wait", ITRACE_COMMAND_WAIT, false, 1, {AWAITED}},
-    {"Query", ITRACE_COMMAND_QUERY, false, 1, {AWAITED}},
-    {"Poll", ITRACE_COMMAND_POLL, false, 0, {NONE}},
-};
+#define MOST_WRONG 8
+#define COPY       "MemcpyHtoD,"
 
 static struct itrace_command *add(struct itrace_list *list, const struct itrace_command *command)
 {
@@ -45,99 +20,30 @@ static struct itrace_command *add(struct itrace_list *list, const struct itrace_
     return &list->commands[list->count++];
 }
 
-static bool take_small(const char **at, uint32_t *to)
+/* "MemcpyHtoD,0xADDRESS,BYTES". A line that is none leaves *wrong as it is; one that cannot be sets
+ * it: no card has so much memory, and no address lies behind the last. */
+static bool take_copy(struct itrace_list *list, const char *text, uint64_t line, const char **wrong)
 {
-    uint64_t value;
-    if (!itrace_take_decimal(at, &value) || value > UINT32_MAX)
+    struct itrace_command c = {.kind = ITRACE_COMMAND_WRITE, .line = line};
+    char address[24];
+    size_t size = strlen(COPY);
+    if (strncmp(text, COPY, size) != 0)
         return false;
-    *to = (uint32_t)value;
+    const char *at = text + size, *p = address;
+    size = strcspn(at, ",");
+    if (size >= sizeof address || at[size] != ',')
+        return false;
+    snprintf(address, sizeof address, "%.*s", (int)size, at);
+    at += size + 1;
+    if (!itrace_take_address(&p, &c.address) || *p || !itrace_take_decimal(&at, &c.bytes) || *at)
+        return false;
+    if (c.bytes > ITRACE_MOST_BYTES || c.bytes > UINT64_MAX - c.address) {
+        *wrong = "more than 1 TiB, or behind the last address: no card has that";
+        return false;
+    }
+    c.text = itrace_copy_text(text, strlen(text));
+    add(list, &c);
     return true;
-}
-
-static bool take_field(enum field field, const char *at, struct itrace_command *c)
-{
-    uint32_t flag = 2;
-    switch (field) {
-    case ADDRESS:
-        return itrace_take_address(&at, &c->address) && !*at;
-    case SOURCE:
-        return itrace_take_address(&at, &c->source) && !*at;
-    case BYTES:
-        return itrace_take_decimal(&at, &c->bytes) && !*at;
-    case AWAITED:
-        return itrace_take_decimal(&at, &c->awaited) && !*at;
-    case QUEUE:
-        return take_small(&at, &c->queue) && !*at;
-    case GPU:
-        return take_small(&at, &c->gpu) && !*at;
-    case PEER:
-        return take_small(&at, &c->peer) && !*at;
-    case ON:
-        if (!take_small(&at, &flag) || *at || flag > 1)
-            return false;
-        c->on = flag;
-        return true;
-    case MANAGED:
-        c->managed = strcmp(at, "managed") == 0;
-        return c->managed;
-    default:
-        return false;
-    }
-}
-
-/* The fields behind the word, from the first comma on. */
-static bool take_fields(const struct word *w, const char *at, struct itrace_command *c)
-{
-    char field[32];
-    unsigned count = 0;
-    while (*at == ',') {
-        size_t size = strcspn(++at, ",");
-        if (count == FIELDS_MOST || size >= sizeof field)
-            return false;
-        snprintf(field, sizeof field, "%.*s", (int)size, at);
-        if (!take_field(w->fields[count++], field, c))
-            return false;
-        at += size;
-    }
-    return !*at && count >= w->least;
-}
-
-/* No card has so much memory, and no address lies behind the last. */
-static bool has_possible_size(const struct itrace_command *c)
-{
-    uint64_t last = UINT64_MAX - (c->address > c->source ? c->address : c->source);
-    return c->bytes <= ITRACE_MOST_BYTES && c->bytes <= last;
-}
-
-/* A command that waits, waits for commands before it. */
-static bool is_awaitable(const struct itrace_list *list, const struct itrace_command *c)
-{
-    return (c->kind != ITRACE_COMMAND_AFTER && c->kind != ITRACE_COMMAND_WAIT
-            && c->kind != ITRACE_COMMAND_QUERY)
-           || (c->awaited > 0 && c->awaited <= list->numbers);
-}
-
-/* A line that is no command leaves *wrong as it is; a command that cannot be sets it. */
-static bool take_command(struct itrace_list *list, const char *text, uint64_t line,
-                         const char **wrong)
-{
-    size_t size = strcspn(text, ",");
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        struct itrace_command c = {.kind = words[i].kind, .line = line};
-        if (strlen(words[i].word) != size || strncmp(words[i].word, text, size) != 0)
-            continue;
-        if (!take_fields(&words[i], text + size, &c) || !is_awaitable(list, &c))
-            return false;
-        if (!has_possible_size(&c)) {
-            *wrong = "more than 1 TiB, or behind the last address: no card has that";
-            return false;
-        }
-        c.number = words[i].is_numbered ? ++list->numbers : 0;
-        c.text = itrace_copy_text(text, strlen(text));
-        add(list, &c);
-        return true;
-    }
-    return false;
 }
 
 /* kernel-1.traceg, kernel-1.tracez, kernel-1-ctx_0x55dfecb31820.trace.xz, kernel-mem-1.traceg.zst
@@ -163,7 +69,6 @@ static void add_kernel(struct itrace_list *list, const char *list_path, const ch
     size_t folder = slash && name[0] != '/' ? (size_t)(slash - list_path) + 1 : 0;
     struct itrace_command *command =
         add(list, &(struct itrace_command){.kind = ITRACE_COMMAND_KERNEL, .line = line});
-    command->number = ++list->numbers;
     command->name = itrace_copy_text(name, strlen(name));
     command->path = itrace_allocate(folder + strlen(name) + 1, 1);
     memcpy(command->path, list_path, folder);
@@ -174,15 +79,8 @@ static void add_kernel(struct itrace_list *list, const char *list_path, const ch
  * own, and copies between cards. They take no time. */
 static bool is_foreign_call(const char *line)
 {
-    size_t size = strcspn(line, ",");
-    if (strncmp(line, "nccl", 4) == 0)
-        return true;
-    if (strncmp(line, "Memcpy", 6) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strlen(words[i].word) == size && strncmp(words[i].word, line, size) == 0)
-            return false;
-    return true;
+    return strncmp(line, "nccl", 4) == 0
+           || (strncmp(line, "Memcpy", 6) == 0 && strncmp(line, COPY, strlen(COPY)) != 0);
 }
 
 static void leave_call_out(struct itrace_list *list, const struct itrace_list_reader *reader,
@@ -205,7 +103,7 @@ static bool take_line(struct itrace_list *list, const struct itrace_list_reader 
 {
     const char *wrong = NULL;
     char text[240];
-    if (take_command(list, line, number, &wrong))
+    if (take_copy(list, line, number, &wrong))
         return true;
     if (!wrong && is_trace_name(line)) {
         add_kernel(list, reader->path, line, number);

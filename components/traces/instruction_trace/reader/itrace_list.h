@@ -1,6 +1,5 @@
-/* kernelslist and kernelslist.g: what an application did, one command a line. Accel-Sim's lists
- * have kernels and copies to the device; those of AMD programs (docs/reference/traces.md) all that
- * the program asked of the driver. */
+/* kernelslist and kernelslist.g: what an application did, one command a line: kernels and copies to
+ * the device. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_LIST_H
 #define HEDDLE_COMPONENTS_ITRACE_LIST_H
 
@@ -10,24 +9,7 @@
 
 #include "components/traces/instruction_trace/reader/itrace.h"
 
-enum itrace_command_kind {
-    ITRACE_COMMAND_KERNEL,
-    ITRACE_COMMAND_WRITE, /* from the host to address */
-    ITRACE_COMMAND_READ,
-    ITRACE_COMMAND_COPY, /* from source to address */
-    ITRACE_COMMAND_FILL,
-    ITRACE_COMMAND_MALLOC, /* on gpu */
-    ITRACE_COMMAND_FREE,
-    ITRACE_COMMAND_STREAM, /* queue, on gpu */
-    ITRACE_COMMAND_STREAM_END,
-    ITRACE_COMMAND_PEER,  /* gpu may, or may not, access memory of peer */
-    ITRACE_COMMAND_MARK,  /* an event */
-    ITRACE_COMMAND_AFTER, /* what comes later in queue begins when `awaited` is done */
-    ITRACE_COMMAND_WAIT,  /* so does what the host does later */
-    ITRACE_COMMAND_QUERY, /* the host asked whether `awaited` was done, which took time */
-    ITRACE_COMMAND_POLL,  /* its threads asked for something */
-    ITRACE_COMMAND_KINDS
-};
+enum itrace_command_kind { ITRACE_COMMAND_KERNEL, ITRACE_COMMAND_WRITE /* from the host */ };
 
 struct itrace_command {
     enum itrace_command_kind kind;
@@ -35,18 +17,12 @@ struct itrace_command {
     char *path; /* of a kernel: as the list lies */
     char *text; /* the line; NULL: the list is a trace by itself */
     uint64_t address, bytes;
-    uint64_t source;
-    uint32_t queue, gpu, peer;
-    bool on, managed;
-    uint64_t number;  /* of commands that others may wait for, from 1; else 0 */
-    uint64_t awaited; /* such a number */
     uint64_t line;
 };
 
 struct itrace_list {
     struct itrace_command *commands;
     size_t count, capacity;
-    uint64_t numbers;  /* of commands that others may wait for */
     uint64_t left_out; /* lines that say nothing, and calls that take no time */
     uint64_t calls;    /* such calls */
 };

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/traces/instruction_trace/amd/amd_opcodes.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
@@ -93,9 +92,7 @@ bool itrace_program_add(struct itrace_program *program, const struct itrace_inst
     copy->successor = NULL;
     const char *dot = strchr(copy->name, '.');
     size_t size = dot ? (size_t)(dot - copy->name) : strlen(copy->name);
-    copy->known = itrace_arch_is_amd(program->arch)
-                      ? amd_opcode_find(copy->name, &copy->opcode)
-                      : sass_opcode_find(program->arch, copy->name, size, &copy->opcode);
+    copy->known = sass_opcode_find(program->arch, copy->name, size, &copy->opcode);
     /* An unknown instruction with addresses reads or writes memory somewhere. */
     if (!copy->known && copy->width)
         copy->opcode.space = ITRACE_SPACE_GENERIC;
@@ -142,23 +139,10 @@ static bool take_register(const char **at, uint16_t *number)
     return true;
 }
 
-/* "v7", "s[0:3]", "vcc" */
-static bool take_amd_register(const char **at, uint16_t *number)
-{
-    size_t size = 0;
-    while (!itrace_ends_token((*at)[size]))
-        size++;
-    if (!amd_register(*at, size, number))
-        return false;
-    *at = itrace_skip_blanks(*at + size);
-    return true;
-}
-
 /* A count and so many registers. */
 static bool take_registers(struct itrace_program *program, const char **at, const char *what,
                            unsigned limit, uint8_t *count, uint16_t *registers)
 {
-    bool is_amd = itrace_arch_is_amd(program->arch);
     uint64_t value;
     if (!itrace_take_decimal(at, &value)) {
         char text[64];
@@ -170,11 +154,8 @@ static bool take_registers(struct itrace_program *program, const char **at, cons
                     what, limit);
     *count = (uint8_t)value;
     for (unsigned i = 0; i < value; i++)
-        if (!(is_amd ? take_amd_register : take_register)(at, &registers[i]))
-            return expected(program,
-                            is_amd ? "a register (v0 to v255, s[0:1], vcc ...)"
-                                   : "a register (R0 to R255, UR0 ...)",
-                            *at);
+        if (!take_register(at, &registers[i]))
+            return expected(program, "a register (R0 to R255, UR0 ...)", *at);
     return true;
 }
 
@@ -187,8 +168,7 @@ static bool take_opcode(struct itrace_program *program, const char **at, char *n
         bool is_small = c >= 'a' && c <= 'z', is_capital = c >= 'A' && c <= 'Z';
         bool fits = is_small || is_capital || (c >= '0' && c <= '9') || c == '.' || c == '_'
                     || (c == ':' && ptx_name_is_ptx(p));
-        bool begins = is_small || (is_capital && !itrace_arch_is_amd(program->arch));
-        if (!fits || (size == 0 && !begins))
+        if (!fits || (size == 0 && !is_small && !is_capital))
             return expected(program, "an opcode", p);
     }
     if (size == 0)
@@ -233,25 +213,19 @@ static bool take_bulk_width(struct itrace_program *program, uint64_t width,
 /* From ndst to mem_width. */
 static bool take_head(struct itrace_program *program, const char **at, struct itrace_inst *inst)
 {
-    bool is_amd = itrace_arch_is_amd(program->arch);
-    unsigned destinations = is_amd ? ITRACE_MAX_DESTINATIONS : ITRACE_NVIDIA_DESTINATIONS;
-    unsigned sources = is_amd ? ITRACE_MAX_SOURCES : ITRACE_NVIDIA_SOURCES;
     uint64_t width;
-    if (!take_registers(program, at, "destination", destinations, &inst->destination_count,
-                        inst->destinations)
+    if (!take_registers(program, at, "destination", ITRACE_MAX_DESTINATIONS,
+                        &inst->destination_count, inst->destinations)
         || !take_opcode(program, at, inst->name)
-        || !take_registers(program, at, "source", sources, &inst->source_count, inst->sources))
+        || !take_registers(program, at, "source", ITRACE_MAX_SOURCES, &inst->source_count,
+                           inst->sources))
         return false;
     take_group(at, inst);
     if (!itrace_take_decimal(at, &width))
         return expected(program, "the width of the access in bytes", *at);
     if (itrace_bulk_names(inst->name))
         return take_bulk_width(program, width, inst);
-    if (is_amd && !amd_width(width))
-        return fail(program,
-                    "an access %llu bytes wide: there are 1, 2, and multiples of 4 up to 64",
-                    (unsigned long long)width);
-    if (!is_amd && (width > 128 || (width & (width - 1))))
+    if (width > 128 || (width & (width - 1)))
         return fail(program, "an access %llu bytes wide: there are 1, 2, 4, 8, 16, ... 128",
                     (unsigned long long)width);
     inst->width = (uint8_t)width;

@@ -16,18 +16,15 @@
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 #include "components/traces/instruction_trace/reader/itrace_bulk.h"
 
-/* What a line has at most. NVBit's tool has arrays for 1 and 5; traces of AMD programs have more.
- */
-#define ITRACE_NVIDIA_DESTINATIONS 1
-#define ITRACE_NVIDIA_SOURCES      5
-#define ITRACE_MAX_DESTINATIONS    4
-#define ITRACE_MAX_SOURCES         8
-#define ITRACE_MAX_LANES           64
+/* What a line has at most. NVBit's tool has arrays for so many. */
+#define ITRACE_MAX_DESTINATIONS 1
+#define ITRACE_MAX_SOURCES      5
+#define ITRACE_MAX_LANES        64
 /* Uniform registers are numbered behind the 256 of a thread, as the tracer numbers them itself. */
-#define SASS_UNIFORM_REGISTER      256
+#define SASS_UNIFORM_REGISTER   256
 /* A number that no register has. */
-#define SASS_NO_REGISTER           512
-#define SASS_MAX_OPCODE            63
+#define SASS_NO_REGISTER        512
+#define SASS_MAX_OPCODE         63
 
 struct itrace_inst {
     uint32_t id;          /* 0, 1, ... in the order of first appearance */
@@ -39,7 +36,6 @@ struct itrace_inst {
     uint32_t bulk; /* bytes of each transfer of a bulk copy; 0: it is none, or they are not told */
     uint8_t destination_count, source_count, immediate_count;
     uint8_t width; /* of one lane's access in bytes; 0: the line has no addresses */
-    /* AMD's: ITRACE_AMD_REGISTER() */
     uint16_t destinations[ITRACE_MAX_DESTINATIONS], sources[ITRACE_MAX_SOURCES];
     int64_t immediates[2];
     uint64_t steps;                 /* how often it was executed so far */

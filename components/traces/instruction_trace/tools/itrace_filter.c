@@ -76,8 +76,6 @@ static void write_header(const struct itrace *t, FILE *out)
     const char *format = t->header_text ? strstr(t->header_text, "#traces") : NULL;
     size_t fields = format ? (size_t)(format - t->header_text) : t->header_size;
     fwrite(t->header_text, 1, fields, out);
-    if (itrace_header_is_amd(&t->header) && !itrace_header_is_memory_only(&t->header))
-        fputs("-steps = memory\n", out);
     putc('\n', out);
     if (format)
         fwrite(format, 1, t->header_size - fields, out);

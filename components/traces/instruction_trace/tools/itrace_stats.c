@@ -54,14 +54,8 @@ static void add_step(struct collector *c, const struct itrace *t)
     c->stats.steps++;
     c->stats.lanes += (uint64_t)__builtin_popcountll(t->step.mask);
     c->stats.by_class[t->step.inst->opcode.unit]++;
-    uint64_t before = c->stats.line_references;
     if (t->step.count)
         add_accesses(c, t);
-    if (!itrace_arch_is_amd(t->program.arch) || !t->step.inst->known)
-        return;
-    c->stats.by_unit[t->step.inst->opcode.amd_unit]++;
-    if (t->step.inst->opcode.amd_unit == ISA_UNIT_VMEM)
-        c->stats.vector_line_references += c->stats.line_references - before;
 }
 
 static bool collect(struct collector *c, struct itrace *t)

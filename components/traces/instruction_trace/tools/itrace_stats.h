@@ -12,7 +12,6 @@
 #ifndef HEDDLE_COMPONENTS_ITRACE_STATS_H
 #define HEDDLE_COMPONENTS_ITRACE_STATS_H
 
-#include "components/amd/isa/isa.h"
 #include "components/traces/instruction_trace/reader/itrace.h"
 #include "components/traces/instruction_trace/reader/itrace_set.h"
 
@@ -25,8 +24,6 @@ struct itrace_stats {
     uint64_t steps;                          /* warp instructions */
     uint64_t lanes;                          /* thread instructions: active lanes of all steps */
     uint64_t by_class[SASS_CLASS_COUNT];     /* warp instructions */
-    uint64_t by_unit[ISA_UNIT_COUNT];        /* AMD's: instructions of wavefronts */
-    uint64_t vector_line_references;         /* AMD's: line_references of vector memory */
     uint64_t static_count;                   /* instructions of the program that were executed */
     uint64_t references[ITRACE_SPACE_COUNT]; /* by where they went: global, shared, local */
     uint64_t addresses;                      /* different ones of the global references */

@@ -111,7 +111,7 @@ static struct functional_result run_some(uint64_t kernarg, uint32_t grid, uint64
                                              .entry = CODE,
                                              .packet = &packet,
                                              .descriptor = &descriptor,
-                                             .may_yield = true};
+                                             .others = FUNCTIONAL_ANYTHING};
     static struct functional_result result;
     functional_run(&launch, &result);
     return result;
@@ -169,18 +169,18 @@ Test(functional, launches_that_wait_yield_to_the_one_they_wait_for)
     cr_assert(functional_has_room(1));
     struct functional_result last = run_some(DATA, 2, 0, 1);
     cr_assert_not(functional_has_room(1));
-    functional_resume(last.number, executed + last.instructions, true, &last);
+    functional_resume(last.number, executed + last.instructions, FUNCTIONAL_ANYTHING, &last);
     cr_assert_eq(last.end, FUNCTIONAL_YIELDED, "nobody has written yet");
     cr_assert_gt(last.instructions, waiting[0].instructions);
     uint32_t one = 1;
     put_memory(FIRST_PHYSICAL + 5 * PAGE, &one, sizeof one);
-    functional_resume(last.number, executed + last.instructions, false, &last);
+    functional_resume(last.number, executed + last.instructions, FUNCTIONAL_NOTHING, &last);
     cr_assert_eq(last.end, FUNCTIONAL_DONE, "%s", last.text);
     cr_assert(functional_has_room(1));
     cr_assert_eq(run_some(DATA, 2, 1, 1).work_groups, 1); /* beside those that have yielded */
     for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES - 1; i++) {
         uint64_t before = waiting[i].instructions;
-        functional_resume(waiting[i].number, executed, true, &waiting[i]);
+        functional_resume(waiting[i].number, executed, FUNCTIONAL_ANYTHING, &waiting[i]);
         cr_assert_eq(waiting[i].end, FUNCTIONAL_DONE, "%s", waiting[i].text);
         cr_assert_eq(waiting[i].work_groups, 1);
         cr_assert(waiting[i].instructions > before && waiting[i].instructions < before + 16,
@@ -194,7 +194,7 @@ Test(functional, a_kernel_that_never_ends_ends_at_the_limit)
     struct functional_result r = run(DATA, 2, 1, 1, 1 << 20); /* the second one has no room */
     cr_assert_eq(r.end, FUNCTIONAL_LIMIT);
     cr_assert_eq(r.work_groups, 0);
-    cr_assert_not_null(strstr(r.text, "--max-cycles"), "%s", r.text);
+    cr_assert_not_null(strstr(r.text, "--max-instructions"), "%s", r.text);
     cr_assert_not_null(strstr(r.text, "work-group (0,0,0)"), "%s", r.text);
 }
 

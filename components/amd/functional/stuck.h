@@ -1,0 +1,23 @@
+/* What a watched launch reads and changes (components/protocols/page_table/repeats.h), by
+ * instruction. Called by functional.c only. */
+#ifndef HEDDLE_FUNCTIONAL_STUCK_H
+#define HEDDLE_FUNCTIONAL_STUCK_H
+
+#include "components/amd/isa/isa.h"
+#include "components/protocols/page_table/host_view.h"
+#include "components/protocols/page_table/repeats.h"
+
+/* Before each instruction of a wavefront in its turn, and after the last one. */
+void stuck_begin_turn(const struct isa_context *context);
+void stuck_step(struct host_view *view, struct isa_context *context, const struct isa_wave *wave,
+                const struct isa_inst *inst, struct repeats *repeats);
+void stuck_end_turn(struct host_view *view, const struct isa_context *context);
+
+/* A number for all that a wavefront has of its own. */
+uint64_t stuck_state(const struct isa_wave *wave, const uint32_t *vgpr, uint32_t registers);
+
+/* What it waits for, in words. */
+void stuck_text(const struct program_table *program, const struct repeats *repeats, char *text,
+                size_t size);
+
+#endif

@@ -1,0 +1,135 @@
+/* See warp_stuck.h. Called by warp_block.c and warp_grid.c. */
+#include "warp_stuck.h"
+
+#include <stdio.h>
+
+#include "components/protocols/page_table/host_view.h"
+#include "warp_schedule.h"
+
+/* Names a lane's place in memory: a virtual address, or one in the window of its block or thread.
+ */
+static uint64_t key_of(const struct warp_machine *m, unsigned lane)
+{
+    uint64_t block = (m->block->number + 1) << 40;
+    uint64_t thread = (uint64_t)(m->number * WARP_LANES + lane) * m->block->local;
+    switch (m->space) {
+    case PTX_SPACE_SHARED:
+        return (block | WARP_SHARED) + m->address[lane];
+    case PTX_SPACE_LOCAL:
+        return (block | WARP_LOCAL) + thread + m->address[lane];
+    default:
+        return m->address[lane];
+    }
+}
+
+static enum repeats_access access_of(const struct warp_machine *m)
+{
+    return m->space == PTX_SPACE_SHARED   ? REPEATS_SHARED
+           : m->space == PTX_SPACE_GLOBAL ? REPEATS_PLAIN
+                                          : REPEATS_OWN;
+}
+
+/* Loads are told of as well: what they find is what the last store left. */
+void warp_stuck_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    uint8_t bytes[16];
+    struct warp_warp *w = m->warp;
+    if (op->kind == WARP_SYSTEM || (op->kind == WARP_MEMORY && mask && !m->bytes))
+        repeats_change();
+    if (w->ran_lap != repeats_lap())
+        w->ran = 0;
+    w->ran_lap = repeats_lap();
+    w->ran |= m->split ? m->split->mask : 0;
+    if (!m->bytes || !mask || m->space == PTX_SPACE_PARAM)
+        return;
+    repeats_read(&w->repeats, access_of(m), op->instruction, m->address[__builtin_ctz(mask)]);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t window = m->space == PTX_SPACE_SHARED  ? WARP_SHARED
+                          : m->space == PTX_SPACE_LOCAL ? WARP_LOCAL
+                                                        : 0;
+        for (uint32_t done = 0, part; done < m->bytes; done += part) {
+            part = m->bytes - done < sizeof bytes ? m->bytes - done : (uint32_t)sizeof bytes;
+            if (warp_read(m->launch, m->block, m->number * WARP_LANES + i,
+                          window + m->address[i] + done, bytes, part))
+                repeats_store(key_of(m, i) + done, bytes, part);
+            else
+                repeats_change();
+        }
+    }
+}
+
+static uint64_t state_of(struct warp_machine *m)
+{
+    const struct warp_warp *w = m->warp;
+    const struct warp_block *b = m->block;
+    uint64_t state = repeats_hash(w->count, &w->carry, sizeof w->carry);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct warp_split *s = &w->split[i];
+        const uint32_t words[] = {s->pc,   s->narrow, s->wide,  s->local,
+                                  s->mask, s->wait,   s->state, s->barrier};
+        state = repeats_hash(state, words, sizeof words);
+    }
+    state = repeats_hash(state, m->narrow, (size_t)b->narrow_room * WARP_NARROW_BYTES);
+    state = repeats_hash(state, m->wide, (size_t)b->wide * WARP_WIDE_BYTES);
+    return repeats_hash(state, m->predicates, (size_t)b->narrow_room * sizeof *m->predicates);
+}
+
+/* Lanes that can go on. */
+static uint32_t lanes_ready(const struct warp_warp *w)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        lanes |= w->split[i].state <= WARP_GRANTED ? w->split[i].mask : 0;
+    return lanes;
+}
+
+bool warp_stuck_block(struct warp_launch *l, struct warp_block *b)
+{
+    struct warp_machine m;
+    bool all = true;
+    warp_machine_init(&m, l, b);
+    for (uint32_t i = 0; i < b->warps; i++) {
+        warp_machine_warp(&m, i);
+        uint32_t ready = lanes_ready(m.warp);
+        if (!ready)
+            continue;
+        all &= repeats_state(&m.warp->repeats, state_of(&m));
+        all &= m.warp->ran_lap == repeats_lap() && !(ready & ~m.warp->ran);
+    }
+    return all;
+}
+
+bool warp_stuck_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault)
+{
+    struct warp_machine m;
+    const struct repeats *told = NULL;
+    uint32_t number = 0;
+    warp_machine_init(&m, l, b);
+    for (uint32_t i = 0; i < b->warps; i++) {
+        warp_machine_warp(&m, i);
+        if (!lanes_ready(m.warp) || (told && m.warp->repeats.access <= told->access))
+            continue;
+        told = &m.warp->repeats;
+        number = i;
+    }
+    if (!told)
+        return false;
+    warp_machine_warp(&m, number);
+    uint32_t ready = lanes_ready(m.warp);
+    m.split = &m.warp->split[0];
+    struct warp_op at = l->code->ops[m.split->pc];
+    if (told->access != REPEATS_NONE)
+        at.instruction = (uint32_t)told->pc;
+    m.fault_op = &at;
+    const char *end = "and no warp changes anything any more";
+    if (told->access == REPEATS_NONE)
+        snprintf(m.text, sizeof m.text, "deadlock: it loops and reads no memory, %s", end);
+    else
+        snprintf(m.text, sizeof m.text, "deadlock: it waits for a change %s 0x%llx, %s",
+                 told->access == REPEATS_SHARED ? "of shared memory at" : "at",
+                 (unsigned long long)told->address, end);
+    warp_fault_at(&m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(ready), 0, m.text);
+    warp_describe(&m, fault);
+    return true;
+}
