@@ -155,7 +155,7 @@ bool finding_open(const char *text)
 
 /* ---- reports ---- */
 
-/* The same for both orders of the places. */
+/* Both orders of the places give one key. */
 static uint64_t key_of(enum finding_kind kind, uint64_t one, uint64_t other)
 {
     uint64_t first = one < other ? one : other, second = one < other ? other : one;

@@ -36,6 +36,7 @@ struct live_wave {
     bool wrote;      /* since the last fence, */
     bool fenced;     /* or before it, and nothing since */
     bool wrote_back; /* buffer_wbl2 since */
+    bool meets;      /* the others at the global wave sync, until it has waited for that */
 };
 
 struct live_group {
@@ -431,7 +432,8 @@ static void wait(struct live_wave *w, const struct observed_instruction *s)
     w->vm &= s->inst->wait_vm != 0;
     w->lgkm &= s->inst->wait_lgkm != 0;
     if (w->race.heard_count)
-        race_acquire(&w->race, true);
+        race_acquire(&w->race, !w->meets);
+    w->meets = false;
     if (w->vm || w->lgkm || (has_scopes(s) && !w->wrote_back))
         return;
     w->wrote_back = false;
@@ -466,6 +468,7 @@ static void step_special(struct live_wave *w, const struct observed_instruction 
         race_fence(&w->race);
         race_release(&w->race, UINT64_MAX, true);
         race_hear(&w->race, UINT64_MAX);
+        w->meets = true;
     }
 }
 

@@ -11,8 +11,8 @@ from programs import only_full
 
 SOURCES = harness.ROOT / "tests/programs/checks"
 TABLES = ["races", "memory", "waits", "calls"]  # programs of many cases
-QUICK = ["lds_barrier", "narrow_scope", "locked", "streams", "branch", "copied", "lds_last", "rodata",
-         "second_load", "neighbour", "lanes", "free_twice"]
+QUICK = ["lds_barrier", "narrow_scope", "locked", "streams", "branch", "copied", "lds_last",
+         "rodata", "second_load", "neighbour", "lanes", "free_twice"]
 
 
 @functools.cache
