@@ -25,7 +25,7 @@ APPROXIMATE = {
     "sfu": "approximate functions",
     "tensor": "matrix products",
 }
-BASES = ("measured", "published", "derived", "fitted", "assumed")
+BASES = ("measured", "published", "derived", "fitted", "assumed", "unstated")
 
 
 def _counts(values: Any) -> bool:
