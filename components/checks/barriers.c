@@ -146,5 +146,5 @@ static void end(const struct check_wave *wave)
         compare(group);
 }
 
-const struct check barriers_check = {
+const struct check check_barriers = {
     .check = FINDING_CHECK_BARRIERS, .begin = begin, .step = step, .end = end};

@@ -22,7 +22,7 @@
 /* What the program is checked for, in the order in which checks hear of things. */
 static const struct check *const checks[] = {
     &check_races,   &check_lds,      &check_readonly, &check_uninitialised,
-    &hazards_check, &barriers_check, &stack_check,    NULL, /* the end */
+    &check_hazards, &check_barriers, &check_stack,    NULL, /* the end */
 };
 
 enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };

@@ -41,7 +41,7 @@ struct check {
     void (*finish)(void); /* the run is over: what is left is reported */
 };
 
-extern const struct check hazards_check, barriers_check, stack_check;
+extern const struct check check_hazards, check_barriers, check_stack;
 
 /* Memory of a check for each slot; it is not cleared. */
 void *check_slot_memory(void **memory, uint32_t slot, size_t bytes);

@@ -51,9 +51,9 @@ enum debug_go {
     DEBUG_STEP,     /* to the next event of any wavefront; the stop is this wavefront's, where it is
                        by then, also behind its last instruction */
     DEBUG_TO,       /* to the event */
-    DEBUG_SCAN      /* to the event; the answer names the last one before it at which a rule held,
-                       or, with a wavefront, the last one of that or that accesses watched bytes; its
-                       event is      0: there is none */
+    DEBUG_SCAN      /* to the event; the answer names the last one before it at which a rule held
+                       or, with a wavefront, the last one of that or that accesses watched bytes.
+                       Its event is 0: there is none */
 };
 
 enum debug_reason {

@@ -77,4 +77,4 @@ static void step(const struct check_wave *wave, const struct observed_instructio
                      (void *)(uintptr_t)wave);
 }
 
-const struct check hazards_check = {.check = FINDING_CHECK_HAZARDS, .begin = begin, .step = step};
+const struct check check_hazards = {.check = FINDING_CHECK_HAZARDS, .begin = begin, .step = step};

@@ -66,4 +66,4 @@ static void step(const struct check_wave *wave, const struct observed_instructio
     }
 }
 
-const struct check stack_check = {.check = FINDING_CHECK_STACK, .begin = begin, .step = step};
+const struct check check_stack = {.check = FINDING_CHECK_STACK, .begin = begin, .step = step};

@@ -149,8 +149,8 @@ def test_damaged_packets_leave_the_program_as_it_is(squares, seed, full):
         data = bytearray(chance.choice(good))
         for _ in range(chance.randrange(3)):
             at = chance.randrange(len(data) + 1)
-            data[at:at + chance.randrange(3)] = bytes(
-                chance.choice(b"0123456789abcdef,:;.-\x00\xffZqv") for _ in range(chance.randrange(3)))
+            data[at:at + chance.randrange(3)] = bytes(chance.choices(
+                b"0123456789abcdef,:;.-\x00\xffZqv", k=chance.randrange(3)))
         data = bytes(data).replace(b"#", b"").replace(b"$", b"").replace(b"\3", b"")
         if not data or data[:1] in b"ckD" or data.startswith((b"vCont;c", b"vKill", b"bc")):
             continue
