@@ -4,11 +4,12 @@
 __global__ void measure(long long *times, float *values)
 {
     long long begin = clock64();
-    float x = values[threadIdx.x];
+    float *value = &values[blockIdx.x * blockDim.x + threadIdx.x];
+    float x = *value;
     for (int i = 0; i < 50; i++) {
         x = x * 1.0001f + 0.5f;
     }
-    values[threadIdx.x] = x;
+    *value = x;
     __syncthreads();
     long long end = clock64();
     if (threadIdx.x == 0) {
@@ -22,7 +23,7 @@ int main()
     constexpr int groups = 3;
     std::vector<long long> times(2 * groups);
     long long *dtimes = device_zeros<long long>(times.size());
-    float *dvalues = device_zeros<float>(256);
+    float *dvalues = device_zeros<float>(groups * 256);
     long long last = 0;
     for (int launch = 0; launch < 2; launch++) {
         measure<<<groups, 256>>>(dtimes, dvalues);
