@@ -73,18 +73,25 @@ static void take_params(struct settings *s, const char *path, const struct model
              params_value_text(&params[i].value, buffer));
 }
 
+static void take_link(struct settings *s, const char *name, const struct model_link_type *link)
+{
+    char buffer[PARAMS_VALUE_MAX];
+    take(s, arena_printf(s->arena, "link %s.bandwidth", name),
+         params_bandwidth_text(link->bandwidth_bytes_per_s, buffer));
+    take(s, arena_printf(s->arena, "link %s.latency", name),
+         params_time_text(link->latency_ps, buffer));
+}
+
 static void take_all(struct settings *s, const struct model *m)
 {
     char buffer[PARAMS_VALUE_MAX];
     for (uint32_t i = 0; i < m->domain_count; i++)
         take(s, arena_printf(s->arena, "clock %s", m->domains[i].name),
              params_hz_text(m->domains[i].hz, buffer));
-    for (uint32_t i = 0; i < m->link_count; i++) {
-        take(s, arena_printf(s->arena, "link %s.bandwidth", m->links[i]->name),
-             params_bandwidth_text(m->links[i]->bandwidth_bytes_per_s, buffer));
-        take(s, arena_printf(s->arena, "link %s.latency", m->links[i]->name),
-             params_time_text(m->links[i]->latency_ps, buffer));
-    }
+    for (uint32_t i = 0; i < m->link_count; i++)
+        take_link(s, m->links[i]->name, m->links[i]);
+    for (uint32_t i = 0; i < m->wire_count; i++)
+        take_link(s, m->wires[i].path, m->wires[i].link);
     for (uint32_t i = 0; i < m->instance_count; i++)
         take_params(s, m->instances[i]->path, m->instances[i]->params,
                     m->instances[i]->param_count);

@@ -31,8 +31,11 @@ __global__ void twice(int *data)
 
 __global__ void spin(volatile int *flag)
 {
+    int loops = 0;
     while (*flag == 0) {
+        loops++; // it goes on, so that it is no deadlock
     }
+    *flag = loops;
 }
 
 static void use(void)

@@ -155,7 +155,7 @@ def test_functional_mode_reports_the_fault_that_timing_reports(run):
 
 
 def test_functional_mode_ends_what_does_not(run):
-    run(f"{TINY} --mode functional --max-cycles 200000 -- endless", "max-cycles",
+    run(f"{TINY} --mode functional --max-cycles 200000 -- endless count", "max-cycles",
         "s_branch|s_cbranch", "kernel '", status=6)
 
 

@@ -132,7 +132,7 @@ def test_calls_go_to_the_second_gpu(run, measure, tmp_path):
     (f"{TRACE} {SMALL} --play api={VECADD}", 3,
      ["trace:6: no code object has a kernel '_Z6vecAddPiS_S_i'; name one: --module"]),
     (f"{TRACE} {SMALL} --play api={VECADD} --module meson.build", 1,
-     ["'meson.build' is neither a code object nor a bundle"]),
+     ["'meson.build' is no code object, no bundle, and no PTX"]),
     (f"{TRACE} {SMALL} --play api={VECADD} --module nowhere.hsaco", 1,
      ["nowhere.hsaco.*cannot read"]),
     (f"{TRACE} {SMALL}", 2, ["plays traces of API calls: .* --play api=DIR"]),
