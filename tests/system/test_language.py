@@ -114,9 +114,10 @@ def test_stamp_has_each_parameter_that_params_lists(heddle, tmp_path, name):
     """Those of all levels and links, and each slot; one that has its part from another component,
     or hands it on, is known by the other's name."""
     platform, sets = f"platforms/{name}.heddle", SMALLER.get(name, "")
-    known = {re.sub(r"\[\d+\]", "[*]", key.split()[-1]): value
-             for key, value in stamped(platform, tmp_path, sets).items()}
-    known |= {key.replace("[*].", "."): value for key, value in known.items()}  # wires of an array
+    stamp = stamped(platform, tmp_path, sets)
+    known = {re.sub(r"\[\d+\]", "[*]", key.split()[-1]): value for key, value in stamp.items()}
+    known |= {".".join(key.replace("[*]", "").split()[-1].split(".")[-2:]): value
+              for key, value in stamp.items() if key.startswith("link ")}  # wires, by their names
     wires = set(re.findall(r"^link (\w+)", (ROOT / platform).read_text(), re.MULTILINE))
     assert {*(f"{wire}.{what}" for wire in wires for what in ("bandwidth", "latency"))} <= {*known}
     for row in json.loads(heddle(f"params {platform} {sets} --json").stdout):

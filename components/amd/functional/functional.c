@@ -554,7 +554,7 @@ static void set_limit(struct run *r)
     const struct functional_launch *launch = r->launch;
     uint64_t most = launch->most_instructions;
     r->limit = !most ? UINT64_MAX : most > launch->before ? most - launch->before : 1;
-    r->limited_by = "--max-instructions";
+    r->limited_by = "--max-cycles, --max-instructions";
     if (!patience)
         r->patient_to = 0;
     else if (!r->patient_to)

@@ -219,7 +219,8 @@ static void ptx_take_result(struct functional_result *result, const struct drive
         result->work_groups = k->launch.groups;
     if (result->end == FUNCTIONAL_LIMIT)
         snprintf(result->text, sizeof result->text,
-                 "%" PRIu64 " warp instructions have been executed (--max-instructions)",
+                 "%" PRIu64
+                 " warp instructions have been executed (--max-cycles, --max-instructions)",
                  engine_instructions() + result->instructions);
     if (result->end == FUNCTIONAL_FAULT || result->end == FUNCTIONAL_DEADLOCK)
         snprintf(result->text, sizeof result->text, "%s%s", fault->text,
