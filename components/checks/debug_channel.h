@@ -48,8 +48,9 @@ struct debug_rule {
 
 enum debug_go {
     DEBUG_CONTINUE, /* to the next rule that holds */
-    DEBUG_STEP,     /* to the next event of any wavefront; the stop is this wavefront's, where it is
-                       by then, also behind its last instruction */
+    DEBUG_STEP,     /* to the event behind the wavefront's next one, of whichever wavefront it is;
+                       the stop is this wavefront's, where it is by then, also behind its last
+                       instruction. Or to a rule that holds before */
     DEBUG_TO,       /* to the event */
     DEBUG_SCAN      /* to the event; the answer names the last one before it at which a rule held
                        or, with a wavefront, the last one of that or that accesses watched bytes.

@@ -47,6 +47,7 @@ static uint64_t rule_count;
 static struct debug_request go; /* what was asked for last */
 static uint64_t event;
 static struct debug_stopped last; /* DEBUG_SCAN: what was found so far */
+static bool has_stepped;          /* DEBUG_STEP: the wavefront's event is being executed */
 
 /* ---- the channel ---- */
 
@@ -309,11 +310,12 @@ static void serve(void)
     }
 }
 
-static void stop(const struct debug_stopped *at, const struct debug_stopped *said)
+static void stop(const struct debug_stopped *at, const struct debug_stopped *said, uint64_t present)
 {
     stopped = *at;
     send_bytes(said, sizeof *said);
     serve();
+    has_stepped = go.c == present;
 }
 
 /* ---- events ---- */
@@ -416,26 +418,27 @@ static void step(const struct check_wave *wave, const struct observed_instructio
     w->pc = s->pc;
     if (event == 1) {
         at.reason = DEBUG_BEGAN;
-        stop(&at, &at);
+        stop(&at, &at, wave->number);
     } else if (go.a == DEBUG_SCAN || go.a == DEBUG_TO) {
         if (event >= go.b)
-            stop(&at, go.a == DEBUG_SCAN ? &last : &at);
+            stop(&at, go.a == DEBUG_SCAN ? &last : &at, wave->number);
         else if (go.a == DEBUG_SCAN)
             note(w, s, &at);
     } else {
-        if (go.a == DEBUG_STEP)
+        if (go.a == DEBUG_STEP && has_stepped)
             end_step(&at);
         else
             end_run(w, &at);
         bool others = at.wavefront != wave->number;
+        has_stepped |= go.c == wave->number;
         if (at.reason != DEBUG_CAME)
-            stop(&at, &at);
+            stop(&at, &at, wave->number);
         ended.number = 0;
         at.wavefront = wave->number;
         at.pc = s->pc;
         if (others && go.a == DEBUG_CONTINUE && breaks(s->pc)) {
             at.reason = DEBUG_BROKE;
-            stop(&at, &at);
+            stop(&at, &at, wave->number);
         }
     }
     w->hit = (go.a == DEBUG_CONTINUE || go.a == DEBUG_STEP) && accesses(s, &w->access);

@@ -105,6 +105,15 @@ def test_steps_backwards_lead_over_the_steps_forwards(squares):
     assert len(set(states)) == steps + 1
 
 
+def test_step_of_another_wavefront_moves_that_one(squares):
+    """In time, where several stand at a breakpoint when it is not their turn."""
+    shown = Debugged(TINY, "--mode", "timing", "--", squares).gdb(
+        "break square", "continue", "continue", "thread 1", "print/x $rip", "stepi",
+        "print/x $rip", "kill")
+    before, after = re.findall(r"^\$\d+ = (0x\w+)", shown, re.M)
+    assert 0 < int(after, 16) - int(before, 16) <= 8, shown
+
+
 def test_what_is_no_program_for_a_debugger_is_refused(squares):
     refused = [HEDDLE, "debug", TINY]
     call([*refused, "--threads", "2", "--", squares], "one process on one thread", status=2)

@@ -323,7 +323,7 @@ def test_run_ends_whenever_a_rank_dies(tmp_path, death):
 
 
 def test_rank_that_is_stopped_for_a_while_changes_no_byte(run, tmp_path):
-    text = f"{LAUNCHES} 6"
+    text = f"{LAUNCHES} 24"
     run(text.replace("FILE", f"{tmp_path}/one.json"))
     with started("openmpi", text.replace("FILE", f"{tmp_path}/two.json")) as launched:
         while "launch 1 is done" not in launched.stdout.readline():
