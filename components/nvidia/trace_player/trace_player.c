@@ -10,6 +10,7 @@
 #include "components/statistics/run_progress.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/checkpoint.h"
+#include "player_call.h"
 #include "trace_player_state.h"
 #include "runtime/observe/timeline.h"
 
