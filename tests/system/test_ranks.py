@@ -419,15 +419,18 @@ def test_no_allocation_is_too_large_to_be_told(run, tmp_path):
 
 
 def test_only_rank_0_writes_and_all_end_when_it_cannot(tmp_path):
-    words = [HEDDLE, "run", *words_of(f"{PLATFORM} --stats {tmp_path}/own.json -- devices")]
-    other = [str(word).replace("own.json", "other.json") for word in words]
-    one_each = [*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, *other]
-    call(one_each, "^PASS", env=PASS_AS_ROOT)
+    """Rank 1 names another file, where it looks whether it could write."""
+    def one_each(text, own, *says, **options):
+        words = [HEDDLE, "run", *words_of(f"{PLATFORM} --stats {own} -- {text}")]
+        other = [str(word).replace(str(own), f"{tmp_path}/other.json") for word in words]
+        call([*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, *other], *says,
+             env=PASS_AS_ROOT, **options)
+    one_each("devices", f"{tmp_path}/own.json", "^PASS")
     assert os.listdir(tmp_path) == ["own.json"]
     folder = tmp_path / "gone"
     folder.mkdir()
-    by_ranks(2, f"{PLATFORM} --stats {folder}/own.json -- /bin/sh -c 'rmdir {folder};"
-                f" exec {PROGRAMS}/devices'", "cannot write the statistics", status=FAILS)
+    one_each(f"/bin/sh -c 'rmdir {folder}; exec {PROGRAMS}/devices'", f"{folder}/own.json",
+             "cannot write the statistics", status=FAILS)
 
 
 def test_launcher_of_another_library_is_named():
