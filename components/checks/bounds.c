@@ -7,6 +7,18 @@
 #include "components/amd/isa/isa.h"
 #include "components/protocols/page_table/program_table.h"
 
+static void report(enum finding_kind kind, const struct check_wave *wave,
+                   const struct observed_instruction *s, unsigned lane, enum finding_space space,
+                   uint64_t address, uint32_t bytes, const char *detail)
+{
+    struct finding f = {.kind = kind, .places = 1};
+    check_place(wave, s->pc, s->inst, lane, &f.place[0]);
+    f.place[0].bytes = bytes;
+    check_address(wave, space, address, &f);
+    snprintf(f.detail, sizeof f.detail, "%s", detail);
+    finding_report(&f);
+}
+
 /* ---- LDS ---- */
 
 static void overrun(const struct check_wave *wave, const struct observed_instruction *s,
@@ -15,12 +27,9 @@ static void overrun(const struct check_wave *wave, const struct observed_instruc
     uint32_t has = check_group_of(wave)->lds_bytes;
     if (address + bytes <= has || finding_seen(FINDING_LDS_OVERRUN, s->pc, 0))
         return;
-    struct finding f = {.kind = FINDING_LDS_OVERRUN, .places = 1};
-    check_place(wave, s->pc, s->inst, lane, &f.place[0]);
-    f.place[0].bytes = bytes;
-    check_address(wave, FINDING_LDS, address, &f);
-    snprintf(f.detail, sizeof f.detail, "the work-group has %u bytes of LDS", has);
-    finding_report(&f);
+    char detail[FINDING_TEXT];
+    snprintf(detail, sizeof detail, "the work-group has %u bytes of LDS", has);
+    report(FINDING_LDS_OVERRUN, wave, s, lane, FINDING_LDS, address, bytes, detail);
 }
 
 static void step_lds(const struct check_wave *wave, const struct observed_instruction *s)
@@ -61,12 +70,9 @@ static void store(const struct check_wave *wave, const struct observed_instructi
     const char *why = why_constant(wave, address);
     if (!why || finding_seen(FINDING_READONLY_STORE, s->pc, 0))
         return;
-    struct finding f = {.kind = FINDING_READONLY_STORE, .places = 1};
-    check_place(wave, s->pc, s->inst, lane, &f.place[0]);
-    f.place[0].bytes = bytes;
-    check_address(wave, FINDING_GLOBAL, address, &f);
-    snprintf(f.detail, sizeof f.detail, "there is %s", why);
-    finding_report(&f);
+    char detail[FINDING_TEXT];
+    snprintf(detail, sizeof detail, "there is %s", why);
+    report(FINDING_READONLY_STORE, wave, s, lane, FINDING_GLOBAL, address, bytes, detail);
 }
 
 static void step_readonly(const struct check_wave *wave, const struct observed_instruction *s)

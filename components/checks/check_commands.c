@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "finding.h"
+#include "grown.h"
 #include "race_order.h"
 #include "runtime/engine/bug.h"
 
 /* What is before something: so many commands of each queue. */
 struct before {
-    uint32_t *count, room;
+    uint32_t *count;
+    uint64_t room;
 };
 
 struct ticket {
@@ -22,33 +24,13 @@ static struct ticket *tickets; /* by ticket */
 static uint64_t ticket_room;
 static struct before host;    /* what the program knows to be over */
 static struct before *queues; /* what was given to each, with what that waits for */
-static uint32_t queue_room;
-static uint32_t **starts, *start_counts, *start_rooms, gpu_room; /* commands by GPU */
-
-static void *grown(void *old, uint64_t *room, uint64_t index, size_t size)
-{
-    uint64_t larger = 2 * (index + 32);
-    if (index < *room)
-        return old;
-    char *made = realloc(old, larger * size);
-    if (!made)
-        die("out of memory for the check of races");
-    memset(made + *room * size, 0, (larger - *room) * size);
-    *room = larger;
-    return made;
-}
-
-static void *grown_32(void *old, uint32_t *room, uint64_t index, size_t size)
-{
-    uint64_t wide = *room;
-    void *made = grown(old, &wide, index, size);
-    *room = (uint32_t)wide;
-    return made;
-}
+static uint64_t queue_room;
+static uint32_t **starts, *start_counts; /* commands by GPU */
+static uint64_t *start_rooms, gpu_room;
 
 static void learn_place(struct before *to, uint32_t queue, uint32_t place)
 {
-    to->count = grown_32(to->count, &to->room, queue, sizeof *to->count);
+    to->count = grown(to->count, &to->room, queue, sizeof *to->count);
     to->count[queue] = to->count[queue] > place ? to->count[queue] : place;
 }
 
@@ -72,7 +54,7 @@ void check_command(uint32_t queue, uint64_t ticket, uint64_t awaited)
 {
     if (!finding_wanted(FINDING_CHECK_RACES))
         return;
-    queues = grown_32(queues, &queue_room, queue, sizeof *queues);
+    queues = grown(queues, &queue_room, queue, sizeof *queues);
     tickets = grown(tickets, &ticket_room, ticket, sizeof *tickets);
     struct before *q = &queues[queue];
     learn(q, &host);
@@ -82,7 +64,7 @@ void check_command(uint32_t queue, uint64_t ticket, uint64_t awaited)
     t->queue = queue;
     learn(&t->before, q);
     t->place = (queue < q->room ? q->count[queue] : 0) + 1;
-    t->command = race_command(queue, t->before.count, t->before.room);
+    t->command = race_command(queue, t->before.count, (uint32_t)t->before.room);
     learn_place(q, queue, t->place);
 }
 
@@ -97,12 +79,12 @@ void check_command_starts(uint32_t gpu, uint64_t ticket)
     if (!finding_wanted(FINDING_CHECK_RACES))
         return;
     if (gpu >= gpu_room) {
-        uint32_t counts = gpu_room, rooms = gpu_room;
-        start_counts = grown_32(start_counts, &counts, gpu, sizeof *start_counts);
-        start_rooms = grown_32(start_rooms, &rooms, gpu, sizeof *start_rooms);
-        starts = grown_32(starts, &gpu_room, gpu, sizeof(uint32_t *));
+        uint64_t counts = gpu_room, rooms = gpu_room;
+        start_counts = grown(start_counts, &counts, gpu, sizeof *start_counts);
+        start_rooms = grown(start_rooms, &rooms, gpu, sizeof *start_rooms);
+        starts = grown(starts, &gpu_room, gpu, sizeof(uint32_t *));
     }
-    starts[gpu] = grown_32(starts[gpu], &start_rooms[gpu], start_counts[gpu], sizeof *starts[gpu]);
+    starts[gpu] = grown(starts[gpu], &start_rooms[gpu], start_counts[gpu], sizeof *starts[gpu]);
     starts[gpu][start_counts[gpu]++] = ticket < ticket_room ? tickets[ticket].command : 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "components/amd/isa/isa.h"
 #include "components/checks/debugger.h"
+#include "components/checks/grown.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -29,7 +30,8 @@ enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
 
 /* Wavefronts of a unit, by their number there: 1 + slot. Grows. */
 struct unit_waves {
-    uint32_t *slot, room;
+    uint32_t *slot;
+    uint64_t room;
 };
 
 static const struct check *asked[CHECK_COUNT]; /* one more: the debugger */
@@ -69,12 +71,7 @@ static uint32_t slot_take(void)
 static uint32_t *slot_of(uint32_t unit, uint32_t wave)
 {
     struct unit_waves *u = &units[unit];
-    if (wave >= u->room) {
-        uint32_t room = 2 * (wave + 32);
-        u->slot = grow(u->slot, room, sizeof *u->slot);
-        memset(u->slot + u->room, 0, (room - u->room) * sizeof *u->slot);
-        u->room = room;
-    }
+    u->slot = grown(u->slot, &u->room, wave, sizeof *u->slot);
     return &u->slot[wave];
 }
 

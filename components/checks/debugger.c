@@ -18,6 +18,7 @@
 
 #include "components/amd/isa/isa.h"
 #include "components/checks/debug_channel.h"
+#include "components/checks/grown.h"
 #include "components/protocols/page_table/host_view.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/options.h"
@@ -40,7 +41,7 @@ static const char *folder;
 static struct debug_stopped stopped; /* here */
 static struct host_view view;
 static struct debug_wave *waves; /* by slot */
-static uint32_t wave_room;
+static uint64_t wave_room;
 static struct debug_wave ended; /* that was stepped behind its last instruction */
 static struct debug_rule rules[RULES_MOST];
 static uint64_t rule_count;
@@ -446,15 +447,7 @@ static void step(const struct check_wave *wave, const struct observed_instructio
 
 static void begin(const struct check_wave *wave)
 {
-    if (wave->slot >= wave_room) {
-        uint32_t room = 2 * (wave->slot + 512);
-        struct debug_wave *larger = realloc(waves, room * sizeof *waves);
-        if (!larger)
-            die("out of memory for the debugger");
-        memset(larger + wave_room, 0, (room - wave_room) * sizeof *waves);
-        waves = larger;
-        wave_room = room;
-    }
+    waves = grown(waves, &wave_room, wave->slot, sizeof *waves);
     waves[wave->slot] = (struct debug_wave){
         .number = wave->number, .what = wave->what, .pid = wave->what.placement->pid};
 }

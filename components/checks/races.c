@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
+#include "grown.h"
 #include "race_shadow.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
@@ -47,11 +48,12 @@ struct live_group {
 
 static struct live_wave *waves; /* by slot */
 static struct live_group *groups;
-static uint32_t wave_room, group_room;
+static uint64_t wave_room, group_room;
 static struct past *pasts; /* by number of a work-group */
-static uint32_t past_room;
+static uint64_t past_room;
 static struct site *sites;
-static uint32_t site_count, site_room, *site_table;
+static uint32_t site_count, *site_table;
+static uint64_t site_room;
 static struct race_memory memory;
 
 /* What race_found() needs beside the event. */
@@ -61,19 +63,6 @@ static struct {
     enum finding_space space;
     uint64_t base; /* of the shadow's addresses */
 } now;
-
-static void *grown(void *old, uint32_t *room, uint32_t index, size_t size)
-{
-    uint32_t larger = 2 * (index + 512);
-    if (index < *room)
-        return old;
-    char *made = realloc(old, larger * size);
-    if (!made)
-        die("out of memory for the check of races");
-    memset(made + *room * size, 0, (larger - *room) * size);
-    *room = larger;
-    return made;
-}
 
 static void open_check(void)
 {

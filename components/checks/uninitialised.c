@@ -18,6 +18,7 @@
 #include "components/amd/isa/isa_uses.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
+#include "grown.h"
 #include "undefined_memory.h"
 
 enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };
@@ -65,11 +66,11 @@ struct private_memory {
 };
 
 static struct wave_state *waves;
-static uint32_t wave_room;
+static uint64_t wave_room;
 static struct undefined_memory memory;
 static struct undefined_memory *lds; /* by work-group */
 static struct private_memory *privates;
-static uint32_t lds_room, private_room;
+static uint64_t lds_room, private_room;
 static struct known *cache;
 static struct origin *origins;
 
@@ -654,19 +655,6 @@ static void begin_registers(struct wave_state *w, const struct work_placement *p
     for (unsigned i = given; i < FLAT; i++)
         w->scalar[i] = UINT32_MAX;
     w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = UINT32_MAX;
-}
-
-static void *grown(void *old, uint32_t *room, uint32_t index, size_t size)
-{
-    uint32_t larger = 2 * (index + 8);
-    if (index < *room)
-        return old;
-    char *made = realloc(old, larger * size);
-    if (!made)
-        die("out of memory for the check of uninitialised memory");
-    memset(made + *room * size, 0, (larger - *room) * size);
-    *room = larger;
-    return made;
 }
 
 static void begin(const struct check_wave *wave)
