@@ -1,4 +1,4 @@
-"""`heddle calibrate`: a measured table against a platform.
+"""`heddle calibrate`: a measured table against a platform. (--counters: heddle.counters.card.)
 
 Runs every row of the table, compares, says what is worst and why, plots, and fits parameters.
 """
@@ -41,6 +41,8 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--folds", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--evaluations", type=int, default=60)
+    parser.add_argument("--counters", action="append", default=[])
+    parser.add_argument("--profile")
     chosen = command_line.parse(parser, words)
     chosen.output = chosen.output and pathlib.Path(chosen.output)
     return chosen
@@ -356,6 +358,9 @@ def check(options: argparse.Namespace, found: Description) -> None:
 
 def main(words: Sequence[str]) -> int:
     options = arguments(words)
+    if options.counters:
+        from heddle.counters import card
+        return card.main(options)
     found = chosen(description.read(options.description), options.labels, options.points)
     check(options, found)
     c = Calibration(options, found)
