@@ -13,7 +13,8 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
-from heddle import calibration_plots, compare, description, fit, results, words as command_line
+from heddle import (calibration_plots, compare, description, fit, results, variants,
+                    words as command_line)
 from heddle.compare import Compared
 from heddle.description import Description, Row
 from heddle.files import csv_text, digest, write
@@ -36,6 +37,7 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--budget", type=int)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--retry", action="store_true")
+    parser.add_argument("--variants", action="store_true")
     parser.add_argument("--estimate", action="store_true")
     parser.add_argument("--fit", action="append", default=[])
     parser.add_argument("--folds", type=int)
@@ -225,6 +227,8 @@ def report(c: Calibration, judged: Judged) -> str:
     if done:
         lines += [*compare.error_table(done, {n: label.note for n, label in found.labels.items()}),
                   "", *definitions(), ""]
+        if options.variants:
+            lines += ["## Variants", "", *variants.table(done), ""]
         inside = [p.inside for p in done if p.inside is not None]
         if inside:
             lines += [f"{sum(inside)} of {len(inside)} are inside their measured interval.", ""]

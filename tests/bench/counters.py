@@ -79,6 +79,9 @@ def main():
     parser.add_argument("--folder", default="build/counters")
     parser.add_argument("--assemble", action="store_true")
     arguments = parser.parse_args()
+    if not arguments.assemble:
+        subprocess.run(["ninja", "-C", "build", "tests/programs/vcopy.cdna"], cwd=ROOT, check=True,
+                       stdout=subprocess.DEVNULL)
     machines = [run(arguments, machine) for machine in MACHINES]
     lines, unexplained = table(machines)
     page = ROOT / PAGE
