@@ -86,6 +86,10 @@ def test_queues_do_what_hsa_says(run, case):
                                           "HSA_STATUS_ERROR_INVALID_ARGUMENT"]
 
 
+def test_queues_beyond_the_slots_of_a_gpu_take_turns_by_priority(run):
+    run(f"{NANO} -- {KFD / 'hsa_queues'} turns {KERNEL}", "^PASS hsa_queues turns")
+
+
 # Cheap ones, then the others.
 DAILY = ["handler", "values", "locked", "fork"]
 SELDOM = "signals any threads crowd ring queues settings times agents fault again".split()
