@@ -58,9 +58,12 @@ def test_kernels_of_two_processes_overlap(measure):
     assert any(k["overlaps"] for k in kernels)
 
 
-@pytest.mark.parametrize("mode", ["functional", pytest.param("timing", marks=pytest.mark.full)])
-def test_kernels_of_a_killed_process_end(run, mode):
-    script = f"{PROGRAMS}/endless & sleep 3; kill -9 $!; {TOGETHER} 0 3 64"
+@pytest.mark.parametrize("how, mode", [
+    ("", "functional"), ("turn", "timing"),
+    *only_full(("", "timing"), ("turn", "functional"))])
+def test_kernels_of_a_killed_process_end(run, how, mode):
+    """With `turn` they access no memory."""
+    script = f"{PROGRAMS}/endless {how} & sleep 3; kill -9 $!; {TOGETHER} 0 3 64"
     run(f"{NANO} --stack rocm --mode {mode} -- /bin/sh -c '{script}'",
         "^PASS hsa_together", NOTHING_LEFT)
 
