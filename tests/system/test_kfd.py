@@ -65,6 +65,11 @@ def test_statistics_say_when_a_program_has_gone_on_at_a_time_of_the_host(run, tm
     assert paused["host"]["unordered"] is True
 
 
+def test_a_wait_for_any_of_several_signals_leaves_nothing_to_the_host(run, tmp_path):
+    ran = statistics(run, tmp_path / "stats", f"{KFD / 'hsa_stranger'} any {KERNEL}")
+    assert "unordered" not in ran["host"]
+
+
 @pytest.mark.parametrize("times", [3, pytest.param(21, marks=pytest.mark.full)])
 def test_a_program_with_one_thread_repeats_on_a_busy_host(run, tmp_path, times):
     with concurrent.futures.ThreadPoolExecutor(3) as together:

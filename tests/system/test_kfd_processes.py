@@ -175,3 +175,12 @@ def test_a_storm_of_processes_leaks_nothing(tmp_path):
         assert sum("PASS" in text for text in outputs) >= 8
         assert look(folder, server) == before
     assert re.search(NOTHING_LEFT, said[0], re.M), said
+
+
+def test_programs_that_join_a_machine_that_has_ended_are_told(tmp_path):
+    with served(tmp_path, "--stall-limit", "300000") as (folder, server, said):
+        call([HEDDLE, "join", folder, "--", PROGRAMS / "endless", "exit"],
+             "Device::callbackQueue aborting", status=-signal.SIGABRT)
+        call([HEDDLE, "join", folder, "--", *TOGETHER.split(), "0", "1", "64"],
+             "the machine has ended: .*--stall-limit", r"^FAIL hsa_init\(\)", status=1)
+    assert server.returncode == 6, said
