@@ -50,8 +50,7 @@ static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
             used += q->count != 0;
             if (q->waits_since && has_packets(q)
                 && (!*next || q->priority > (*next)->priority
-                    || (q->priority == (*next)->priority
-                        && q->waits_since < (*next)->waits_since)))
+                    || (q->priority == (*next)->priority && q->waits_since < (*next)->waits_since)))
                 *next = q;
         }
     }

@@ -213,12 +213,8 @@ int main(int count, char **words)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"barriers", run_barriers},
-                 {"two", run_two},
-                 {"destroy", run_destroy},
-                 {"mistakes", run_mistakes},
-                 {"silent", run_silent},
-                 {"turns", run_turns}};
+    } cases[] = {{"barriers", run_barriers}, {"two", run_two},       {"destroy", run_destroy},
+                 {"mistakes", run_mistakes}, {"silent", run_silent}, {"turns", run_turns}};
     if (count != 4)
         return 2;
     file = words[2];
