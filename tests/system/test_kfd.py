@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+import harness
 from harness import BUILD, PROGRAMS
 
 KFD = BUILD / "tests/kfd"
@@ -203,7 +204,21 @@ def test_calls_of_newer_runtimes_are_answered_or_refused(run, minor, platform, m
               f" -- {KFD / 'kfd_calls'} {minor} {memory}", "^PASS kfd_calls")
     missing = re.findall(r"^heddle: ioctl 0x(..) of /dev/kfd .* is not there", ran.stderr, re.M)
     later = [number for since, number in ((9, "23"), (13, "25"), (12, "24")) if minor < since]
-    assert missing == [*later, "22", "26", "83", "84", "27", "7f", "01"], "each once"
+    assert missing == [*later, "22", "26", "83", "84", "85", "86", "87", "27", "7f", "01"], \
+        "each once"
+    numbers = re.search(r"^calls: (.*)$", ran.stdout, re.M)[1].split()
+    assert {*numbers} - {"0x7f"} == listed_calls(), "docs/reference/kfd.md has others"
+
+
+def listed_calls():
+    """Numbers of the table of calls."""
+    page = (harness.ROOT / "docs/reference/kfd.md").read_text()
+    rows = re.findall(r"^\| (0x[^|]*) \|", page, re.M)
+    numbers = set()
+    for part in ", ".join(rows).split(", "):
+        first, last = (part.split(" to ") * 2)[:2]
+        numbers |= {f"0x{number:02x}" for number in range(int(first, 16), int(last, 16) + 1)}
+    return numbers
 
 
 @FULL
