@@ -82,16 +82,21 @@ void online_sampling_open(const struct sampling *sampling)
     online_parts_open(sampling->in_parts, sampling->aim);
 }
 
+void online_sampling_foresee(const struct sampler_shape *ahead, uint32_t count)
+{
+    if (!used)
+        open_sampler();
+    sampler_foresee(sampler, ahead, count);
+}
+
 enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
-                                         uint64_t flushes, const struct online_sampling_code *code,
-                                         bool all)
+                                         uint64_t flushes, const struct online_sampling_code *code)
 {
     uint64_t before[SAMPLER_VECTOR];
     if (!used)
         open_sampler();
     if (!settle())
         bug("sample_run: launch %" PRIu64 " has not ended", pending);
-    sampler->all = all;
     sampler->unsteady = code ? 0 : UNSTEADY;
     enum sampling_way way = sampler_choose(sampler, shape, flushes);
     if (way != SAMPLING_DETAILED)

@@ -179,7 +179,10 @@ static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
     for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
         push(history, present);
         passed[present]++;
-        present = predict(s, history, NULL);
+        const struct sampler_shape *known = i < s->ahead_count ? &s->ahead[i] : NULL;
+        present = predict(s, history, known);
+        if (known && present == SAMPLER_NONE)
+            return true;
         if (present != SAMPLER_NONE
             && is_due(s, present, s->group[present].count + passed[present] + 1, chained))
             return true;
@@ -223,6 +226,12 @@ static uint32_t similar(struct sampler *s, const struct sampler_shape *shape)
     return SAMPLER_NONE;
 }
 
+void sampler_foresee(struct sampler *s, const struct sampler_shape *ahead, uint32_t count)
+{
+    s->ahead_count = count < SAMPLER_AHEAD ? count : SAMPLER_AHEAD;
+    memcpy(s->ahead, ahead, s->ahead_count * sizeof *ahead);
+}
+
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
                                  uint64_t flushes)
 {
@@ -233,7 +242,7 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
     s->predicted = predict(s, s->history, &s->shape);
     if (s->predicted == SAMPLER_NONE)
         s->predicted = similar(s, &s->shape);
-    s->way = s->launches == s->capacity ? SAMPLING_SKIPPED : s->all ? SAMPLING_DETAILED : choose(s);
+    s->way = s->launches == s->capacity ? SAMPLING_SKIPPED : choose(s);
     s->alert -= s->alert > 0;
     if (s->way == SAMPLING_DETAILED)
         s->alert = s->alert_length = 0;

@@ -17,7 +17,7 @@
  * was predicted, it counts for the one to which it belongs.
  *
  * Warm-up. Launches touch caches and TLBs only when one that is due can be foreseen within `depth`
- * launches, by going on with the same prediction; a launch that is due behind fewer touched ones
+ * launches, by their shapes where a list tells them, else by going on with the same prediction; a launch that is due behind fewer touched ones
  * waits for the next of its group, so a wrong prediction costs time, never accuracy. In between
  * caches keep what they had.
  *
@@ -45,6 +45,7 @@ enum {
     SAMPLER_HISTORY = 32,  /* launches that a prediction looks back at */
     SAMPLER_TABLE = 1 << 15,
     SAMPLER_DEPTH = 6,  /* launches that warm up, unless it is said */
+    SAMPLER_AHEAD = 31, /* launches that are known before their turn */
     SAMPLER_EXACT = 12, /* simulated launches, behind which nothing is left of touches */
     SAMPLER_NONE = 0xffffffffu
 };
@@ -117,7 +118,6 @@ struct sampler {
     uint64_t depth; /* SAMPLING_ALL: every launch touches */
     double
         unsteady;  /* by which a launch that is simulated takes another time than in a run of all */
-    bool all;      /* the next launch is simulated in any case */
     double aim;    /* half of the interval that is enough, as a share of all cycles */
     uint64_t warm; /* launches since the last one that left no trace; SAMPLING_ALL: none did */
     uint32_t detailed;     /* launches simulated in succession; SAMPLER_NONE: all */
@@ -126,6 +126,8 @@ struct sampler {
     uint32_t chain_start;  /* number of the launch that was due and began a chain; 0: none yet */
     uint32_t chain_last;   /* launches before the last one of it that was simulated */
     struct sampler_shape shape; /* of the launch that was chosen for */
+    struct sampler_shape ahead[SAMPLER_AHEAD]; /* launches behind that one */
+    uint32_t ahead_count;
     uint32_t predicted;
     enum sampling_way way;
     uint32_t history[SAMPLER_HISTORY]; /* groups, newest first */
@@ -145,6 +147,9 @@ static inline uint32_t sampler_bucket(uint64_t bytes)
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
                   uint64_t depth, double aim);
 
+/* The launches behind the next one have these shapes, as far as it is known: of a list, but not of
+ * a program. Said before each choice. */
+void sampler_foresee(struct sampler *s, const struct sampler_shape *ahead, uint32_t count);
 /* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED.
  * `flushes` of caches have been before it; shape->flushed is not looked at. */
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,

@@ -159,7 +159,7 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
     for (unsigned i = 0; i < 3; i++)
         shape.work_items *= k->launch.packet.work_group[i];
     k->launch.way =
-        (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code, false);
+        (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code);
     d->sample.chosen = k->launch.way == SAMPLING_DETAILED ? k->launch.number : 0;
     if (d->sample.chosen)
         parts_choose(d, k, device);
