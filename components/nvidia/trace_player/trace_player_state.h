@@ -34,8 +34,7 @@ struct trace_file {
     uint64_t events;
     const char *span; /* in the trace of the run; NULL: there is none */
     struct itrace trace;
-    struct sampler_shape shape; /* --kernels auto; with the class of trace_signature.c */
-    uint32_t class;
+    struct sampler_shape shape; /* --kernels auto */
 };
 
 /* Outside of the simulation's state, one of a process: see trace_files.c. */
@@ -311,8 +310,7 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k);
 /* ---- trace_signature.c ---- */
 
 static void signature_close(void);
-static uint32_t signature_class_of(uint32_t symbol, const struct itrace *trace);
-static uint64_t signature_steps(uint32_t class, const struct itrace *trace, bool read);
+static uint32_t signature_age(const struct itrace *trace);
 
 /* ---- trace_sample.c ---- */
 

@@ -58,11 +58,11 @@ static void sample_look_at(struct trace_file *file)
 {
     const struct itrace_header *h = &file->trace.header;
     uint32_t symbol = sample_kernel_number(h->kernel_name);
-    file->class = signature_class_of(symbol, &file->trace);
-    file->shape = (struct sampler_shape){.kernel = symbol + file->class,
-                                         .work_items = h->block[0] * h->block[1] * h->block[2],
-                                         .work_groups =
-                                             (uint64_t)h->grid[0] * h->grid[1] * h->grid[2]};
+    file->shape =
+        (struct sampler_shape){.kernel = symbol + signature_age(&file->trace),
+                               .work_items = h->block[0] * h->block[1] * h->block[2],
+                               .work_groups = (uint64_t)h->grid[0] * h->grid[1] * h->grid[2],
+                               .bytes = file->trace.input.size};
 }
 
 static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol)
@@ -101,8 +101,7 @@ static void sample_over(const struct player_kernel *k, const struct trace_file *
 {
     if (!platform_sampling()->automatic || !file->open)
         return;
-    bool is_read = k->way != SAMPLING_SKIPPED;
-    const uint64_t vector[SAMPLER_VECTOR] = {signature_steps(file->class, &file->trace, is_read)};
+    const uint64_t vector[SAMPLER_VECTOR] = {file->trace.steps}; /* 0: it is not read */
     if (k->way == SAMPLING_DETAILED)
         online_sampling_read(vector);
     else
