@@ -79,7 +79,8 @@ int command_build(struct command *c)
 static int print_each(struct command *c, const char *what, const char *path, const char *built,
                       const char *program, const struct run_outcome *outcome, int status)
 {
-    bool limits = strcmp(what, "limits") == 0; /* `program` is the series, one of each process */
+    /* `program` is a file, one of each process: the series, or the profile if there is one. */
+    bool of_each = strcmp(what, "limits") == 0 || (program && strcmp(what, "counters") == 0);
     struct stat file;
     unsigned count = (unsigned)outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
@@ -88,7 +89,7 @@ static int print_each(struct command *c, const char *what, const char *path, con
             continue;
         if (count > 1)
             fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
-        const char *about = limits ? run_numbered_path(c, program, i, false) : program;
+        const char *about = of_each ? run_numbered_path(c, program, i, false) : program;
         int printed = python_print(c, what, of_process, built, about);
         status = status != 0 ? status : printed;
     }
@@ -152,6 +153,8 @@ static int run(struct command *c, const struct build_result *built, struct hande
         run_rocm_end();
         return EXIT_ERRORS;
     }
+    bool counters = c->options->report && strcmp(c->options->report, "counters") == 0
+                    && run_profiles_instructions(c->options);
     int status = program ? run_program(c, built, handed, program, arguments, outcome)
                          : run_platform(c, built, handed);
     run_view_end();
@@ -159,7 +162,10 @@ static int run(struct command *c, const struct build_result *built, struct hande
     if (c->options->report)
         status =
             print_each(c, c->options->report, handed_value(handed, "stats"), built->platform_so,
-                       limits ? handed_value(handed, "series") : NULL, outcome, status);
+                       limits     ? handed_value(handed, "series")
+                       : counters ? handed_value(handed, "profile instructions")
+                                  : NULL,
+                       outcome, status);
     if (sampled)
         print_samples(c, handed_value(handed, "stats"), built->platform_so, outcome);
     if (profile)
@@ -178,12 +184,8 @@ int command_run(struct command *c)
     int status = run_options(c, &handed);
     if (status >= 0)
         return status;
-    if (c->options->report && strcmp(c->options->report, "cpi") != 0
-        && strcmp(c->options->report, "trust") != 0 && !run_reports_limits(c->options)) {
-        fprintf(stderr, "heddle run: '--report %s': there is cpi, limits and trust\n",
-                c->options->report);
+    if (!run_report_known(c->options))
         return EXIT_USAGE;
-    }
     if (!run_recording_allowed(c->options))
         return EXIT_ERRORS;
     if (c->options->program) {

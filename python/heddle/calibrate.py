@@ -1,4 +1,4 @@
-"""`heddle calibrate`: a measured table against a platform.
+"""`heddle calibrate`: a measured table against a platform. (--counters: heddle.counters.card.)
 
 Runs every row of the table, compares, says what is worst and why, plots, and fits parameters.
 """
@@ -13,7 +13,8 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
-from heddle import calibration_plots, compare, description, fit, results, words as command_line
+from heddle import (calibration_plots, compare, description, fit, results, variants,
+                    words as command_line)
 from heddle.compare import Compared
 from heddle.description import Description, Row
 from heddle.files import csv_text, digest, write
@@ -36,11 +37,14 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--budget", type=int)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--retry", action="store_true")
+    parser.add_argument("--variants", action="store_true")
     parser.add_argument("--estimate", action="store_true")
     parser.add_argument("--fit", action="append", default=[])
     parser.add_argument("--folds", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--evaluations", type=int, default=60)
+    parser.add_argument("--counters", action="append", default=[])
+    parser.add_argument("--profile")
     chosen = command_line.parse(parser, words)
     chosen.output = chosen.output and pathlib.Path(chosen.output)
     return chosen
@@ -223,6 +227,8 @@ def report(c: Calibration, judged: Judged) -> str:
     if done:
         lines += [*compare.error_table(done, {n: label.note for n, label in found.labels.items()}),
                   "", *definitions(), ""]
+        if options.variants:
+            lines += ["## Variants", "", *variants.table(done), ""]
         inside = [p.inside for p in done if p.inside is not None]
         if inside:
             lines += [f"{sum(inside)} of {len(inside)} are inside their measured interval.", ""]
@@ -356,6 +362,9 @@ def check(options: argparse.Namespace, found: Description) -> None:
 
 def main(words: Sequence[str]) -> int:
     options = arguments(words)
+    if options.counters:
+        from heddle.counters import card
+        return card.main(options)
     found = chosen(description.read(options.description), options.labels, options.points)
     check(options, found)
     c = Calibration(options, found)

@@ -9,7 +9,8 @@ A TOML file:
 
     [table]
     file  = "mi300a.csv"     # beside this file; lines that begin with # are comments
-    label = "kernel_name"    # the column with the label
+    label = "kernel_name"    # the column with the label; of a table without one, all rows have
+                             # the one label that is described
     value = "min_ms"         # the column with what was measured
     unit  = "ms"
     low   = "low_ms"         # columns with the interval of the measurement; may be left out
@@ -202,19 +203,21 @@ def _rows(reader: Reader, table: Mapping[str, Any], labels: Mapping[str, Label])
     except (OSError, UnicodeDecodeError) as error:
         raise Mistake(f"cannot read the table '{file}': {error}") from None
     lines = csv.DictReader([line for _, line in numbered], strict=True)
-    columns = {key: reader.get(table, key, str, "of [table]", default)
-               for key, default in (("label", "label"), ("value", "value"), ("low", None),
-                                    ("high", None), ("pairs", None))}
+    names = lines.fieldnames or []
+    only = next(iter(labels)) if len(labels) == 1 and "label" not in (*table, *names) else None
+    columns = {key: reader.get(table, key, str, "of [table]", default) for key, default in (
+        ("label", None if only else "label"), ("value", "value"), ("low", None), ("high", None),
+        ("pairs", None))}
     for name in columns.values():
-        if name is not None and name not in (lines.fieldnames or []):
+        if name is not None and name not in names:
             raise Mistake(f"{file}: there is no column '{name}'; there are "
-                          f"{', '.join(lines.fieldnames or ['none'])}")
+                          f"{', '.join(names or ['none'])}")
     chosen = reader.pairs(table, "where", "of [table]")
     rows: dict[str, list[Row]] = {name: [] for name in labels}
     for (number, _), cells in zip(numbered[1:], lines):
         if None in cells or None in cells.values():
-            raise Mistake(f"{file}:{number}: {len(lines.fieldnames or [])} cells are expected")
-        label = labels.get(cells[columns["label"]])
+            raise Mistake(f"{file}:{number}: {len(names)} cells are expected")
+        label = labels.get(only or cells[columns["label"]])
         if label and _matches(cells, {**chosen, **label.where}, f"{file}:{number}"):
             rows[label.name].append(_row(f"{file}:{number}", label, cells, columns))
     for name, found in rows.items():

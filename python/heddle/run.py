@@ -1,6 +1,6 @@
 """What `heddle run` leaves to Python: what it prints of a file of one process (run cpi FILE, run
-limits FILE SERIES, run trust FILE, run sample FILE, run profile FILE [PROGRAM]), and the page of
---view (run view ...)."""
+limits FILE SERIES, run trust FILE, run counters FILE [PROFILE], run sample FILE, run profile FILE
+[PROGRAM]), and the page of --view (run view ...)."""
 from __future__ import annotations
 
 import argparse
@@ -45,6 +45,9 @@ def main(words: Sequence[str]) -> int:
     elif chosen.what == "trust":
         from heddle import trust
         print("\n".join(trust.told(chosen, statistics, chosen.file, chosen.description)))
+    elif chosen.what == "counters":
+        from heddle.counters import told
+        print("\n".join(told.lines(told.counted(statistics, chosen.file, chosen.simulated))))
     elif chosen.what == "limits":
         _limits(chosen, statistics)
     elif "sample" in statistics:

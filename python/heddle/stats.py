@@ -207,9 +207,16 @@ def trust(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     return "\n".join(found.told(chosen, runs[0], chosen.files[0], chosen.description)) + "\n"
 
 
+def counters(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+    from heddle.counters import told
+    found = told.counted(runs[0], chosen.files[0], chosen.profile)
+    return told.rocprof_csv(found) if chosen.csv else \
+        "".join(f"{line}\n" for line in told.lines(found, chosen.all))
+
+
 REPORTS: dict[str | None, Callable[[argparse.Namespace, list[Statistics]], str]] = {
     None: statistics, "cpi": cpi, "measures": measures, "limits": limits, "series": series,
-    "trust": trust}
+    "trust": trust, "counters": counters}
 
 
 # ---- the command
@@ -235,15 +242,16 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("files", nargs="+")
     for name in ("--csv", "--all"):
         parser.add_argument(name, action="store_true")
-    for name in ("--report", "--description", "--series", "--only"):
+    for name in ("--report", "--description", "--series", "--only", "--profile"):
         parser.add_argument(name)
     parser.add_argument("--threshold")
     parser.add_argument("--series-counter", action="append", default=[])
     chosen = command_line.parse(parser, words)
     if chosen.report not in REPORTS:
-        raise Mistake(f"'--report {chosen.report}': there is cpi, measures, limits, series "
-                      "and trust",
-                      usage=True)
+        raise Mistake(f"'--report {chosen.report}': there is cpi, measures, limits, series, "
+                      "trust and counters", usage=True)
+    if chosen.profile and chosen.report != "counters":
+        raise Mistake("'--profile FILE' is for '--report counters'", usage=True)
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:
         raise Mistake(f"'--report {chosen.report}' is of one run", usage=True)
     chosen.threshold = command_line.share(chosen.threshold, "--threshold")

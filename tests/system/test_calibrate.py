@@ -15,7 +15,7 @@ import pytest
 from harness import HEDDLE, PROGRAMS, ROOT, call
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import compare, description, fit, point_runner  # noqa: E402
+from heddle import compare, description, fit, point_runner, variants  # noqa: E402
 from heddle.mistakes import Mistake  # noqa: E402
 from heddle.files import digest  # noqa: E402
 from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Point, Store  # noqa: E402
@@ -97,6 +97,33 @@ def test_result_is_that_of_heddle_run(described, measure):
     kernels = measure("platforms/tiny.heddle -- reduction 1024").stats["kernels"]
     total = sum(kernel["end_ps"] - kernel["start_ps"] for kernel in kernels) * 1e-6
     assert float(rows_of(path)["reduction 1024"]["simulated"]) == pytest.approx(total)
+
+
+def test_variants_say_what_choosing_by_simulation_costs(described):
+    """A table of any columns, without one of labels; the third is slow on the card."""
+    path = described(DESCRIPTION.replace('label = "kernel"\n', "").replace('size = "n"\n', "")
+                     .replace("{label}", "vcopy").replace('"{n}"]', '"4096", "{block}"]')
+                     .replace("[labels.reduction]\n", "").replace("vectoradd", "copy"),
+                     "block,us,note\n64,4,a\n128,5,b\n256,8,c\n1024,9,d\n")
+    done = calibrate(path, "--variants")
+    rows = {row["point"]: float(row["simulated"]) for row in rows_of(path).values()}
+    assert list(rows) == [f"copy {block}" for block in (64, 128, 256, 1024)]
+    chosen = min(rows, key=rows.get)
+    regret = {"64": 0, "128": 25, "256": 100, "1024": 125}[chosen.removeprefix("copy ")]
+    assert re.search(rf"\| copy \| 4 \| 2.25 \| .* \| {regret}.0 % \| 0.0 % \| 0.0 % \| 62.5 % "
+                     rf"\|  {chosen.removeprefix('copy ')} \|  64 \|", done.stdout)
+
+
+def test_regret_is_that_of_the_first_of_the_simulation():
+    def points(*pairs):
+        return [compare.Compared(description.Row("l", f"l {n}", {}, 0, (), card, None, None), sim)
+                for n, (card, sim) in enumerate(pairs)]
+    found = variants.choice_of(points(*((10 + n, 30 - n) for n in range(12))))
+    assert found.chosen.row.name == "l 11" and found.best.row.name == "l 0"
+    assert [round(regret, 6) for regret in found.regret] == [1.1, 0.7, 0.2]
+    assert found.spread == 2.1 and round(found.by_chance, 6) == 0.55
+    tied = variants.choice_of(points((3, 1), (9, 1), (6, 2)))  # the slowest of those that tie
+    assert tied.regret[0] == 2 and tied.regret[1] == 0
 
 
 def test_estimate_runs_nothing_and_says_what_is_left(described):

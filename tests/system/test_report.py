@@ -136,9 +136,9 @@ def test_statistics_say_what_ran(run, tmp_path):
 
 
 def test_reports_have_their_names(run, measure, heddle):
-    run(f"{TINY} --report ipc -- vectoradd", "there is cpi, limits and trust", status=2)
+    run(f"{TINY} --report ipc -- vectoradd", "there is cpi, limits, trust and counters", status=2)
     stats = measure(f"{TINY} -- vectoradd").stats_file
-    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits, series and trust",
+    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits, series, trust and",
            status=2)
     heddle(f"stats {stats} {stats} --report limits", "is of one run", status=2)
 
