@@ -120,7 +120,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
     struct race_event e = {.wave = &b->wave[s->warp],
                            .bytes = s->bytes,
                            .use = use_of(inst),
-                           .order = &(struct race_order){0},
+                           .order = &(struct race_order){.id = {0}},
                            .found = found};
     if (!shared && s->space != PTX_SPACE_GLOBAL)
         return;
