@@ -107,6 +107,13 @@ def test_a_right_opencl_program_is_not_accused(program, tmp_path):
     assert findings(f"--mode functional -- {at}", tmp_path / "s.json", 0) == []
 
 
+@pytest.mark.parametrize("program", ["reduction 5000", *only_full("bfs 500", "streams")])
+def test_checks_change_nothing_that_is_simulated(measure, program):
+    command = f"platforms/tiny.heddle {{}} -- {program}"
+    assert harness.of_gpu(measure(command.format("--check all")).stats) \
+        == harness.of_gpu(measure(command.format("")).stats)
+
+
 def test_work_items_may_return_before_a_barrier(tmp_path):
     program = f"--mode functional -- {harness.PROGRAMS}/checks_waits returned"
     for form in ("right", "wrong"):
