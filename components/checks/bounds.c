@@ -71,7 +71,7 @@ static void store(const struct check_wave *wave, const struct observed_instructi
     if (!why || finding_seen(FINDING_READONLY_STORE, s->pc, 0))
         return;
     char detail[FINDING_TEXT];
-    snprintf(detail, sizeof detail, "there is %s", why);
+    snprintf(detail, sizeof detail, "what lies there: %s", why);
     report(FINDING_READONLY_STORE, wave, s, lane, FINDING_GLOBAL, address, bytes, detail);
 }
 

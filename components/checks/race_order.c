@@ -132,6 +132,7 @@ void race_wave_begin(struct race_wave *w, uint32_t group, uint32_t number)
 void race_wave_end(struct race_wave *w)
 {
     table_free(&w->others);
+    table_free(&w->kept);
 }
 
 bool race_before(const struct race_wave *w, race_id id, uint32_t clock)
@@ -176,6 +177,22 @@ static void releases_grow(void)
     free(old);
 }
 
+/* What the wavefront may still acquire. */
+static void keep(struct race_wave *w, const struct race_table *t)
+{
+    for (uint32_t i = 0; i < t->room; i++)
+        if (t->entry[i].id && t->entry[i].id != w->id)
+            table_learn(&w->kept, t->entry[i].id, t->entry[i].near, t->entry[i].wide);
+}
+
+bool race_has_heard(const struct race_wave *w, uint64_t address)
+{
+    uint32_t i = 0;
+    while (i < w->heard_count && w->heard[i] != address)
+        i++;
+    return i < w->heard_count;
+}
+
 void race_release(struct race_wave *w, uint64_t address, bool adds)
 {
     if (4 * (release_count + 1) > 3 * release_room)
@@ -184,6 +201,8 @@ void race_release(struct race_wave *w, uint64_t address, bool adds)
     release_count += !r->used;
     r->used = true;
     r->address = address;
+    if (!adds && race_has_heard(w, address))
+        keep(w, &r->table);
     if (!adds)
         table_free(&r->table);
     table_learn(&r->table, w->id, w->clock, w->fence);
@@ -241,23 +260,21 @@ bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock)
         if (k && k->id && k->wide >= clock)
             return true;
     }
-    return false;
-}
-
-bool race_has_heard(const struct race_wave *w, uint64_t address)
-{
-    uint32_t i = 0;
-    while (i < w->heard_count && w->heard[i] != address)
-        i++;
-    return i < w->heard_count;
+    const struct race_known *k = w->kept.count ? table_find(&w->kept, id) : NULL;
+    return k && k->id && k->wide >= clock;
 }
 
 void race_acquire(struct race_wave *w, bool near)
 {
     for (uint32_t i = 0; i < w->heard_count; i++)
         learn_from(w, w->heard[i], near);
-    if (!near)
-        w->heard_count = 0;
+    for (uint32_t i = 0; i < w->kept.room; i++)
+        if (w->kept.entry[i].id)
+            learn(w, &w->kept.entry[i], near);
+    if (near)
+        return;
+    w->heard_count = 0;
+    table_free(&w->kept);
 }
 
 /* ---- barriers ---- */

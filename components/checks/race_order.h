@@ -48,6 +48,7 @@ struct race_wave {
     uint32_t arrived;           /* a bit for each barrier that it waits at */
     uint64_t heard[RACE_HEARD]; /* atomics read since the last acquire */
     uint32_t heard_count;
+    struct race_table kept; /* what was released where it has read, before it stored there itself */
 };
 
 /* Commands: launches, copies. The n-th call gives n, from 1. `after`: those that are before it, by

@@ -14,6 +14,7 @@ union more {
     struct {
         struct race_access access[RACE_KEPT];
         uint8_t use[RACE_KEPT], count;
+        bool only_reads;
     };
     struct race_cell part[4];
     uint32_t next; /* of those that are free */
@@ -72,16 +73,24 @@ static bool covers(enum race_use now, enum race_use old)
            || (old == RACE_COMPARE && now == RACE_ATOMIC_WRITE);
 }
 
-/* race_before(), which lanes ask again and again for the same wavefront and clock. */
+/* race_before(), with what is known of it already. */
 static bool is_before(const struct race_event *e, const struct race_access *a)
 {
-    struct race_order *last = e->order;
-    if (a->id == e->wave->id || (a->id == last->id && a->clock <= last->clock))
+    if (a->id == e->wave->id)
         return true;
-    if (!race_before(e->wave, a->id, a->clock))
+    struct race_order *order = e->order;
+    unsigned at = (a->id ^ a->id >> RACE_GROUP_BITS) % RACE_ORDERS;
+    if (order->id[at] != a->id) {
+        order->id[at] = a->id;
+        order->before[at] = order->after[at] = 0;
+    } else if (a->clock <= order->before[at]) {
+        return true;
+    } else if (order->after[at] && a->clock >= order->after[at]) {
         return false;
-    *last = (struct race_order){a->id, a->clock};
-    return true;
+    }
+    bool before = race_before(e->wave, a->id, a->clock);
+    *(before ? &order->before[at] : &order->after[at]) = a->clock;
+    return before;
 }
 
 static void check(const struct race_event *e, const struct race_access *a, enum race_use use)
@@ -93,8 +102,13 @@ static void check(const struct race_event *e, const struct race_access *a, enum 
 /* Adds the access to a list, without those that it covers. */
 static void list_add(const struct race_event *e, union more *m, const struct race_access *own)
 {
-    uint8_t kept = 0;
-    for (unsigned i = 0; i < m->count; i++) {
+    uint8_t kept = 0, full = m->count == RACE_KEPT;
+    bool all = e->use == RACE_READ && m->only_reads;
+    while (all && kept < m->count && !is_before(e, &m->access[kept]))
+        kept++;
+    if (all && kept == m->count && full)
+        return; /* there is no room for one more */
+    for (unsigned i = kept; i < m->count; i++) {
         const struct race_access *a = &m->access[i];
         if (covers(e->use, m->use[i]) && is_before(e, a))
             continue;
@@ -106,6 +120,7 @@ static void list_add(const struct race_event *e, union more *m, const struct rac
         m->use[kept++] = (uint8_t)e->use;
     }
     m->count = kept;
+    m->only_reads = e->use == RACE_READ && m->only_reads;
 }
 
 static void keep(const struct race_event *e, struct race_cell *c, const struct race_access *own)
@@ -122,6 +137,7 @@ static void keep(const struct race_event *e, struct race_cell *c, const struct r
         m->access[0] = *a;
         m->use[0] = c->other_use;
         m->count = 1;
+        m->only_reads = c->other_use == RACE_READ;
         c->other.id = 0;
     }
     list_add(e, &pool[c->more], own);
@@ -160,7 +176,9 @@ static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t
         e->data && c->value == value && may_be_atomic(e->use) && may_be_atomic(c->write_use);
     if (c->write.id && c->write.id != own.id && !same)
         check(e, &c->write, c->write_use);
-    if (c->more) {
+    if (c->more && e->use == RACE_READ && pool[c->more].only_reads) {
+        ; /* reads do not race */
+    } else if (c->more) {
         for (unsigned i = 0; i < pool[c->more].count; i++)
             check(e, &pool[c->more].access[i], pool[c->more].use[i]);
     } else if (c->other.id && c->other.id != own.id) {
@@ -254,27 +272,26 @@ static struct race_cell *cell_at(struct race_memory *m, uint64_t address)
     return &cells_of(m, address >> RACE_PAGE_BITS)[address / 4 % CELLS];
 }
 
-void race_touch(struct race_memory *memory, const struct race_event *event)
+void race_touch(struct race_memory *memory, struct race_event *e)
 {
-    struct race_event e = *event;
-    uint64_t end = event->address + event->bytes;
-    while (e.address < end) {
-        struct race_cell *c = cell_at(memory, e.address);
-        bool whole = !(e.address & 3) && end - e.address >= 4;
+    uint64_t start = e->address, end = start + e->bytes;
+    while (e->address < end) {
+        struct race_cell *c = cell_at(memory, e->address);
+        bool whole = !(e->address & 3) && end - e->address >= 4;
         if (!c)
             return;
         if (!whole && !c->is_split)
             split(c);
         if (!c->is_split) {
-            touch_cell(&e, c, e.address - event->address, 4);
-            e.address += 4;
+            touch_cell(e, c, e->address - start, 4);
+            e->address += 4;
             continue;
         }
-        uint64_t last = (e.address & ~(uint64_t)3) + 4;
-        for (; e.address < end && e.address < last; e.address++) {
-            struct race_cell part = pool[c->more].part[e.address & 3]; /* the pool may move */
-            touch_cell(&e, &part, e.address - event->address, 1);
-            pool[c->more].part[e.address & 3] = part;
+        uint64_t last = (e->address & ~(uint64_t)3) + 4;
+        for (; e->address < end && e->address < last; e->address++) {
+            struct race_cell part = pool[c->more].part[e->address & 3]; /* the pool may move */
+            touch_cell(e, &part, e->address - start, 1);
+            pool[c->more].part[e->address & 3] = part;
         }
     }
 }

@@ -59,10 +59,12 @@ struct race_memory {
     struct race_cell *last_cells;
 };
 
-/* An access that is known to be before the present of a wavefront. */
+/* What an instruction has found out of others: lanes ask the same again and again. */
+enum { RACE_ORDERS = 16 };
 struct race_order {
-    race_id id;
-    uint32_t clock;
+    race_id id[RACE_ORDERS];
+    uint32_t before[RACE_ORDERS]; /* up to this clock it is before the wavefront's present, */
+    uint32_t after[RACE_ORDERS];  /* from this one on it is not; 0: not known */
 };
 
 /* One access of a wavefront: what race_touch() tells of. */
@@ -78,7 +80,8 @@ struct race_event {
                   enum race_use earlier_use);
 };
 
-void race_touch(struct race_memory *memory, const struct race_event *event);
+/* The address of the event ends behind the access. */
+void race_touch(struct race_memory *memory, struct race_event *event);
 /* Nothing was accessed in the first `bytes`, which become flat memory. */
 void race_clear_flat(struct race_memory *memory, uint64_t bytes);
 void race_release_memory(struct race_memory *memory);

@@ -162,21 +162,21 @@ static void synchronise(struct live_wave *w, const struct lanes *l)
 static void touch_lanes(struct race_memory *m, struct live_wave *w, const struct lanes *l,
                         uint32_t site)
 {
-    struct race_order order = {0};
+    struct race_event e = {.wave = &w->race,
+                           .bytes = l->bytes,
+                           .use = l->use,
+                           .order = &(struct race_order){.id = {0}},
+                           .found = found};
     uint64_t last = UINT64_MAX;
     for (uint64_t rest = l->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         if (l->address[lane] == last) /* a broadcast */
             continue;
         last = l->address[lane];
-        race_touch(m, &(struct race_event){.wave = &w->race,
-                                           .address = l->base + last,
-                                           .bytes = l->bytes,
-                                           .use = l->use,
-                                           .site = site | lane,
-                                           .data = l->data ? l->data + 16 * lane : NULL,
-                                           .order = &order,
-                                           .found = found});
+        e.address = l->base + last;
+        e.site = site | lane;
+        e.data = l->data ? l->data + 16 * lane : NULL;
+        race_touch(m, &e);
     }
     if (l->use & RACE_ATOMIC_READ || l->use == RACE_RELEASE)
         synchronise(w, l);
@@ -410,7 +410,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
                                              .bytes = 4u * a->valid,
                                              .use = use,
                                              .site = site_of(s) | NO_LANE,
-                                             .order = &(struct race_order){0},
+                                             .order = &(struct race_order){.id = {0}},
                                              .found = found});
 }
 

@@ -29,6 +29,8 @@ enum way {
     WAY_MOVES,
     WAY_AND,
     WAY_OR,
+    WAY_ANDN2,
+    WAY_ORN2,
     WAY_XOR,
     WAY_CROSSES,
     WAY_READS_LANE,
@@ -102,6 +104,7 @@ static enum way way_of(const struct isa_inst *inst, const char *name)
         const char *begin;
         enum way way;
     } ways[] = {{"v_mov_b32", WAY_MOVES},
+                {"v_cndmask_b32", WAY_MOVES},
                 {"s_mov_b", WAY_MOVES},
                 {"s_movk_", WAY_MOVES},
                 {"v_accvgpr", WAY_MOVES},
@@ -111,8 +114,8 @@ static enum way way_of(const struct isa_inst *inst, const char *name)
                 {"s_or_saveexec", WAY_OR},
                 {"s_xor", WAY_XOR},
                 {"s_not", WAY_XOR},
-                {"s_andn2", WAY_XOR},
-                {"s_orn2", WAY_XOR},
+                {"s_andn2", WAY_ANDN2},
+                {"s_orn2", WAY_ORN2},
                 {"v_readlane", WAY_READS_LANE},
                 {"v_readfirstlane", WAY_READS_LANE},
                 {"v_writelane", WAY_WRITES_LANE},
@@ -282,12 +285,14 @@ static uint64_t value_of(const struct isa_use *u)
 }
 
 /* Undefined bits of AND and OR: those that a defined bit of the other operand does not decide. */
-static uint64_t decided(const struct isa_use *const source[2], unsigned count, bool by_ones)
+static uint64_t decided(const struct isa_use *const source[2], unsigned count, enum way way)
 {
     uint64_t undefined[2] = {0, 0}, value[2] = {0, 0}, all;
+    bool by_ones = way == WAY_OR || way == WAY_ORN2;
+    bool negates = way == WAY_ANDN2 || way == WAY_ORN2; /* the second */
     for (unsigned i = 0; i < count; i++) {
         undefined[i] = pair_of(now.state->scalar, source[i]->code);
-        value[i] = by_ones ? ~value_of(source[i]) : value_of(source[i]);
+        value[i] = by_ones != (negates && i == 1) ? ~value_of(source[i]) : value_of(source[i]);
     }
     all = undefined[0] | undefined[1];
     if (count < 2)
@@ -308,8 +313,8 @@ static uint64_t scalar_result(const struct sum *sum, bool wide)
             source[count++] = u;
     }
     uint64_t bits = sum->lanes ? UINT64_MAX : 0;
-    if (k->way == WAY_AND || k->way == WAY_OR)
-        bits = decided(source, count, k->way == WAY_OR);
+    if (k->way >= WAY_AND && k->way <= WAY_ORN2)
+        bits = decided(source, count, (enum way)k->way);
     else if (k->way == WAY_XOR || k->way == WAY_MOVES)
         bits = (count > 0 ? pair_of(now.state->scalar, source[0]->code) : 0)
                | (count > 1 ? pair_of(now.state->scalar, source[1]->code) : 0);
@@ -686,4 +691,9 @@ void check_memory_copied(uint64_t to, uint64_t from, uint64_t size)
 {
     if (finding_wanted(FINDING_CHECK_UNINITIALISED))
         undefined_copy(&memory, to, from, size);
+}
+
+bool check_memory_is_undefined(uint64_t address, uint32_t bytes)
+{
+    return !undefined_is_page_defined(&memory, address) && undefined_is(&memory, address, bytes);
 }

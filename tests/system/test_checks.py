@@ -7,25 +7,34 @@ import re
 import pytest
 
 import harness
-from programs import only_full
+from programs import only_full, quick_and_full
 
 SOURCES = harness.ROOT / "tests/programs/checks"
+OPENCL_PROGRAM = harness.BUILD / "tests/opencl/opencl_checks"
 TABLES = ["races", "memory", "waits", "calls"]  # programs of many cases
 QUICK = ["lds_barrier", "narrow_scope", "locked", "streams", "branch", "copied", "lds_last",
          "rodata", "second_load", "neighbour", "lanes", "free_twice"]
 
 
 @functools.cache
-def marks(table):
+def marks_of(path, called):
     """{case: (kind, {line of its first or second place})} by the comments of the source."""
     kinds, lines = {}, {}
-    for number, text in enumerate((SOURCES / f"{table}.hip.cpp").read_text().splitlines(), 1):
-        for name, word in re.findall(r"(\w+): ([\w-]+)", text.partition("//")[2]):
+    for number, text in enumerate(path.read_text().splitlines(), 1):
+        for name, word in re.findall(r"\b([a-z]\w*): ([\w-]+)", text.partition("//")[2]):
             if word in ("first", "second"):
-                lines.setdefault(name, set()).add(f"{table}.hip.cpp:{number}")
+                lines.setdefault(name, set()).add(f"{called}:{number}")
             else:
                 kinds[name] = word
-    return {name: (kind, lines[name]) for name, kind in kinds.items()}
+    return {name: (kinds[name], places) for name, places in lines.items()}
+
+
+def marks(table):
+    return marks_of(SOURCES / f"{table}.hip.cpp", f"{table}.hip.cpp")
+
+
+CUDA = marks_of(SOURCES / "cuda.cu", "cuda.cu")
+OPENCL = marks_of(harness.ROOT / "tests/opencl/checks.cl", "<source>")
 
 
 def cases():
@@ -34,8 +43,8 @@ def cases():
             + only_full(*(case for case in found if case[1] not in QUICK)))
 
 
-def findings(command, stats, status):
-    words = harness.words_of(f"platforms/tiny.heddle --check all --stats {stats} {command}")
+def findings(command, stats, status, platform="tiny"):
+    words = harness.words_of(f"platforms/{platform}.heddle --check all --stats {stats} {command}")
     harness.call([harness.HEDDLE, "run", *words], status=status)
     return [f for f in json.loads(stats.read_text())["findings"] if not f["suppressed"]]
 
@@ -54,6 +63,55 @@ def test_a_mistake_is_named_at_its_lines_and_the_right_form_is_not_accused(
     assert {f["kind"] for f in found} == {kind}
     assert set().union(*map(places, found)) == lines
     assert findings(f"{program} right", tmp_path / "right.json", 0) == []
+
+
+@pytest.fixture(scope="session")
+def cuda_program(tmp_path_factory):
+    program = tmp_path_factory.mktemp("checks") / "cuda"
+    harness.call([harness.HEDDLE, "cuda-cc", "-lineinfo", SOURCES / "cuda.cu", "-o", program])
+    return program
+
+
+@pytest.mark.parametrize("mode", ["functional", *only_full("timing")])
+@pytest.mark.parametrize("name", quick_and_full("pairs own halves constants", CUDA))
+def test_a_mistake_of_a_cuda_program_is_named(name, mode, cuda_program, tmp_path):
+    kind, lines = CUDA[name]
+    program = f"--mode {mode} -- {cuda_program} {name}"
+    found = findings(f"{program} wrong", tmp_path / "wrong.json", 9, "rtx3070")
+    assert {f["kind"] for f in found} == {kind}
+    assert set().union(*map(places, found)) == lines
+    assert findings(f"{program} right", tmp_path / "right.json", 0, "rtx3070") == []
+
+
+@pytest.mark.parametrize("name", quick_and_full("unordered unwritten", OPENCL))
+def test_a_mistake_of_an_opencl_kernel_is_named(name, tmp_path):
+    kind, lines = OPENCL[name]
+    program = f"--mode functional -- {OPENCL_PROGRAM} tests/opencl/checks.cl {name}"
+    found = findings(f"{program} wrong", tmp_path / "wrong.json", 9)
+    assert kind in {f["kind"] for f in found}
+    assert set().union(*(places(f) for f in found if f["kind"] == kind)) == lines
+    assert findings(f"{program} right", tmp_path / "right.json", 0) == []
+
+
+@pytest.mark.parametrize("name, kind", [("queues", "launch-race"), ("buffers", "leak")])
+def test_a_mistake_of_an_opencl_host_program_is_named(name, kind, tmp_path):
+    program = f"--mode functional -- {OPENCL_PROGRAM} tests/opencl/checks.cl {name}"
+    found = findings(f"{program} wrong", tmp_path / "wrong.json", 9)
+    assert {f["kind"] for f in found} == {kind}
+    assert findings(f"{program} right", tmp_path / "right.json", 0) == []
+
+
+@pytest.mark.parametrize("program", ["prints", "events"])
+def test_a_right_opencl_program_is_not_accused(program, tmp_path):
+    at = OPENCL_PROGRAM.with_name(f"opencl_{program}")
+    assert findings(f"--mode functional -- {at}", tmp_path / "s.json", 0) == []
+
+
+@pytest.mark.parametrize("program", ["reduction 5000", *only_full("bfs 500", "streams")])
+def test_checks_change_nothing_that_is_simulated(measure, program):
+    command = f"platforms/tiny.heddle {{}} -- {program}"
+    assert harness.of_gpu(measure(command.format("--check all")).stats) \
+        == harness.of_gpu(measure(command.format("")).stats)
 
 
 def test_work_items_may_return_before_a_barrier(tmp_path):

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "components/nvidia/code/ptx_private.h"
-#include "components/nvidia/code/ptx_races.h"
+#include "components/nvidia/code/ptx_checks.h"
 #include "components/nvidia/code/ptx_services.h"
 #include "components/nvidia/ptx/ptx_object.h"
 #include "runtime/engine/bug.h"
@@ -163,8 +163,7 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
     }
     if (o->packet->group_bytes > kernel->shared_bytes)
         c->launch.dynamic_shared = o->packet->group_bytes - kernel->shared_bytes;
-    if (ptx_races_begin(c, o))
-        c->launch.observe = ptx_races_step;
+    ptx_checks_begin(c, o);
     if (!call_take_parameters(c, o->packet->kernarg)) {
         snprintf(error, error_size, "the arguments are not in the device's memory (kernel '%s')",
                  kernel->name);

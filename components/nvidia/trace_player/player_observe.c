@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/nvidia/code/ptx_races.h"
+#include "components/nvidia/code/ptx_checks.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
@@ -184,7 +184,7 @@ static void execute_observe(void *context, const struct warp_step *step)
     struct player_call *c = context;
     struct player_warp *w = &c->warp[step->warp];
     if (engine_unlikely(c->is_checked))
-        ptx_races_step(&c->call, step);
+        ptx_checks_step(&c->call, step);
     execute_decode(c, step);
     const struct trace_inst *inst =
         &arena_at(struct trace_inst, c->kernel->insts)[step->instruction];

@@ -96,6 +96,27 @@ struct warp_step {
                                   their window; NULL: no access. Valid during the call */
 };
 
+/* What was never written decides something. */
+enum warp_use { WARP_USE_ADDRESS, WARP_USE_BRANCH, WARP_USE_STORE };
+struct warp_undefined_use {
+    enum warp_use use;
+    uint32_t block, warp, lane, instruction;
+    uint32_t origin; /* the instruction that has read it; PTX_NONE: not known */
+};
+
+/* The caller's side of a check of what was never written: global memory. Blocks follow it through
+ * registers, shared and local memory. */
+struct warp_undefined {
+    /* Are all of the bytes undefined? */
+    bool (*is)(uint64_t address, uint32_t bytes);
+    void (*set)(uint64_t address, uint64_t bytes, bool undefined);
+    /* Something in the allocation of the address is written: all of it is defined. */
+    void (*set_around)(void *context, uint64_t address);
+    /* An instruction reads what is undefined, of a block's memory as an offset. */
+    void (*note)(uint32_t instruction, uint8_t space, uint64_t address);
+    void (*found)(void *context, const struct warp_undefined_use *use);
+};
+
 struct warp_launch {
     const struct warp_code *code;
     const struct warp_kernel *kernel;
@@ -122,8 +143,9 @@ struct warp_launch {
     uint64_t (*allocate)(void *context, uint64_t bytes);          /* malloc(); NULL: none is left */
     void (*release)(void *context, uint64_t address);             /* free() */
     void (*observe)(void *context, const struct warp_step *step); /* or NULL */
-    void *context;                                                /* of the functions above */
-    bool watched;          /* by warp_grid_run(), as it may wait for ever */
+    const struct warp_undefined *undefined; /* or NULL; the same from the first block to the last */
+    void *context;                          /* of the functions above */
+    bool watched;                           /* by warp_grid_run(), as it may wait for ever */
     uint64_t instructions; /* warp instructions executed so far; set it to 0 at first */
 };
 

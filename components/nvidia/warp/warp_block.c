@@ -8,6 +8,7 @@
 
 #include "warp_schedule.h"
 #include "warp_stuck.h"
+#include "warp_undefined.h"
 
 enum {
     SLICE = 1 << 14, /* operations of a warp in its turn */
@@ -50,6 +51,10 @@ static struct warp_block layout(const struct warp_launch *l)
     at += (b.shared + 63) & ~63u;
     b.at_local = at;
     at += (uint64_t)b.warps * WARP_LANES * b.local;
+    if (l->undefined) {
+        b.at_undefined = (at + 7) & ~(size_t)7;
+        at = b.at_undefined + warp_undefined_bytes(&b);
+    }
     b.bytes = (at + 63) & ~(size_t)63;
     return b;
 }
@@ -97,6 +102,8 @@ struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number
     memset((char *)memory + b->at_shared, 0, b->shared);
     memset((char *)memory + b->at_local, 0, (size_t)b->warps * WARP_LANES * b->local);
     memset((char *)memory + b->at_narrow, 0, b->at_shared - b->at_narrow);
+    if (b->at_undefined)
+        warp_undefined_begin(b);
     struct warp_warp *w = warps_in(b);
     uint32_t entry = l->code->functions[l->kernel->function].entry;
     for (uint32_t i = 0; i < b->warps; i++) {
@@ -141,6 +148,10 @@ static void run_controlled(struct warp_machine *m, const struct warp_op *op, uin
 
 static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
+    if (m->block->at_undefined && mask)
+        warp_undefined_after(m, op, mask);
+    if (!(op->flags & WARP_COUNTED))
+        return;
     if (m->launch->watched)
         warp_stuck_step(m, op, mask);
     if (!m->launch->observe)
@@ -170,7 +181,7 @@ static inline void execute(struct warp_machine *m, const struct warp_op *op, uin
 static enum turn run_warp(struct warp_machine *m, uint64_t *left)
 {
     const struct warp_op *ops = m->code->ops;
-    const bool observed = m->launch->observe || m->launch->watched;
+    const bool observed = m->launch->observe || m->launch->watched || m->launch->undefined;
     uint64_t limit = *left;
     enum turn end = TURN_USED;
     m->counted = 0;
@@ -188,6 +199,8 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
         s->pc++;
         m->counted += op->flags & WARP_COUNTED;
         m->bytes = 0;
+        if (observed && m->block->at_undefined)
+            warp_undefined_before(m, op, mask);
         bool again = false;
         if (op->kind <= WARP_MEMORY) {
             if (mask)
@@ -207,7 +220,7 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
             end = TURN_FAULT;
             break;
         }
-        if (observed && op->flags & WARP_COUNTED)
+        if (observed)
             observe(m, op, mask);
     schedule:
         if ((again || (op->flags & WARP_ENDS && m->warp->count > 1)) && !warp_schedule(m)) {

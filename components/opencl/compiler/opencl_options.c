@@ -43,7 +43,7 @@ static const struct option {
     {"-Werror", PASSED, COMPILE, 0},
     {"-create-library", IGNORED, LINK, 0},
     {"-enable-link-options", IGNORED, LINK, 0},
-    {"-g", IGNORED, COMPILE, 0},
+    {"-g", PASSED, COMPILE, 0},
     {"-O0", PASSED, COMPILE, OPENCL_MATH_UNOPTIMISED},
     {"-O1", IGNORED, COMPILE, 0},
     {"-O2", IGNORED, COMPILE, 0},

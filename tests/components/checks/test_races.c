@@ -39,6 +39,8 @@ struct trial {
     struct given given[ATOMICS][EVENTS];
     unsigned given_count[ATOMICS];
     unsigned heard[WAVES];
+    struct given kept[WAVES][2 * EVENTS]; /* heard where it has stored since, itself */
+    unsigned kept_count[WAVES];
     uint32_t expected, found; /* a bit for each dword */
     struct race_wave wave[WAVES];
     struct race_memory memory;
@@ -105,20 +107,31 @@ static void expect_access(struct trial *t, unsigned w, const struct step *s)
     t->group_set[t->group[w]] |= (uint64_t)1 << t->events++;
 }
 
+static void expect_given(struct trial *t, unsigned w, bool near, const struct given *g,
+                         unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t set = t->group[g[i].wave] == t->group[w] ? g[i].near : g[i].wide;
+        t->known[w] |= near ? set & t->group_set[t->group[w]] : set;
+    }
+}
+
 static void expect_acquire(struct trial *t, unsigned w, bool near)
 {
-    for (unsigned a = 0; a < ATOMICS; a++) {
-        for (unsigned i = 0; t->heard[w] >> a & 1 && i < t->given_count[a]; i++) {
-            const struct given *g = &t->given[a][i];
-            uint64_t set = t->group[g->wave] == t->group[w] ? g->near : g->wide;
-            t->known[w] |= near ? set & t->group_set[t->group[w]] : set;
-        }
-    }
+    for (unsigned a = 0; a < ATOMICS; a++)
+        if (t->heard[w] >> a & 1)
+            expect_given(t, w, near, t->given[a], t->given_count[a]);
+    expect_given(t, w, near, t->kept[w], t->kept_count[w]);
     t->heard[w] = near ? t->heard[w] : 0;
+    t->kept_count[w] = near ? t->kept_count[w] : 0;
 }
 
 static void expect_release(struct trial *t, unsigned w, const struct step *s)
 {
+    for (unsigned i = 0; s->kind == RELEASE && t->heard[w] >> s->atomic & 1
+                         && i < t->given_count[s->atomic] && t->kept_count[w] < 2 * EVENTS;
+         i++)
+        t->kept[w][t->kept_count[w]++] = t->given[s->atomic][i];
     if (s->kind == RELEASE)
         t->given_count[s->atomic] = 0;
     t->given[s->atomic][t->given_count[s->atomic]++] =

@@ -39,7 +39,9 @@ cl_int opencl_printf_prepare(int number, uint32_t lane, uint64_t *buffer)
     if (spare[number].count > 0)
         *buffer = spare[number].list[--spare[number].count];
     else
-        error = opencl_error_of(opencl_driver_allocate(number, OPENCL_PRINTF_BYTES, buffer));
+        error = opencl_error_of(opencl.face->allocate_device(number, OPENCL_PRINTF_BYTES,
+                                                             OPENCL_ALIGN, HIP_MODULE_MEMORY,
+                                                             buffer)); /* not the program's */
     return error == CL_SUCCESS ? opencl_driver_write(lane, *buffer, fresh, sizeof fresh, &ticket)
                                : error;
 }

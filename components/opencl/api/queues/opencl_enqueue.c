@@ -128,7 +128,11 @@ static cl_int order(const struct opencl_event *event)
     for (uint32_t i = 0; i < event->wait_count && error == CL_SUCCESS; i++) {
         const struct opencl_event *other = event->waits[i];
         bool done = other->state <= CL_COMPLETE || other->ticket == 0;
-        if (!done && other->lane != event->lane && !opencl.face->ticket_done(other->ticket))
+        if (done || other->lane == event->lane)
+            continue;
+        if (opencl.face->ticket_done(other->ticket)) /* costs nothing, and tells --check */
+            error = opencl_status(opencl.api->wait(other->ticket));
+        else
             error = opencl_driver_order(event->lane, other->lane, other->recorded, other->ticket);
     }
     return error;

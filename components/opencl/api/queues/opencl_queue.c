@@ -18,10 +18,14 @@ static void tidy(struct opencl_queue *queue)
     size_t kept = 0, over = 0, count = queue->open_count;
     struct opencl_event **list = opencl_allocate(count * sizeof(struct opencl_event *));
     for (size_t i = 0; i < count; i++) {
-        if (opencl_event_is_over(queue->open[i]))
-            list[over++] = queue->open[i];
-        else
-            queue->open[kept++] = queue->open[i];
+        struct opencl_event *event = queue->open[i];
+        if (!opencl_event_is_over(event)) {
+            queue->open[kept++] = event;
+            continue;
+        }
+        list[over++] = event;
+        for (uint32_t k = 0; event->ticket && k < queue->lane_count; k++)
+            queue->over[k] = queue->lanes[k] == event->lane ? event->ticket : queue->over[k];
     }
     queue->open_count = kept;
     for (size_t i = 0; i < over; i++)
@@ -57,6 +61,9 @@ static cl_int finish_queue(struct opencl_queue *queue)
         opencl_drop(&event->object);
         tidy(queue);
     }
+    for (uint32_t i = 0; i < queue->lane_count; i++) /* costs nothing, and tells --check */
+        if (queue->over[i] && opencl.face->library->lost == hipSuccess)
+            opencl.api->wait(queue->over[i]);
     return opencl_error_of(opencl.face->library->lost);
 }
 

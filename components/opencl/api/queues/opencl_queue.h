@@ -20,6 +20,7 @@ struct opencl_queue {
     cl_queue_properties *properties; /* as given; NULL: none */
     size_t property_count;
     uint32_t lanes[OPENCL_LANES];
+    uint64_t over[OPENCL_LANES]; /* tickets of the last commands that are known to be over */
     uint32_t lane_count, turn;
     /* Commands that may not be done, held, oldest first. */
     struct opencl_event **open;
