@@ -32,16 +32,16 @@ def _legend(labels: Sequence[str], top: float) -> list[str]:
     return parts
 
 
-def scatter(points: Sequence[Compared], title: str, unit: str) -> str:
+def scatter(points: Sequence[Compared], title: str, unit: str, told: str = "") -> str:
     """All points: measured to the right, simulated upwards; on the line they are the same, in the
-    band within 20 %."""
+    band within 20 %. `told` stands below the title in place of their errors."""
     labels = list(by_label(points))
     values = [v for p in points for v in (p.row.measured, max(p.simulated, 1e-12))]
     x, y = Log(values, 66, WIDTH - 16), Log(values, 446, 52)
     low, high = 10.0 ** x.low, 10.0 ** x.high
     errors = errors_of(points)
-    told = (f"{errors.points} points: mean error {percent(errors.mean)}, time-weighted "
-            f"{percent(errors.weighted)}")
+    told = told or (f"{errors.points} points: mean error {percent(errors.mean)}, time-weighted "
+                    f"{percent(errors.weighted)}")
     band = (f"M{x.at(low):.1f} {y.at(low * 1.2):.1f}L{x.at(high / 1.2):.1f} {y.at(high):.1f}"
             f"L{x.at(high):.1f} {y.at(high):.1f}L{x.at(high):.1f} {y.at(high / 1.2):.1f}"
             f"L{x.at(low * 1.2):.1f} {y.at(low):.1f}L{x.at(low):.1f} {y.at(low):.1f}z")

@@ -72,6 +72,29 @@ def keep(run: Statistics, time: float, counters: dict[str, float], runs: int) ->
         pass  # a folder that cannot be written: comparisons assume it
 
 
+# ---- the interval by what is not known (heddle.uncertainty)
+
+
+def _interval_file(run: Statistics) -> pathlib.Path:
+    return _file(run).with_suffix(f".{run.get('stamp', {}).get('model')}.interval")
+
+
+def keep_interval(run: Statistics, words: str) -> None:
+    """Of this model and no other."""
+    try:
+        _folder().mkdir(parents=True, exist_ok=True)
+        write(_interval_file(run), f"{words}\n")
+    except (OSError, Mistake):
+        pass  # as above
+
+
+def interval_of(run: Statistics) -> str | None:
+    try:
+        return _interval_file(run).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
 def _together(floors: Sequence[Floor], more: str = "") -> Floor:
     counters: dict[str, float] = {}
     for one in floors:

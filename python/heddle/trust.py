@@ -13,6 +13,7 @@ from collections import Counter
 from typing import Any, Iterator
 
 from heddle import words as command_line
+from heddle.floor import interval_of
 from heddle.mistakes import Mistake
 from heddle.model import question
 from heddle.statistics_file import Statistics, collapse, number
@@ -88,6 +89,10 @@ def lines(run: Statistics, rows: list[dict[str, Any]]) -> Iterator[str]:
         if found[basis]:
             yield f"    {found[basis]:>5} {basis} ({100 * found[basis] / whole:.0f} %)"
     yield "  heddle params PLATFORM --sources names the source of each"
+    known = interval_of(run)
+    yield f"  result        {known}" if known else (
+        "  `heddle whatif --uncertainty` says how far the result depends on those that are assumed "
+        "or fitted")
 
 
 def told(chosen: argparse.Namespace, run: Statistics, path: str,

@@ -19,7 +19,7 @@ import os
 import pathlib
 import sys
 import time
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from heddle import (differences, draw, floor as noise, kernels, limits, made, sensitivity,
                     words as command_line)
@@ -179,15 +179,19 @@ class Study:
         """What a command says of the platform; "" where it cannot."""
         return self.toolkit.call(*words).stdout
 
-    def parameters(self, run: Statistics) -> list[Parameter]:
-        """The fullest components' first."""
+    def described(self, run: Statistics) -> tuple[list[dict[str, Any]],
+                                                  Callable[[Parameter], float]]:
+        """The rows of `heddle params`, and how full that is which a parameter belongs to."""
         sets = [word for setting in self.chosen.set for word in ("--set", setting)]
         told = self.asked("params", "--json", *self.chosen.files, *sets)
         measured = self.asked("stats", "--report", "measures", "--csv", "--description",
                               *self.chosen.files, self.base_file)
-        weight = sensitivity.weight(csv.DictReader(measured.splitlines()))
-        return sorted(sensitivity.parameters(run, json.loads(told or "[]")),
-                      key=lambda one: -weight(one))
+        return json.loads(told or "[]"), sensitivity.weight(csv.DictReader(measured.splitlines()))
+
+    def parameters(self, run: Statistics) -> list[Parameter]:
+        """The fullest components' first."""
+        rows, weight = self.described(run)
+        return sorted(sensitivity.parameters(run, rows), key=lambda one: -weight(one))
 
 
 def within(budget: argparse.Namespace, found: list[Parameter], each: float,
@@ -373,6 +377,7 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--runs", type=int)
     parser.add_argument("--minutes", type=int)
     parser.add_argument("--retry", action="store_true")
+    parser.add_argument("--uncertainty", action="store_true")
     parser.add_argument("files", nargs=1)
     chosen = command_line.parse(parser, words)
     if not chosen.output:
@@ -382,6 +387,9 @@ def options(words: Sequence[str]) -> argparse.Namespace:
 
 def main(words: Sequence[str]) -> int:
     chosen, began = options(words), time.monotonic()
+    if chosen.uncertainty:
+        from heddle import uncertainty
+        return uncertainty.main(chosen)
     study = Study(chosen)
     found = examine(chosen, study)
     print("\n".join(lines(found, chosen.top)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import HEDDLE, PROGRAMS, ROOT, call
+from harness import HEDDLE, PROGRAMS, ROOT, call, same_file
 
 sys.path.insert(0, str(ROOT / "python"))
 from heddle import compare, description, fit, point_runner, variants  # noqa: E402
@@ -423,3 +423,13 @@ def test_fit_finds_parameters_and_is_repeatable():
     assert math.isclose(floor, 40, abs_tol=4) and math.isclose(slope, 2.5, abs_tol=0.2)
     few = fit.Fitter(intervals, slope_and_floor, 5).fit(["x", "y"], [0.5, 0.5])
     assert few.tried == 5
+
+
+# ---- pages of evidence
+
+
+def test_page_of_trust_is_that_of_its_points(tmp_path):
+    """And every one of the worst has a reason."""
+    call([sys.executable, "tests/bench/accuracy/trust.py", "--folder", tmp_path])
+    for name in ("trust.md", "trust.svg"):
+        same_file(tmp_path / name, ROOT / "docs/evidence" / name)

@@ -165,8 +165,10 @@ def test_own_counters_are_equal_to_themselves_in_each_layout_of_a_card(ran, tmp_
         words = [word for file in files for word in ("--counters", tmp_path / file)]
         pages.append(compared(calibrate(ran, *words, "--profile", ran.profile).stdout))
         assert {cells[6] for name, cells in pages[-1].items()
-                if name not in ("counter", "---", "time")} == {"equal"}
+                if name not in ("counter", "---", "time", "L2CacheHit")} == {"equal"}
+        assert {"FetchSize", "L2CacheHit", "Wavefronts"} <= set(pages[-1])
         assert pages[-1]["time"][6] in ("equal", "near")  # in whole nanoseconds
+        assert pages[-1]["L2CacheHit"][6] in ("equal", "near")  # in as many digits as it has there
     assert pages[0] == pages[1] == pages[2]
     written = rows_of((ran.folder / "out/counters.csv").read_text())
     assert {row["dispatch"] for row in written} == {"0", "1"} and len(written) > 150

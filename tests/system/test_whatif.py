@@ -12,6 +12,7 @@ from programs import only_full
 from test_limits_told import CAUSES
 
 sys.path.insert(0, str(ROOT / "python"))
+from heddle import uncertainty  # noqa: E402
 from heddle.judged import Limit, Setting  # noqa: E402
 from heddle.sensitivity import Parameter, Point, disturbances, parameters  # noqa: E402
 from heddle.sensitivity import with_proposed  # noqa: E402
@@ -163,3 +164,57 @@ def test_a_program_that_fails_and_a_missing_folder_are_named(tmp_path):
     call([HEDDLE, "whatif", PLATFORM, "-o", tmp_path / "x", "--", "/bin/false"],
          "the run without changes failed", status=1)
     call([HEDDLE, "whatif", PLATFORM, "--", "/bin/false"], "'-o DIR' is missing", status=2)
+
+
+# ---- --uncertainty
+
+
+@pytest.mark.parametrize("value, row, expected", [
+    ("10cy", {"basis": "assumed"}, ["5cy", "20cy"]),
+    ("10cy", {"basis": "assumed", "range": "8cy .. 1000cy"}, ["8cy", "20cy"]),
+    ("100ns", {"basis": "fitted", "range": "0ns .. 1ms"}, ["80ns", "125ns"]),
+    ("64KiB", {"basis": "fitted", "range": "1KiB .. 64MiB pow2"}, ["32KiB", "128KiB"]),
+    ("10cy", {"basis": "assumed", "said_by": "9cy .. 14cy; two sources disagree"},
+     ["9cy", "14cy"]),
+    ("10cy", {"basis": "assumed", "said_by": "as in 9cy .. 14cy"}, ["5cy", "20cy"]),
+    ("1", {"basis": "assumed"}, ["2"]),  # none of it is half of nothing
+    ("10cy", {"basis": "measured"}, []),
+    ("0cy", {"basis": "assumed"}, []),
+    ("true", {"basis": "assumed"}, []),
+    ("folded", {"basis": "assumed"}, [])])
+def test_unknown_number_goes_to_the_ends_of_its_range(value, row, expected):
+    assert uncertainty.ends(value, row) == expected
+
+
+def test_interval_takes_errors_as_independent_and_says_what_was_left():
+    def one(*results):
+        return Parameter("p", "1", {str(i): Point(("p=1",), result)
+                                    for i, result in enumerate(results)})
+    found = uncertainty.interval([one(970_000, 1_030_000), one(960_000, 1_040_000),
+                                  one(1_000_000, None)], 1_000_000, 5)
+    assert (found.low, found.high) == pytest.approx((950_000, 1_050_000))
+    assert found.words == ("1 us, 0.95 to 1.05 us (-5.0 to +5.0 %) by 3 numbers that are assumed "
+                           "or fitted, of 5; the others were not tried")
+    both = [one(970_000, 1_100_000), one(900_000), one(1_001_000)]
+    both[1].points["0"].settings = ("q=2",)
+    fast, slow = uncertainty.corners_of(both, 1_000_000, 0.002)
+    assert fast.settings == ("p=1", "q=2") and slow.settings == ("p=1",)
+
+
+def test_interval_of_a_run_is_told_by_its_report_of_trust(tmp_path):
+    """By nothing else: another program, or other settings, have none."""
+    program = [PROGRAMS / "vectoradd", "512"]
+    told = call([HEDDLE, "whatif", PLATFORM, "--uncertainty", "--runs", 20, "-o", tmp_path / "u",
+                 "--jobs", 2, "--set", "gpu.cus=3", "--", *program]).stdout
+    words = re.match(r"vectoradd 512 on tiny, gpu.cus=3: (.* us, .*; the others were not tried.*)",
+                     told)[1]
+    low, high = map(float, re.search(r"([\d.]+) to ([\d.]+) us \(", words).groups())
+    with open(tmp_path / "u/uncertainty.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["kind"] for row in rows} <= {"assumed", "fitted"}
+    assert low <= float(words.split(" us")[0]) <= high and low < high
+    changes = [float(row["change"]) for row in rows if row["change"]]
+    assert low >= min(1 + min(changes) * len(changes), 1) and max(changes) > 0
+    trust = [HEDDLE, "run", PLATFORM, "--report", "trust"]
+    call([*trust, "--set", "gpu.cus=3", "--", *program], rf"^  result +{re.escape(words)}$")
+    call([*trust, "--", *program], "^  `heddle whatif --uncertainty` says how far")

@@ -11,7 +11,7 @@ import dataclasses
 import math
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Mapping, Sequence
 
 from heddle import profiler
 from heddle.counters import table as tables, told
@@ -34,15 +34,16 @@ def plain(column: str) -> str:
     return re.sub(r"(_sum|\[\d+\])$", "", column)
 
 
-def card_counters(launch: Profiled, place: str) -> dict[str, float]:
-    """Channels are added up where there is no sum of them."""
+def card_counters(launch: Profiled, place: str, known: Collection[str] = ()) -> dict[str, float]:
+    """What is called like a counter, or is one of those that are known. Channels are added up where
+    there is no sum of them."""
     found: dict[str, float] = {}
     for column, text in launch.texts.items():
-        if BLOCKS.fullmatch(plain(column)) and text.strip():
+        if (BLOCKS.fullmatch(plain(column)) or column in known) and text.strip():
             raise Mistake(f"{place}: '{text:.40}' of {column} is no number")
     for column, value in launch.values.items():
         name = plain(column)
-        if not BLOCKS.fullmatch(name) or math.isnan(value):
+        if not BLOCKS.fullmatch(name) and name not in known or math.isnan(value):
             continue
         if not 0 <= value < 1e18:
             raise Mistake(f"{place}: {column} is {value:g}, which nothing counts")
@@ -99,7 +100,8 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        if all(round(a) == round(b) for a, b in zip(self.card, self.run)):
+        apart = 1e-6 if self.counter.unit in ("us", "per cent", "KiB") else 0.5
+        if all(abs(a - b) < apart for a, b in zip(self.card, self.run)):
             return "equal"
         near = all(abs(b - a) <= NEAR * a for a, b in zip(self.card, self.run))
         return "near" if near else "differs"
@@ -128,7 +130,9 @@ def paired(card: Sequence[Profiled], run: Counted) -> tuple[list[Kernel], list[s
 def rows(kernel: Kernel, run: Counted, place: str) -> tuple[list[Row], dict[str, list[str]]]:
     """Of what both have, in the order of the table; and counters that only the card has, by the
     reason."""
-    cards = [card_counters(card, f"{place}, dispatch {card.number}") for card, _ in kernel.pairs]
+    known = {name for one in run.table.counters for name in one.names}
+    cards = [card_counters(card, f"{place}, dispatch {card.number}", known)
+             for card, _ in kernel.pairs]
     has = {name for counted in cards for name in counted}
     found, missing = [], dict[str, list[str]]()
     for one in run.table.counters:

@@ -36,8 +36,7 @@ class Counter:
     @property
     def is_executed(self) -> bool:
         """It needs a profile of instructions."""
-        return any(isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                   and node.func.id == "executed" for node in ast.walk(self.expression))
+        return any(isinstance(node, ast.Call) for node in ast.walk(self.expression))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,12 +147,9 @@ class Evaluator:
     def __init__(self, table: Table, run: Statistics):
         self.table = table
         self.places: dict[str, dict[str, Any]] = {}  # of all components of a place: what they count
-        self.count: dict[str, int] = {}
         for name, leaves in table.places.items():
-            found = [stats for path, stats in run.get("components", {}).items()
-                     if _leaf(path, leaves)]
-            self.count[name] = len(found)
-            self.places[name] = {stat: value for stats in found for stat, value in stats.items()}
+            self.places[name] = {stat: value for path, stats in run.get("components", {}).items()
+                                 if _leaf(path, leaves) for stat, value in stats.items()}
 
     def values(self, launch: dict[str, Any], profile: Profile | None = None) -> dict[str, Value]:
         """By the first name of each counter."""
@@ -186,17 +182,9 @@ class _Evaluation:
                 raise _Missing("nothing was counted that it is a share of")
             return OPERATORS[type(node.op)](left, right)
         if isinstance(node, ast.Call):
-            argument = node.args[0]
-            if isinstance(argument, ast.Name):
-                return self.count(argument.id)
-            return self.executed(str(ast.literal_eval(argument)))
+            return self.executed(str(ast.literal_eval(node.args[0])))
         first, *keys = ast.unparse(node).split(".")
         return self.member(keys) if first == "launch" else self.statistic(first, keys)
-
-    def count(self, place: str) -> float:
-        if not self.of.count[place]:
-            raise _Missing(f"the platform has no {place}")
-        return self.of.count[place]
 
     def member(self, keys: list[str]) -> float:
         found: Any = self.launch
@@ -208,7 +196,8 @@ class _Evaluation:
 
     def statistic(self, place: str, keys: list[str]) -> float:
         """A launch names only what it has changed."""
-        self.count(place)
+        if not self.of.places[place]:
+            raise _Missing(f"the platform has no {place}")
         if keys[0] not in self.of.places[place]:
             raise _Missing(f"the platform's {place} do not count {keys[0]}")
         if "components" not in self.launch:

@@ -63,7 +63,7 @@ def counted(run: Statistics, path: str, profile: str | None = None) -> Counted:
     launches = [launch for launch in run.get("kernels", []) if "slot_cycles" in launch]
     if not launches:
         raise Mistake(f"'{path}' has no launch that was timed, so it has no counters")
-    if not evaluator.count["cu"]:
+    if not evaluator.places["cu"]:
         raise Mistake(f"'{path}' is of a machine without AMD's compute units, whose counters these "
                       "are")
     return Counted(table, tables.target_of(run), kernel_labels(run),

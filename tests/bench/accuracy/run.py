@@ -26,6 +26,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/bench/micro")]
 from heddle import compare, description  # noqa: E402
+from heddle.files import csv_text  # noqa: E402
 import prose  # noqa: E402
 
 MEASURED = "docs/evidence/measured"
@@ -233,6 +234,23 @@ def page(arguments):
         "[accuracy.md](accuracy.md).", "", *r9nano(arguments), not_modelled])
 
 
+def all_points(arguments):
+    """Of all descriptions, for trust.py, with the commit."""
+    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, check=True,
+                            capture_output=True, text=True).stdout.strip()
+    rows = []
+    for name in (*LEVELS.values(), "mi300a", "mi300x", "r9nano"):
+        with open(pathlib.Path(arguments.folder) / name / "points.csv", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                levels = name not in ("mi300a", "mi300x")
+                point = row["point"].removeprefix(row["label"]).strip() if levels else row["point"]
+                rows.append([name.split("-")[0], "levels" if levels else row["label"], point,
+                             row["measured"], row["low"], row["high"], row["simulated"],
+                             row["unit"], row["limited_by"], commit])
+    return csv_text(["machine", "label", "point", "measured", "low", "high", "simulated", "unit",
+                     "limited_by", "commit"], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description="CDNA beside measured cards")
     parser.add_argument("heddle")
@@ -263,6 +281,7 @@ def main():
                        ("mi300a/labels", "accuracy-mi300a-labels")):
         shutil.copy(pathlib.Path(arguments.folder) / f"{name}.svg", folder / f"{file}.svg")
     (folder / "accuracy-cdna.md").write_text(text, encoding="utf-8")
+    (folder / "accuracy-points.csv").write_text(all_points(arguments), encoding="utf-8")
 
 
 main()
