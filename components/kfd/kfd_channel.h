@@ -18,7 +18,7 @@
 #define KFD_SOCKET "socket" /* in the folder of HEDDLE_TOPOLOGY */
 
 enum {
-    KFD_CHANNEL_VERSION = 2,
+    KFD_CHANNEL_VERSION = 3,
     KFD_CHANNEL_WORDS = 4,
     KFD_CHANNEL_BYTES = 1024,
     KFD_GPUS_MAX = 64,
@@ -45,7 +45,7 @@ enum kfd_say {
     KFD_SAY_GIVEN, /* first byte, end: memory by attributes -> handle (0: none), address, bytes */
     KFD_SAY_UNMAPS,  /* first byte, end: the process is about to unmap memory by attributes */
     KFD_SAY_RUNG,    /* GPU: its doorbells were written; 1: the runtime waits for that queue */
-    KFD_SAY_WAIT,    /* address of a signal, condition, value, 1: only looks */
+    KFD_SAY_WAIT,    /* 1: only looks; bytes: struct kfd_condition of some, one of which is met */
     KFD_SAY_DRIVER,  /* bytes: struct guest_call -> as guest_channel.h says */
     KFD_SAY_BYE,     /* answered when all work of the process is done */
     KFD_SAY_GIVE_UP, /* the call that is being done is a wait, and its time is over */
@@ -69,6 +69,15 @@ struct kfd_reply {
     uint64_t word[KFD_CHANNEL_WORDS];
     _Alignas(8) uint8_t bytes[KFD_CHANNEL_BYTES];
 };
+
+/* What a thread waits for: the value of the signal at an address (hsa_signal_condition_t). */
+struct kfd_condition {
+    uint64_t signal;
+    int64_t compare;
+    uint64_t condition;
+};
+
+enum { KFD_CONDITIONS_MOST = KFD_CHANNEL_BYTES / sizeof(struct kfd_condition) };
 
 /* A part of the file of the GPUs' memory. */
 struct kfd_extent {

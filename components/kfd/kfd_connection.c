@@ -282,8 +282,8 @@ static int run_rung(struct kfd_connection *c)
 
 static int run_wait(struct kfd_connection *c)
 {
-    const uint64_t *word = c->call.word;
-    return kfd_wait_begin(&c->request, word[0], (uint32_t)word[1], (int64_t)word[2], word[3]);
+    const struct kfd_condition *on = (const struct kfd_condition *)(const void *)c->call.bytes;
+    return kfd_wait_begin(&c->request, on, c->call.size / sizeof *on, c->call.word[0]);
 }
 
 static int run_bye(struct kfd_connection *c)
@@ -346,7 +346,7 @@ static const struct {
     [KFD_SAY_GIVEN] = {run_given, true, false, false},
     [KFD_SAY_UNMAPS] = {run_unmaps, false, false, false},
     [KFD_SAY_RUNG] = {run_rung, true, false, false},
-    [KFD_SAY_WAIT] = {run_wait, true, false, false},
+    [KFD_SAY_WAIT] = {run_wait, true, false, true},
     [KFD_SAY_DRIVER] = {kfd_guest_call, false, false, true, true},
     [KFD_SAY_BYE] = {run_bye, true, false, false, true},
 };

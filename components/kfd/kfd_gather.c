@@ -115,18 +115,38 @@ static bool is_gathered(pid_t pid)
     return false;
 }
 
+/* Where in the system it sleeps; "": that is not shown, or it does not sleep. */
+static void find_sleep(pid_t pid, char where[64])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/wchan", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file || !fgets(where, 64, file) || strcmp(where, "0") == 0)
+        where[0] = '\0';
+    if (file)
+        fclose(file);
+}
+
 /* Does it wait for the end of a process that it has started? A shell's `wait` may suspend it until
  * a signal says so. */
 static bool waits_for_child(pid_t pid)
 {
-    char path[64], where[64] = "";
-    snprintf(path, sizeof path, "/proc/%d/wchan", (int)pid);
-    FILE *file = fopen(path, "re");
-    bool waits = file && fgets(where, sizeof where, file)
-                 && (strcmp(where, "do_wait") == 0 || strncmp(where, "sigsuspend", 10) == 0);
-    if (file)
-        fclose(file);
-    return waits;
+    char where[64];
+    find_sleep(pid, where);
+    return strcmp(where, "do_wait") == 0 || strncmp(where, "sigsuspend", 10) == 0;
+}
+
+/* Some systems show it of no process. The command that has started this one sleeps. */
+static void say_unseen(void)
+{
+    static bool looked;
+    char where[64];
+    find_sleep(getppid(), where);
+    if (!looked && !where[0])
+        kfd_say("this system does not show what processes wait for (/proc/PID/wchan), so those "
+                "that have come go on waiting when no others can come (--shared %u)",
+                own.awaited);
+    looked = true;
 }
 
 static bool may_come(pid_t pid)
@@ -157,6 +177,7 @@ bool kfd_gather_lacks(void)
 void kfd_gather_look(void)
 {
     bool before = own.stuck;
+    say_unseen();
     own.stuck = kfd_gather_lacks() && !any_may_come();
     own.refused = own.stuck && before;
     if (!own.refused)

@@ -282,8 +282,9 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
 /* Simulated time that passes while a thread looks at a signal. */
 #define KFD_POLL_PS UINT64_C(1000000)
 
-int kfd_wait_begin(struct kfd_request *request, uint64_t signal, uint32_t condition,
-                   int64_t compare, bool polls);
+/* `on`: in the message of the request, which stays until it is answered. */
+int kfd_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
+                   bool polls);
 /* Is one of them over? */
 bool kfd_waits_over(void);
 /* Lets go the threads whose waits for signals are over, or all of them. */

@@ -31,10 +31,12 @@ struct kfd_sdma {
 };
 
 struct kfd_queue {
-    uint32_t type;      /* KFD_IOC_QUEUE_TYPE_* */
-    bool stopped;       /* it made a mistake, or the program asked for it */
-    uint32_t gpu, slot; /* its number, and that of its doorbell */
-    uint32_t driver;    /* the driver's queue */
+    uint32_t type; /* KFD_IOC_QUEUE_TYPE_* */
+    bool stopped;  /* it made a mistake, or the program asked for it */
+    uint32_t priority;
+    uint64_t waits_since; /* it waits for a slot of the GPU: in this order; 0: it does not */
+    uint32_t gpu, slot;   /* its number, and that of its doorbell */
+    uint32_t driver;      /* the driver's queue */
     uint64_t ring, packets;
     uint64_t read_pointer; /* its address */
     uint64_t next;         /* packet to begin; of an SDMA engine: its first byte */

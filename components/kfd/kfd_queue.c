@@ -3,7 +3,11 @@
  * Each queue has one of the driver's, in which its launches execute in order, so a packet never
  * overtakes another one of its queue, with the barrier bit or without. A packet that only waits for
  * signals holds up its own queue. Signals change when the driver says that a launch is done, at
- * that moment of simulated time, before anything else begins. */
+ * that moment of simulated time, before anything else begins.
+ *
+ * A GPU works on SLOTS queues of kernels at a time, of all processes. More of them take turns, as
+ * the driver's run list has it: a queue of the highest priority goes first, among these the one
+ * that has waited longest, and one that is at work begins no more packets meanwhile. */
 #include <errno.h>
 #include <linux/kfd_ioctl.h>
 #include <stdlib.h>
@@ -16,6 +20,7 @@
 
 /* Packets of a ring: a program with less waits for room, which is not seen. */
 enum { ROOM_LEFT = 8 };
+enum { SLOTS = 24 }; /* num_cp_queues of the topology */
 
 struct kfd_queues {
     struct kfd_queue *queue[KFD_QUEUES_MAX];
@@ -23,6 +28,47 @@ struct kfd_queues {
     uint64_t settling; /* ticket of the fence */
 };
 #define own (*kfd_now->queues)
+
+/* ---- the run list ---- */
+
+static bool has_packets(const struct kfd_queue *q)
+{
+    return !q->stopped && q->next < q->announced;
+}
+
+/* The queues of kernels of a GPU, of all processes: how many are at work, and which of those that
+ * wait for a slot is the next. */
+static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
+{
+    uint32_t used = 0;
+    *next = NULL;
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
+        for (uint32_t i = 0; p->queues && i < p->queues->end; i++) {
+            const struct kfd_queue *q = p->queues->queue[i];
+            if (!q || q->gpu != gpu || kfd_sdma_is_type(q->type))
+                continue;
+            used += q->count != 0;
+            if (q->waits_since && has_packets(q)
+                && (!*next || q->priority > (*next)->priority
+                    || (q->priority == (*next)->priority && q->waits_since < (*next)->waits_since)))
+                *next = q;
+        }
+    }
+    return used;
+}
+
+/* May the queue, which has packets, begin one? Otherwise it has its turn later. */
+static bool has_slot(struct kfd_queue *q)
+{
+    static uint64_t waits;
+    const struct kfd_queue *next;
+    uint32_t used = look_at_slots(q->gpu, &next);
+    if (q->count)
+        return !next || next->priority < q->priority;
+    bool free = used < SLOTS && (!next || next == q || next->priority < q->priority);
+    q->waits_since = free ? 0 : q->waits_since ? q->waits_since : ++waits;
+    return free;
+}
 
 /* ---- steps ---- */
 
@@ -45,7 +91,7 @@ static bool end_flights(struct kfd_queue *q)
 static bool begin_packets(struct kfd_queue *q)
 {
     bool begun = false;
-    while (!q->stopped && q->next < q->announced && q->count < KFD_FLIGHTS) {
+    while (has_packets(q) && q->count < KFD_FLIGHTS && has_slot(q)) {
         char *packet =
             kfd_bytes(q->gpu, q->ring + q->next % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
         uint64_t *read = kfd_bytes(q->gpu, q->read_pointer, sizeof *read);
@@ -264,6 +310,7 @@ int kfd_queue_create(struct kfd_request *request)
     uint64_t first = kfd_sdma_is_type(call->queue_type) ? 0 : *read;
     *q = (struct kfd_queue){.type = call->queue_type,
                             .stopped = call->queue_percentage == 0,
+                            .priority = call->queue_priority,
                             .gpu = (uint32_t)gpu,
                             .slot = slot,
                             .driver = driver,
@@ -320,6 +367,7 @@ int kfd_queue_update(struct kfd_request *request)
             || !kfd_bytes(q->gpu, call->ring_base_address, call->ring_size)))
         return -EINVAL;
     q->stopped = call->queue_percentage == 0;
+    q->priority = call->queue_priority;
     if (!q->stopped) {
         q->ring = call->ring_base_address;
         q->packets = call->ring_size / AQL_PACKET_BYTES;
@@ -365,7 +413,7 @@ bool kfd_queues_held(void)
     bool held = false;
     for (uint32_t i = 0; i < own.end; i++) {
         const struct kfd_queue *q = own.queue[i];
-        held |= q && !q->stopped && q->next < q->announced;
+        held |= q && has_packets(q);
     }
     return held;
 }

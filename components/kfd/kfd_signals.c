@@ -6,19 +6,28 @@
  *
  * Other functions of ROCr copy by the GPU, and look at the signal of the copy. A doorbell
  * that is rung inside of them holds the thread until the queue is done. */
+#include <string.h>
+
 #include "interpose.h"
 #include "kfd_client.h"
 
 enum { LESS = 2 }; /* HSA_SIGNAL_CONDITION_LT */
 
 /* The process lets what it waits for be simulated. */
+static void simulate_any(const struct kfd_condition *on, size_t count, bool polls)
+{
+    struct kfd_call call = {.kind = KFD_SAY_WAIT, .word = {polls}};
+    struct kfd_reply reply;
+    if (!kfd_is_open() || !kfd_is_ringer() || count > KFD_CONDITIONS_MOST)
+        return;
+    call.size = (uint32_t)(count * sizeof *on);
+    memcpy(call.bytes, on, call.size);
+    kfd_send(&call, &reply, UINT32_MAX);
+}
+
 static void simulate(uint64_t signal, uint32_t condition, int64_t compare, bool polls)
 {
-    struct kfd_call call = {.kind = KFD_SAY_WAIT,
-                            .word = {signal, condition, (uint64_t)compare, polls}};
-    struct kfd_reply reply;
-    if (kfd_is_open() && kfd_is_ringer())
-        kfd_send(&call, &reply, UINT32_MAX);
+    simulate_any(&(struct kfd_condition){signal, compare, condition}, 1, polls);
 }
 
 /* ---- functions of ROCr (hsa.h); a handle of a signal is its address ---- */
@@ -31,6 +40,9 @@ int64_t kfd_signal_wait_relaxed(uint64_t signal, uint32_t condition, int64_t com
 int64_t kfd_signal_wait_older(uint64_t signal, uint32_t condition, int64_t compare, uint64_t limit,
                               uint32_t state)
     INTERPOSE_AS(hsa_signal_wait_acquire, hsa_signal_wait_scacquire);
+uint32_t kfd_signal_wait_any(uint32_t count, uint64_t *signals, uint32_t *conditions,
+                             int64_t *compare, uint64_t limit, uint32_t state, int64_t *met)
+    INTERPOSE(hsa_amd_signal_wait_any);
 int64_t kfd_signal_load_acquire(uint64_t signal) INTERPOSE(hsa_signal_load_scacquire);
 int64_t kfd_signal_load_older(uint64_t signal)
     INTERPOSE_AS(hsa_signal_load_acquire, hsa_signal_load_scacquire);
@@ -50,6 +62,22 @@ int64_t kfd_signal_wait_relaxed(uint64_t signal, uint32_t condition, int64_t com
     simulate(signal, condition, compare, false);
     return INTERPOSE_NEXT(kfd_signal_wait_relaxed,
                           "hsa_signal_wait_relaxed")(signal, condition, compare, limit, state);
+}
+
+/* Signals of 0 are none of those that are waited for. */
+uint32_t kfd_signal_wait_any(uint32_t count, uint64_t *signals, uint32_t *conditions,
+                             int64_t *compare, uint64_t limit, uint32_t state, int64_t *met)
+{
+    struct kfd_condition on[KFD_CONDITIONS_MOST];
+    size_t used = 0;
+    for (uint32_t i = 0; i < count && used <= KFD_CONDITIONS_MOST; i++) {
+        if (signals[i] && used < KFD_CONDITIONS_MOST)
+            on[used] = (struct kfd_condition){signals[i], compare[i], conditions[i]};
+        used += signals[i] != 0;
+    }
+    simulate_any(on, used, false);
+    return INTERPOSE_NEXT(kfd_signal_wait_any, "hsa_amd_signal_wait_any")(
+        count, signals, conditions, compare, limit, state, met);
 }
 
 /* Work that is not over has left 1 or more. */

@@ -8,17 +8,33 @@
 struct kfd_wait {
     struct kfd_wait *next;
     struct kfd_request *request;
-    const int64_t *value; /* of the signal, in the machine's view */
-    uint32_t condition;
-    int64_t compare;
+    const struct kfd_condition *on; /* one of them ends it */
+    size_t count;
     bool polls;
     uint64_t until_ps;
 };
 
+/* The value of a signal, in the machine's view; NULL: there is none. */
+static const int64_t *value_at(uint64_t signal)
+{
+    enum { VALUE = 8 }; /* offset, amd_hsa_signal.h */
+    const struct kfd_allocation *a = kfd_find_allocation(signal);
+    if (!a || !a->bytes || signal % 8 || signal - a->address + 2 * VALUE > a->size)
+        return NULL;
+    return (const int64_t *)(void *)(a->bytes + (signal - a->address) + VALUE);
+}
+
 static bool is_over(const struct kfd_wait *w)
 {
-    return kfd_signal_compare(w->condition, __atomic_load_n(w->value, __ATOMIC_SEQ_CST), w->compare)
-           || kfd.api->now() >= w->until_ps;
+    bool over = kfd.api->now() >= w->until_ps;
+    for (size_t i = 0; i < w->count && !over; i++) {
+        const struct kfd_condition *on = &w->on[i];
+        const int64_t *value = value_at(on->signal);
+        over = !value
+               || kfd_signal_compare((uint32_t)on->condition,
+                                     __atomic_load_n(value, __ATOMIC_SEQ_CST), on->compare);
+    }
+    return over;
 }
 
 static void end_wait(struct kfd_wait **link)
@@ -64,22 +80,16 @@ bool kfd_waits_poll(void)
     return polls;
 }
 
-int kfd_wait_begin(struct kfd_request *request, uint64_t signal, uint32_t condition,
-                   int64_t compare, bool polls)
+int kfd_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
+                   bool polls)
 {
-    enum { VALUE = 8 }; /* offset, amd_hsa_signal.h */
-    const struct kfd_allocation *a = kfd_find_allocation(signal);
-    if (!a || !a->bytes || signal % 8 || signal - a->address + 2 * VALUE > a->size || kfd.lost)
-        return 0;
     struct kfd_wait wait = {.next = kfd_now->waits,
                             .request = request,
-                            .value =
-                                (const int64_t *)(void *)(a->bytes + (signal - a->address) + VALUE),
-                            .condition = condition,
-                            .compare = compare,
+                            .on = on,
+                            .count = count,
                             .polls = polls,
                             .until_ps = polls ? kfd.api->now() + KFD_POLL_PS : UINT64_MAX};
-    if (is_over(&wait))
+    if (kfd.lost || is_over(&wait))
         return 0;
     struct kfd_wait *w = kfd_new(sizeof *w);
     *w = wait;

@@ -82,16 +82,21 @@ void online_sampling_open(const struct sampling *sampling)
     online_parts_open(sampling->in_parts, sampling->aim);
 }
 
+void online_sampling_foresee(const struct sampler_shape *ahead, uint32_t count)
+{
+    if (!used)
+        open_sampler();
+    sampler_foresee(sampler, ahead, count);
+}
+
 enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
-                                         uint64_t flushes, const struct online_sampling_code *code,
-                                         bool all)
+                                         uint64_t flushes, const struct online_sampling_code *code)
 {
     uint64_t before[SAMPLER_VECTOR];
     if (!used)
         open_sampler();
     if (!settle())
         bug("sample_run: launch %" PRIu64 " has not ended", pending);
-    sampler->all = all;
     sampler->unsteady = code ? 0 : UNSTEADY;
     enum sampling_way way = sampler_choose(sampler, shape, flushes);
     if (way != SAMPLING_DETAILED)
@@ -136,8 +141,8 @@ static void write_groups(struct json *j)
     json_close(j, ']');
 }
 
-/* For each launch its group and instructions; cycles, bytes read and written if it was simulated:
- * the estimate can be computed again from these. */
+/* For each launch its group and instructions (of a list: bytes of its trace); cycles, bytes read
+ * and written if it was simulated: the estimate can be computed again from these. */
 static void write_launches(struct json *j)
 {
     static const char letters[] = {
@@ -155,9 +160,11 @@ static void write_launches(struct json *j)
     json_close(j, ']');
 }
 
-/* Instructions are counted, so the interval is that of the cycles. */
-static void write_rate(struct json *j, const struct sampler_estimate *cycles, double instructions)
+/* Instructions are counted (or known by the size of traces), so the interval is that of the cycles.
+ */
+static void write_rate(struct json *j, const struct sampler_estimate *cycles)
 {
+    double instructions = sampler_instructions(sampler);
     double share = instructions > 0 ? 1 / instructions : 0;
     json_open(j, "cycles_per_instruction", '{');
     json_key(j, "cycles");
@@ -174,17 +181,15 @@ void online_sampling_write(struct json *j)
     settle(); /* a run that broke off has left a launch under way: it does not count */
     struct sampler_estimate all[SAMPLER_QUANTITIES];
     uint32_t simulated = 0, touched = 0;
-    double instructions = 0;
     for (unsigned i = 0; i < SAMPLER_QUANTITIES; i++)
         all[i] = sampler_estimate_all(sampler, (enum sampler_quantity)i);
     for (uint32_t i = 0; i < sampler->launches; i++) {
-        instructions += (double)sampler->launch[i].instructions;
         simulated += sampler->launch[i].way == SAMPLING_DETAILED;
         touched += sampler->launch[i].way == SAMPLING_TOUCHING;
     }
     json_open(j, "sample", '{');
     estimate_write(j, all);
-    write_rate(j, &all[SAMPLER_CYCLES], instructions);
+    write_rate(j, &all[SAMPLER_CYCLES]);
     json_uint(j, "count", sampler->launches);
     json_uint(j, "simulated", simulated);
     json_uint(j, "touched", touched);

@@ -262,6 +262,17 @@ struct sampler_estimate sampler_estimate_all(const struct sampler *s,
     return all;
 }
 
+double sampler_instructions(const struct sampler *s)
+{
+    double all = 0;
+    for (uint32_t i = 0; i < s->launches; i++) {
+        const struct sampler_group *g = &s->group[s->launch[i].group];
+        double density = g->counted_in > 0 ? g->counted / g->counted_in : 0;
+        all += (double)s->launch[i].instructions * density;
+    }
+    return all;
+}
+
 double sampler_interval(const struct sampler_estimate *e)
 {
     return e->half + e->bias + e->trend + e->allowance;

@@ -80,32 +80,43 @@ static bool is_comparable(const struct sampler_shape *a, const struct sampler_sh
 static double shapes_apart(const struct sampler_shape *a, const struct sampler_shape *b)
 {
     double sum = (double)a->work_groups + (double)b->work_groups;
-    return sum > 0 ? fabs((double)a->work_groups - (double)b->work_groups) / sum : 0;
+    double bytes = (double)a->bytes + (double)b->bytes;
+    return fmax(sum > 0 ? fabs((double)a->work_groups - (double)b->work_groups) / sum : 0,
+                bytes > 0 ? fabs((double)a->bytes - (double)b->bytes) / bytes : 0);
 }
 
 static double distance(const struct sampler_group *g, const struct sampler_shape *shape,
                        const uint64_t *vector)
 {
     double difference = 0, sum = 0;
-    for (uint32_t i = 0; i < SAMPLER_VECTOR; i++) {
+    for (uint32_t i = 0; i < SAMPLER_VECTOR && !shape->bytes; i++) {
         difference += fabs((double)g->vector[i] - (double)vector[i]);
         sum += (double)g->vector[i] + (double)vector[i];
     }
     return fmax(sum > 0 ? difference / sum : 0, shapes_apart(&g->shape, shape));
 }
 
-static struct sampler_kernel *find_kernel(struct sampler *s, const struct sampler_shape *shape)
+/* NULL: none yet, and there is room for it. */
+static const struct sampler_kernel *known_kernel(const struct sampler *s,
+                                                 const struct sampler_shape *shape)
 {
     uint32_t i = 0;
     while (i < s->kernel_count
            && (s->kernel[i].kernel != shape->kernel || s->kernel[i].gpu != shape->gpu))
         i++;
     if (i == SAMPLER_KERNELS)
-        return &s->kernel[SAMPLER_KERNELS - 1];
-    if (i == s->kernel_count)
-        s->kernel[s->kernel_count++] =
-            (struct sampler_kernel){.kernel = shape->kernel, .gpu = shape->gpu};
-    return &s->kernel[i];
+        i--;
+    return i < s->kernel_count ? &s->kernel[i] : NULL;
+}
+
+static struct sampler_kernel *find_kernel(struct sampler *s, const struct sampler_shape *shape)
+{
+    const struct sampler_kernel *known = known_kernel(s, shape);
+    if (known)
+        return &s->kernel[known - s->kernel];
+    s->kernel[s->kernel_count] =
+        (struct sampler_kernel){.kernel = shape->kernel, .gpu = shape->gpu};
+    return &s->kernel[s->kernel_count++];
 }
 
 /* By how much launches of a group may differ, as a share of what they execute together. */
@@ -150,6 +161,27 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
     return s->group_count++;
 }
 
+/* A group of the kernel with about as many work-groups, and with a trace of about that size. */
+static uint32_t similar(const struct sampler *s, const struct sampler_shape *shape)
+{
+    const struct sampler_kernel *k = known_kernel(s, shape);
+    double most = k ? tolerance(k) : 0;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        const struct sampler_shape *other = &s->group[i].shape;
+        if (is_comparable(other, shape) && shapes_apart(other, shape) <= most)
+            return i;
+    }
+    return SAMPLER_NONE;
+}
+
+/* The group of a launch of that shape. The size of a trace tells more than what was before. */
+static uint32_t predict_shape(const struct sampler *s, const uint32_t *history,
+                              const struct sampler_shape *shape)
+{
+    uint32_t group = shape->bytes ? SAMPLER_NONE : predict(s, history, shape);
+    return group == SAMPLER_NONE ? similar(s, shape) : group;
+}
+
 /* ---- choice ---- */
 
 /* Is launch `number` of the group to be simulated? In a chain, every other one also if half of the
@@ -179,7 +211,10 @@ static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
     for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
         push(history, present);
         passed[present]++;
-        present = predict(s, history, NULL);
+        const struct sampler_shape *known = i < s->ahead_count ? &s->ahead[i] : NULL;
+        present = known ? predict_shape(s, history, known) : predict(s, history, NULL);
+        if (known && present == SAMPLER_NONE)
+            return true;
         if (present != SAMPLER_NONE
             && is_due(s, present, s->group[present].count + passed[present] + 1, chained))
             return true;
@@ -210,17 +245,10 @@ static enum sampling_way choose(struct sampler *s)
     return SAMPLING_SKIPPED;
 }
 
-/* The group of a shape that is new: of the kernel's launches the one with about as many
- * work-groups. */
-static uint32_t similar(struct sampler *s, const struct sampler_shape *shape)
+void sampler_foresee(struct sampler *s, const struct sampler_shape *ahead, uint32_t count)
 {
-    double most = tolerance(find_kernel(s, shape));
-    for (uint32_t i = 0; i < s->group_count; i++) {
-        const struct sampler_shape *other = &s->group[i].shape;
-        if (is_comparable(other, shape) && shapes_apart(other, shape) <= most)
-            return i;
-    }
-    return SAMPLER_NONE;
+    s->ahead_count = count < SAMPLER_AHEAD ? count : SAMPLER_AHEAD;
+    memcpy(s->ahead, ahead, s->ahead_count * sizeof *ahead);
 }
 
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
@@ -230,10 +258,8 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
     s->shape = *shape;
     s->shape.flushed = k->flushes != flushes;
     k->flushes = flushes;
-    s->predicted = predict(s, s->history, &s->shape);
-    if (s->predicted == SAMPLER_NONE)
-        s->predicted = similar(s, &s->shape);
-    s->way = s->launches == s->capacity ? SAMPLING_SKIPPED : s->all ? SAMPLING_DETAILED : choose(s);
+    s->predicted = predict_shape(s, s->history, &s->shape);
+    s->way = s->launches == s->capacity ? SAMPLING_SKIPPED : choose(s);
     s->alert -= s->alert > 0;
     if (s->way == SAMPLING_DETAILED)
         s->alert = s->alert_length = 0;
@@ -321,7 +347,7 @@ static uint64_t count_of(const uint64_t *vector)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
         sum += vector[i];
-    return sum ? sum : 1;
+    return sum;
 }
 
 /* A launch was simulated for the group that was predicted. Where it belongs to another again and
@@ -378,6 +404,7 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
 {
     if (s->launches == s->capacity)
         return;
+    uint64_t count = count_of(vector);
     uint32_t number = s->launches++, group = group_of(s, &s->shape, vector);
     struct sampler_group *g = &s->group[group];
     struct sampler_launch *l = &s->launch[number];
@@ -385,7 +412,10 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
                                  .next = SAMPLER_NONE,
                                  .detailed = s->detailed,
                                  .way = (uint8_t)s->way,
-                                 .instructions = count_of(vector)};
+                                 .instructions = s->shape.bytes ? s->shape.bytes : count};
+    l->instructions += !l->instructions;
+    g->counted += (double)count;
+    g->counted_in += count ? (double)l->instructions : 0;
     if (g->count)
         s->launch[g->last].next = number;
     else

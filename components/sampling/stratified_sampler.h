@@ -17,9 +17,9 @@
  * was predicted, it counts for the one to which it belongs.
  *
  * Warm-up. Launches touch caches and TLBs only when one that is due can be foreseen within `depth`
- * launches, by going on with the same prediction; a launch that is due behind fewer touched ones
- * waits for the next of its group, so a wrong prediction costs time, never accuracy. In between
- * caches keep what they had.
+ * launches, by their shapes where a list tells them, else by going on with the same prediction; a
+ * launch that is due behind fewer touched ones waits for the next of its group, so a wrong
+ * prediction costs time, never accuracy. In between caches keep what they had.
  *
  * Estimate. Cycles per instruction of a group are a line from each simulated launch to the next;
  * behind the last the mean of the last two. A launch takes its instructions times that. The
@@ -45,6 +45,7 @@ enum {
     SAMPLER_HISTORY = 32,  /* launches that a prediction looks back at */
     SAMPLER_TABLE = 1 << 15,
     SAMPLER_DEPTH = 6,  /* launches that warm up, unless it is said */
+    SAMPLER_AHEAD = 31, /* launches that are known before their turn */
     SAMPLER_EXACT = 12, /* simulated launches, behind which nothing is left of touches */
     SAMPLER_NONE = 0xffffffffu
 };
@@ -55,6 +56,8 @@ struct sampler_shape {
     uint32_t gpu;
     uint32_t work_items; /* of a work-group */
     uint64_t work_groups;
+    uint64_t
+        bytes;    /* of its trace, which stand for its vector and instructions; 0: there is none */
     bool flushed; /* caches were, since the last launch of the kernel */
 };
 
@@ -71,10 +74,10 @@ struct sampler_measure {
 
 struct sampler_launch {
     uint32_t group;
-    uint32_t next;     /* of the group, or SAMPLER_NONE */
-    uint32_t detailed; /* simulated launches directly before it; SAMPLER_NONE: all */
-    uint8_t way;       /* enum sampling_way */
-    uint64_t instructions;
+    uint32_t next;         /* of the group, or SAMPLER_NONE */
+    uint32_t detailed;     /* simulated launches directly before it; SAMPLER_NONE: all */
+    uint8_t way;           /* enum sampling_way */
+    uint64_t instructions; /* or bytes of its trace */
     bool simulated;
     struct sampler_measure measure; /* if it was */
 };
@@ -90,11 +93,12 @@ struct sampler_group {
     bool per_launch; /* what they execute depends on how they are executed: cycles are per launch */
     uint32_t due;    /* number in the group of the next launch to be simulated, from 1 */
     uint32_t gap;
-    double rate;           /* cycles per instruction, of the last one that was simulated, */
-    uint32_t simulated_at; /* and its number in the program */
-    double cycles;         /* of those that were simulated */
-    uint32_t pairs;        /* of simulated launches in succession, without the first: it is cold; */
-    double differences;    /* their relative differences, squared */
+    double counted, counted_in; /* instructions of the launches that tell, and of `instructions` */
+    double rate;                /* cycles per instruction, of the last one that was simulated, */
+    uint32_t simulated_at;      /* and its number in the program */
+    double cycles;              /* of those that were simulated */
+    uint32_t pairs;     /* of simulated launches in succession, without the first: it is cold; */
+    double differences; /* their relative differences, squared */
 };
 
 struct sampler_kernel {
@@ -117,7 +121,6 @@ struct sampler {
     uint64_t depth; /* SAMPLING_ALL: every launch touches */
     double
         unsteady;  /* by which a launch that is simulated takes another time than in a run of all */
-    bool all;      /* the next launch is simulated in any case */
     double aim;    /* half of the interval that is enough, as a share of all cycles */
     uint64_t warm; /* launches since the last one that left no trace; SAMPLING_ALL: none did */
     uint32_t detailed;     /* launches simulated in succession; SAMPLER_NONE: all */
@@ -125,7 +128,9 @@ struct sampler {
     uint32_t alert;        /* launches that touch, whatever is foreseen */
     uint32_t chain_start;  /* number of the launch that was due and began a chain; 0: none yet */
     uint32_t chain_last;   /* launches before the last one of it that was simulated */
-    struct sampler_shape shape; /* of the launch that was chosen for */
+    struct sampler_shape shape;                /* of the launch that was chosen for */
+    struct sampler_shape ahead[SAMPLER_AHEAD]; /* launches behind that one */
+    uint32_t ahead_count;
     uint32_t predicted;
     enum sampling_way way;
     uint32_t history[SAMPLER_HISTORY]; /* groups, newest first */
@@ -145,11 +150,15 @@ static inline uint32_t sampler_bucket(uint64_t bytes)
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
                   uint64_t depth, double aim);
 
+/* The launches behind the next one have these shapes, as far as it is known: of a list, but not of
+ * a program. Said before each choice. */
+void sampler_foresee(struct sampler *s, const struct sampler_shape *ahead, uint32_t count);
 /* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED.
  * `flushes` of caches have been before it; shape->flushed is not looked at. */
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
                                  uint64_t flushes);
-/* Ends a launch. `measure`: NULL unless it was simulated; then a cycle at least. */
+/* Ends a launch. `vector`: zero where it has a trace that was not read. `measure`: NULL unless it
+ * was simulated; then a cycle at least. */
 void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
                   const struct sampler_measure *measure);
 
@@ -172,6 +181,8 @@ struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t
 struct sampler_estimate sampler_estimate_all(const struct sampler *s,
                                              enum sampler_quantity quantity);
 /* Half of the whole interval. */
+/* Instructions of all launches; those that tell none execute as much as others of their group. */
+double sampler_instructions(const struct sampler *s);
 double sampler_interval(const struct sampler_estimate *e);
 /* Two-sided 95 % point of Student's t. */
 double sampler_student(double freedom);

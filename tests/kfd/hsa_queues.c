@@ -169,16 +169,52 @@ static void run_silent(void)
     pthread_join(thread, NULL);
 }
 
+/* More queues than a GPU works on at a time, each with a kernel, and the first with a second one:
+ * those of the highest priority are the next, and one at work has to wait for them again. */
+static void run_turns(void)
+{
+    enum { QUEUES = 30, SLOTS = 24, URGENT = 28, LAZY = 25 };
+    hsa_queue_t *queue[QUEUES];
+    hsa_signal_t done[QUEUES], again = new_signal(1);
+    hsa_amd_profiling_dispatch_time_t time[QUEUES], second;
+    uint64_t kernel = load_kernel(0, file, symbol), first_end = UINT64_MAX;
+    int *one = numbers(1);
+    for (int i = 0; i < QUEUES; i++) {
+        queue[i] = new_queue(0, NULL);
+        CHECK(hsa_amd_profiling_set_profiler_enabled(queue[i], 1));
+        done[i] = new_signal(1);
+    }
+    CHECK(hsa_amd_queue_set_priority(queue[URGENT], HSA_AMD_QUEUE_PRIORITY_HIGH));
+    CHECK(hsa_amd_queue_set_priority(queue[LAZY], HSA_AMD_QUEUE_PRIORITY_LOW));
+    for (int i = 0; i < QUEUES; i++)
+        send_kernel(queue[i], kernel, make_arguments(one, one, numbers(0), ITEMS), ITEMS, done[i]);
+    send_kernel(queue[0], kernel, make_arguments(one, one, numbers(0), ITEMS), ITEMS, again);
+    wait_below(again, 1);
+    CHECK(hsa_amd_profiling_get_dispatch_time(gpus[0], again, &second));
+    for (int i = 0; i < QUEUES; i++) {
+        wait_below(done[i], 1);
+        CHECK(hsa_amd_profiling_get_dispatch_time(gpus[0], done[i], &time[i]));
+        first_end = time[i].end < first_end ? time[i].end : first_end;
+    }
+    for (int i = 0; i < QUEUES; i++) {
+        if ((time[i].start < first_end) != (i < SLOTS))
+            fail("a queue began too early or too late", i);
+        if (i >= SLOTS && time[i].start < time[URGENT].start)
+            fail("a queue went before one of higher priority", i);
+        if (i >= SLOTS && time[i].start > time[LAZY].start)
+            fail("a queue went behind one of lower priority", i);
+        if (i >= SLOTS && i != LAZY && time[i].start > second.start)
+            fail("a queue at work did not let others have their turn", i);
+    }
+}
+
 int main(int count, char **words)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"barriers", run_barriers},
-                 {"two", run_two},
-                 {"destroy", run_destroy},
-                 {"mistakes", run_mistakes},
-                 {"silent", run_silent}};
+    } cases[] = {{"barriers", run_barriers}, {"two", run_two},       {"destroy", run_destroy},
+                 {"mistakes", run_mistakes}, {"silent", run_silent}, {"turns", run_turns}};
     if (count != 4)
         return 2;
     file = words[2];

@@ -75,10 +75,11 @@ static void run_signals(void)
     CHECK(hsa_signal_destroy(s));
 }
 
-/* Waits for one of several signals, of which a kernel changes one. */
+/* A kernel changes one of several signals. One has no event, so the runtime looks at memory. */
 static void run_any(void)
 {
-    hsa_signal_t s[3] = {new_signal(1), new_signal(1), new_signal(1)};
+    hsa_signal_t s[3] = {none, new_signal(1), new_signal(1)};
+    CHECK(hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &s[0]));
     hsa_signal_condition_t conditions[3] = {HSA_SIGNAL_CONDITION_LT, HSA_SIGNAL_CONDITION_EQ,
                                             HSA_SIGNAL_CONDITION_LT};
     hsa_signal_value_t compare[3] = {1, 0, -5}, value = 9;

@@ -23,10 +23,24 @@ enum { GPU = 4096, PAGE = 4096, NONE = 9999 };
 static int kfd, node;
 static uint32_t minor;
 
+static bool called[256]; /* by number */
+
 /* 0, or the reason. */
 static int call(unsigned long request, void *argument)
 {
+    called[_IOC_NR(request)] = true;
     return ioctl(kfd, request, argument) == 0 ? 0 : errno;
+}
+
+/* For the comparison with the reference page. */
+static void tell_calls(void)
+{
+    printf("calls:");
+    for (int i = 0; i < 256; i++) {
+        if (called[i])
+            printf(" 0x%02x", i);
+    }
+    puts("");
 }
 
 #define EXPECT(condition)                                                                          \
@@ -82,6 +96,48 @@ static void begin(void)
     EXPECT(call(AMDKFD_IOC_AVAILABLE_MEMORY, &memory) == (minor < 9 ? ENOTTY : EINVAL));
 }
 
+/* What ROCt does of each GPU before there is a queue: policies, the page of registers that flush,
+ * scratch, clocks, tiling (for images), the trap handler. */
+static void prepare_gpu(void)
+{
+    struct kfd_ioctl_get_process_apertures_args old;
+    struct kfd_ioctl_set_memory_policy_args policy = {.gpu_id = GPU, .default_policy = 1};
+    struct kfd_ioctl_set_scratch_backing_va_args scratch = {.va_addr = 1 << 20, .gpu_id = GPU};
+    struct kfd_ioctl_set_trap_handler_args trap = {.tba_addr = 1 << 20, .gpu_id = GPU};
+    struct kfd_ioctl_get_clock_counters_args before = {.gpu_id = GPU}, behind = {.gpu_id = GPU};
+    uint32_t tile[32], macro[16];
+    struct kfd_ioctl_get_tile_config_args tiles = {.tile_config_ptr = (uintptr_t)tile,
+                                                   .macro_tile_config_ptr = (uintptr_t)macro,
+                                                   .gpu_id = GPU,
+                                                   .num_tile_configs = 32,
+                                                   .num_macro_tile_configs = 16};
+    struct kfd_ioctl_alloc_memory_of_gpu_args page = {.va_addr = (uintptr_t)fresh(PAGE),
+                                                      .size = PAGE,
+                                                      .gpu_id = GPU,
+                                                      .flags = KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP
+                                                               | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE
+                                                               | KFD_IOC_ALLOC_MEM_FLAGS_COHERENT};
+    EXPECT(call(AMDKFD_IOC_GET_PROCESS_APERTURES, &old) == 0 && old.num_of_nodes == 1);
+    EXPECT(call(AMDKFD_IOC_SET_MEMORY_POLICY, &policy) == 0);
+    policy.default_policy = 2;
+    EXPECT(call(AMDKFD_IOC_SET_MEMORY_POLICY, &policy) == EINVAL);
+    EXPECT(call(AMDKFD_IOC_SET_SCRATCH_BACKING_VA, &scratch) == 0);
+    EXPECT(call(AMDKFD_IOC_SET_TRAP_HANDLER, &trap) == 0);
+    trap.gpu_id = NONE;
+    EXPECT(call(AMDKFD_IOC_SET_TRAP_HANDLER, &trap) == EINVAL);
+    EXPECT(call(AMDKFD_IOC_GET_CLOCK_COUNTERS, &before) == 0);
+    EXPECT(call(AMDKFD_IOC_GET_CLOCK_COUNTERS, &behind) == 0);
+    EXPECT(behind.gpu_clock_counter > before.gpu_clock_counter);
+    EXPECT(behind.system_clock_freq == 1000000000);
+    EXPECT(call(AMDKFD_IOC_GET_TILE_CONFIG, &tiles) == 0 && tile[31] == tile[0]);
+    EXPECT(tiles.num_tile_configs == 32 && tiles.num_macro_tile_configs == 16);
+    EXPECT(call(AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &page) == 0 && page.mmap_offset >> 62 == 0);
+    EXPECT(mmap((void *)(uintptr_t)page.va_addr, PAGE, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_FIXED, kfd, (off_t)page.mmap_offset)
+           == (void *)(uintptr_t)page.va_addr);
+    *(volatile uint32_t *)(uintptr_t)page.va_addr = 1; /* HDP flush */
+}
+
 static int announce(uint32_t mode)
 {
     struct kfd_ioctl_runtime_enable_args a = {.r_debug = 0x1000, .mode_mask = mode};
@@ -113,10 +169,15 @@ static uint32_t make_queue(void)
     EXPECT(call(AMDKFD_IOC_DESTROY_QUEUE, &gone) == 0);
     EXPECT(call(AMDKFD_IOC_DESTROY_QUEUE, &gone) == EINVAL);
     EXPECT(call(AMDKFD_IOWR(0x02, a), &a) == 0);
+    struct kfd_ioctl_update_queue_args stop = {
+        .queue_id = a.queue.queue_id, .queue_percentage = 0, .queue_priority = 7};
+    EXPECT(call(AMDKFD_IOC_UPDATE_QUEUE, &stop) == 0);
+    stop.queue_priority = KFD_MAX_QUEUE_PRIORITY + 1;
+    EXPECT(call(AMDKFD_IOC_UPDATE_QUEUE, &stop) == EINVAL);
     return a.queue.queue_id;
 }
 
-static void use_queues(void)
+static void use_queues(bool svm)
 {
     uint32_t all[32], none[32] = {0};
     memset(all, 0xff, sizeof all);
@@ -136,6 +197,8 @@ static void use_queues(void)
     EXPECT(call(AMDKFD_IOC_SET_CU_MASK, &mask) == EFAULT);
     struct kfd_ioctl_get_queue_wave_state_args state = {.queue_id = queue};
     EXPECT(call(AMDKFD_IOC_GET_QUEUE_WAVE_STATE, &state) == EINVAL);
+    struct kfd_ioctl_alloc_queue_gws_args sync = {.queue_id = queue, .num_gws = 1};
+    EXPECT(call(AMDKFD_IOC_ALLOC_QUEUE_GWS, &sync) == (svm ? 0 : ENODEV)); /* both: from gfx9 on */
 }
 
 static char *read_only;
@@ -184,6 +247,13 @@ static void use_events(void)
     memcpy(&age, &data, sizeof age);
     EXPECT(age == (minor < 14 ? 1 : 2));
     EXPECT(call(AMDKFD_IOC_WAIT_EVENTS, &wait) == 0 && wait.wait_result == 1);
+    struct kfd_ioctl_reset_event_args reset = {.event_id = made.event_id};
+    struct kfd_ioctl_destroy_event_args gone = {.event_id = made.event_id};
+    data = (struct kfd_event_data){.event_id = made.event_id};
+    EXPECT(call(AMDKFD_IOC_SET_EVENT, &set) == 0 && call(AMDKFD_IOC_RESET_EVENT, &reset) == 0);
+    EXPECT(call(AMDKFD_IOC_WAIT_EVENTS, &wait) == 0 && wait.wait_result == 1);
+    EXPECT(call(AMDKFD_IOC_DESTROY_EVENT, &gone) == 0);
+    EXPECT(call(AMDKFD_IOC_WAIT_EVENTS, &wait) == EINVAL);
 }
 
 static void share_memory(void)
@@ -225,6 +295,10 @@ static void share_memory(void)
         .va_addr = (uintptr_t)fresh(2 * PAGE), .gpu_id = GPU, .dmabuf_fd = (uint32_t)copy};
     EXPECT(call(AMDKFD_IOC_IMPORT_DMABUF, &import) == 0);
     struct kfd_ioctl_free_memory_of_gpu_args gone = {handle};
+    uint32_t gpu = GPU;
+    struct kfd_ioctl_unmap_memory_from_gpu_args apart = {
+        .handle = handle, .device_ids_array_ptr = (uintptr_t)&gpu, .n_devices = 1};
+    EXPECT(call(AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, &apart) == 0 && apart.n_success == 1);
     EXPECT(call(AMDKFD_IOC_FREE_MEMORY_OF_GPU, &gone) == 0);
     EXPECT(second[PAGE] == 77 && call(AMDKFD_IOC_GET_DMABUF_INFO, &info) == 0);
     gone.handle = import.handle;
@@ -236,7 +310,7 @@ static void share_memory(void)
     EXPECT(call(AMDKFD_IOC_EXPORT_DMABUF, &file) == EINVAL);
 }
 
-enum { MOST = 4 };
+enum { MOST = 6 };
 struct attributes {
     struct kfd_ioctl_svm_args call;
     struct kfd_ioctl_svm_attribute list[MOST];
@@ -278,11 +352,17 @@ static void use_attributes(bool svm)
 {
     struct attributes a;
     enum { PAGES = 16 };
+    const uint32_t ALWAYS_MAPPED = 0x51; /* by the host, executable, mapped */
     char *at = fresh(PAGES * PAGE);
     const uint32_t home = KFD_IOCTL_SVM_ATTR_PREFERRED_LOC, may = KFD_IOCTL_SVM_ATTR_ACCESS,
                    may_not = KFD_IOCTL_SVM_ATTR_NO_ACCESS, set = KFD_IOCTL_SVM_ATTR_SET_FLAGS,
                    clear = KFD_IOCTL_SVM_ATTR_CLR_FLAGS;
     EXPECT(set_retry(1) == EBUSY); /* a process with queues */
+    /* As ROCt asks for the area of a queue's state, in this order: prefetched, at the GPU for good,
+     * flags, access, granularity. */
+    EXPECT(SET(fresh(PAGE), PAGE, KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, GPU, home, GPU, clear,
+               ~ALWAYS_MAPPED, set, ALWAYS_MAPPED, may, GPU, KFD_IOCTL_SVM_ATTR_GRANULARITY, 0xff)
+           == (svm ? 0 : EINVAL));
     memset(at, 5, PAGES * PAGE);
     EXPECT(SET(at, PAGES * PAGE, may, GPU, home, GPU) == (svm ? 0 : EINVAL));
     if (!svm)
@@ -323,10 +403,12 @@ static void listen_and_refuse(void)
     EXPECT(write(fd, &mask, sizeof mask) == sizeof mask && poll(&ready, 1, 0) == 0);
     EXPECT(read(fd, line, sizeof line) == -1 && errno == EAGAIN && close(fd) == 0);
     /* The debugger of before 5.17, and what is not there: checkpoints, the debugger of 1.13 and
-     * that of ROCm's branch, copies between processes, counters. */
+     * that of ROCm's branch, copies between processes, counters, samples of the pc, the profiler,
+     * files by the GPU, a second address space (1.19). */
     for (unsigned long number = 0x0d; number <= 0x10; number++)
         EXPECT(call(_IOC(_IOC_WRITE, 'K', number, 16), words) == EPERM);
-    static const unsigned char missing[] = {0x22, 0x26, 0x82, 0x83, 0x84, 0x27, 0x7f};
+    static const unsigned char missing[] = {0x22, 0x26, 0x82, 0x83, 0x84,
+                                            0x85, 0x86, 0x87, 0x27, 0x7f};
     for (size_t i = 0; i < sizeof missing; i++)
         EXPECT(call(_IOC(_IOC_READ | _IOC_WRITE, 'K', missing[i], 64), words) == ENOTTY);
     EXPECT(call(_IOC(_IOC_READ, 'L', 1, 8), words) == ENOTTY);
@@ -339,14 +421,17 @@ int main(int count, char **words)
     kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
     node = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
     EXPECT(kfd >= 0 && node >= 0);
+    bool svm = !strcmp(words[2], "svm");
     begin();
+    prepare_gpu();
     ask_for_retries();
-    use_queues();
+    use_queues(svm);
     reuse_doorbells();
     use_events();
     share_memory();
-    use_attributes(!strcmp(words[2], "svm"));
+    use_attributes(svm);
     listen_and_refuse();
+    tell_calls();
     puts("PASS kfd_calls");
     return 0;
 }

@@ -1,6 +1,6 @@
 // A kernel that spins for ever: waits for a flag that nobody sets. The run's limit on cycles must
 // end it. `endless exit`: the program does not wait for it; `late`: it ends when the kernel runs;
-// `count`: nor does it wait, and the kernel counts its loops.
+// `count`: nor does it wait, and the kernel counts its loops; `turn`: the kernel only computes.
 #include "check.hpp"
 
 #include <chrono>
@@ -15,15 +15,28 @@ __global__ void spin(volatile int *flag, bool counts)
     *flag = loops;
 }
 
+__global__ void turn(int number)
+{
+    for (;;) {
+        number = number * 3 + 1;
+        asm volatile("" : "+v"(number));
+    }
+}
+
 int main(int argc, char **argv)
 {
     std::vector<int> zero(1, 0);
     int *flag = to_device(zero);
-    spin<<<1, 64>>>(flag, argc > 1 && !std::strcmp(argv[1], "count"));
+    const bool turns = argc > 1 && !std::strcmp(argv[1], "turn");
+    if (turns) {
+        turn<<<1, 64>>>(1);
+    } else {
+        spin<<<1, 64>>>(flag, argc > 1 && !std::strcmp(argv[1], "count"));
+    }
     if (argc > 2) {
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
     }
-    if (argc > 1) {
+    if (argc > 1 && !turns) {
         return 0;
     }
     hipError_t error = hipDeviceSynchronize();

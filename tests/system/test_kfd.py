@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+import harness
 from harness import BUILD, PROGRAMS
 
 KFD = BUILD / "tests/kfd"
@@ -65,6 +66,11 @@ def test_statistics_say_when_a_program_has_gone_on_at_a_time_of_the_host(run, tm
     assert paused["host"]["unordered"] is True
 
 
+def test_a_wait_for_any_of_several_signals_leaves_nothing_to_the_host(run, tmp_path):
+    ran = statistics(run, tmp_path / "stats", f"{KFD / 'hsa_stranger'} any {KERNEL}")
+    assert "unordered" not in ran["host"]
+
+
 @pytest.mark.parametrize("times", [3, pytest.param(21, marks=pytest.mark.full)])
 def test_a_program_with_one_thread_repeats_on_a_busy_host(run, tmp_path, times):
     with concurrent.futures.ThreadPoolExecutor(3) as together:
@@ -84,6 +90,10 @@ def test_queues_do_what_hsa_says(run, case):
     assert case != "mistakes" or said == ["HSA_STATUS_ERROR_INVALID_PACKET_FORMAT",
                                           "HSA_STATUS_ERROR_INVALID_CODE_OBJECT",
                                           "HSA_STATUS_ERROR_INVALID_ARGUMENT"]
+
+
+def test_queues_beyond_the_slots_of_a_gpu_take_turns_by_priority(run):
+    run(f"{NANO} -- {KFD / 'hsa_queues'} turns {KERNEL}", "^PASS hsa_queues turns")
 
 
 # Cheap ones, then the others.
@@ -194,7 +204,21 @@ def test_calls_of_newer_runtimes_are_answered_or_refused(run, minor, platform, m
               f" -- {KFD / 'kfd_calls'} {minor} {memory}", "^PASS kfd_calls")
     missing = re.findall(r"^heddle: ioctl 0x(..) of /dev/kfd .* is not there", ran.stderr, re.M)
     later = [number for since, number in ((9, "23"), (13, "25"), (12, "24")) if minor < since]
-    assert missing == [*later, "22", "26", "83", "84", "27", "7f", "01"], "each once"
+    assert missing == [*later, "22", "26", "83", "84", "85", "86", "87", "27", "7f", "01"], \
+        "each once"
+    numbers = re.search(r"^calls: (.*)$", ran.stdout, re.M)[1].split()
+    assert {*numbers} - {"0x7f"} == listed_calls(), "docs/reference/kfd.md has others"
+
+
+def listed_calls():
+    """Numbers of the table of calls."""
+    page = (harness.ROOT / "docs/reference/kfd.md").read_text()
+    rows = re.findall(r"^\| (0x[^|]*) \|", page, re.M)
+    numbers = set()
+    for part in ", ".join(rows).split(", "):
+        first, last = (part.split(" to ") * 2)[:2]
+        numbers |= {f"0x{number:02x}" for number in range(int(first, 16), int(last, 16) + 1)}
+    return numbers
 
 
 @FULL

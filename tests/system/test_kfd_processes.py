@@ -58,9 +58,12 @@ def test_kernels_of_two_processes_overlap(measure):
     assert any(k["overlaps"] for k in kernels)
 
 
-@pytest.mark.parametrize("mode", ["functional", pytest.param("timing", marks=pytest.mark.full)])
-def test_kernels_of_a_killed_process_end(run, mode):
-    script = f"{PROGRAMS}/endless & sleep 3; kill -9 $!; {TOGETHER} 0 3 64"
+@pytest.mark.parametrize("how, mode", [
+    ("", "functional"), ("turn", "timing"),
+    *only_full(("", "timing"), ("turn", "functional"))])
+def test_kernels_of_a_killed_process_end(run, how, mode):
+    """With `turn` they access no memory."""
+    script = f"{PROGRAMS}/endless {how} & sleep 3; kill -9 $!; {TOGETHER} 0 3 64"
     run(f"{NANO} --stack rocm --mode {mode} -- /bin/sh -c '{script}'",
         "^PASS hsa_together", NOTHING_LEFT)
 
@@ -172,3 +175,12 @@ def test_a_storm_of_processes_leaks_nothing(tmp_path):
         assert sum("PASS" in text for text in outputs) >= 8
         assert look(folder, server) == before
     assert re.search(NOTHING_LEFT, said[0], re.M), said
+
+
+def test_programs_that_join_a_machine_that_has_ended_are_told(tmp_path):
+    with served(tmp_path, "--stall-limit", "300000") as (folder, server, said):
+        call([HEDDLE, "join", folder, "--", PROGRAMS / "endless", "exit"],
+             "Device::callbackQueue aborting", status=-signal.SIGABRT)
+        call([HEDDLE, "join", folder, "--", *TOGETHER.split(), "0", "1", "64"],
+             "the machine has ended: .*--stall-limit", r"^FAIL hsa_init\(\)", status=1)
+    assert server.returncode == 6, said

@@ -286,7 +286,11 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
 static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                   const struct isa_inst *inst, uint64_t now)
 {
-    uint64_t behind = cu_scalars(c, wave)->pc + inst->size;
+    uint64_t pc = cu_scalars(c, wave)->pc, behind = pc + inst->size;
+    if (engine_unlikely(program_is_killed(compute_unit_program(c), wave_pid(c, wave)))) {
+        cu_fault(c, wave, inst, pc, UINT32_MAX, "its process has ended");
+        return ISSUE_FAULT;
+    }
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     bool taken = cu_scalars(c, wave)->pc != behind;

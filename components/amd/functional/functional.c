@@ -570,6 +570,15 @@ void functional_expect_end(uint64_t each)
     patience = each;
 }
 
+/* Has the process of the launch ended? Then the launch does. */
+static bool is_killed(struct run *r, const struct group *g)
+{
+    bool killed = program_is_killed(r->launch->program, r->launch->pid);
+    if (killed)
+        fault(r, g, g->wave, NULL, g->wave->scalars.pc, WORK_NO_LANE, "its process has ended");
+    return killed;
+}
+
 /* A turn for each work-group that has begun; ended ones leave the list. False: the run failed. */
 static bool run_round(struct run *r)
 {
@@ -585,6 +594,8 @@ static bool run_round(struct run *r)
                 set_limit(r);
                 host_view_refresh(&view, r->launch->program, r->launch->pages, r->launch->pid);
             }
+            if (is_killed(r, g))
+                return false;
             continue;
         }
         free[r->free++] = g->slot;

@@ -463,8 +463,8 @@ struct driver_api {
      * simulation. take_fault(): the first such fault of the process, told once. */
     enum driver_status (*contain)(uint32_t device);
     bool (*take_fault)(uint32_t device, struct driver_fault *fault);
-    /* Such a process was killed: its kernels reach no memory any more, so their wavefronts end at
-     * their next access. Also for attendants. */
+    /* Such a process was killed: its kernels reach no memory any more, and their wavefronts end at
+     * their next access or branch. Also for attendants. */
     enum driver_status (*abandon)(uint32_t device);
     /* The access by which a kernel has ended the simulation, DRIVER_FAULT: its address, and the
      * GPU. False: it has not, or not by an access. */

@@ -41,7 +41,7 @@ static void trace_player_init(struct trace_player *p)
         touch_close();
         trace_async_begin();
         profile_close();
-        vector_close();
+        signature_close();
     }
     trace_files_open();
     p->sm = (struct sm_shape){.room = {.threads = (uint32_t)params->threads,
@@ -88,18 +88,18 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
 }
 
 /* Opens the trace of a kernel. A binary copy is looked for after it is known that more than the
- * header is wanted. */
+ * header is wanted: here, or when the kernel is chosen for. */
 static const struct itrace *kernel_open(struct trace_player *p, struct player_kernel *k,
                                         uint32_t slot)
 {
-    bool some = platform_sampling()->kernels && !platform_sampling()->automatic;
+    bool some = platform_sampling()->kernels, listed = some && !platform_sampling()->automatic;
     const struct itrace *trace = trace_file_open(slot, k->command, some);
     if (!trace)
         return NULL;
     const uint32_t *grid = trace->header.grid;
     sample_take(p, k, trace->header.kernel_name);
     progress_asked((uint64_t)grid[0] * grid[1] * grid[2]);
-    return some && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
+    return listed && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
 }
 
 static uint32_t player_free_slot(const struct trace_player *p)
@@ -257,7 +257,7 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
     if (trace) {
         itrace_report_unknown(trace);
         p->io.stats.gaps += itrace_gaps_total(&trace->gaps);
-        sample_over(p, k);
+        sample_over(k, file);
     }
     sample_describe(p, k, trace);
     kernel_end(&p->io.base, k->record);

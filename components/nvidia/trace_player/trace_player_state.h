@@ -34,8 +34,7 @@ struct trace_file {
     uint64_t events;
     const char *span; /* in the trace of the run; NULL: there is none */
     struct itrace trace;
-    uint64_t vector[SAMPLER_VECTOR]; /* --kernels auto: what the kernel does, see trace_vector.c */
-    bool collects;                   /* `vector`, while it is simulated */
+    struct sampler_shape shape; /* --kernels auto */
 };
 
 /* Outside of the simulation's state, one of a process: see trace_files.c. */
@@ -308,13 +307,10 @@ static void touch_close(void);
 static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t end);
 static bool touch_kernel(struct trace_player *p, struct player_kernel *k);
 
-/* ---- trace_vector.c ---- */
+/* ---- trace_signature.c ---- */
 
-static void vector_close(void);
-static bool vector_pays(void);
-static void vector_step(uint64_t vector[SAMPLER_VECTOR], const struct itrace *trace);
-static void vector_end(uint64_t vector[SAMPLER_VECTOR], const struct itrace *trace);
-static uint32_t vector_class_of(uint32_t symbol, const uint64_t vector[SAMPLER_VECTOR]);
+static void signature_close(void);
+static uint32_t signature_age(const struct itrace *trace);
 
 /* ---- trace_sample.c ---- */
 
@@ -323,6 +319,6 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
 static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
 static void sample_describe(const struct trace_player *p, const struct player_kernel *k,
                             const struct itrace *trace);
-static void sample_over(const struct trace_player *p, const struct player_kernel *k);
+static void sample_over(const struct player_kernel *k, const struct trace_file *file);
 
 #endif

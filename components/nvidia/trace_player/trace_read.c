@@ -164,8 +164,6 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
             good = read_warp(p, k, trace);
             break;
         case ITRACE_STEP:
-            if (trace_files.file[slot].collects)
-                vector_step(trace_files.file[slot].vector, trace);
             good = read_step(p, k, trace);
             break;
         case ITRACE_BLOCK_END:

@@ -7,8 +7,7 @@
  * - kernels without time, and caches that are emptied, wait for the end of a window in which
  *   nothing is under way (trace_touch.c);
  * - a kernel that is left out is not read at all and leaves no trace;
- * - with `auto` each kernel is chosen for when the one before it is over, and those that are left
- *   out are read, for what they execute.
+ * - with `auto` each kernel is chosen for when the one before it is over (trace_signature.c).
  *
  * Emptied caches hold what the list's copies have left until there, if copies leave something. */
 #include "trace_player_state.h"
@@ -29,21 +28,6 @@ static bool sample_in_turn(void)
 {
     return platform_mode() == PLATFORM_FUNCTIONAL
            || (platform_sampling()->kernels && platform_sampling()->warmup != SAMPLING_PERFECT);
-}
-
-static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol)
-{
-    char name[SAMPLE_NAME];
-    itrace_name_plain(symbol, name, sizeof name);
-    k->launch = ++p->launches;
-    if (platform_sampling()->kernels)
-        census_note(platform_sampling(), k->launch, name, symbol);
-    if (platform_sampling()->automatic)
-        return;
-    k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);
-    k->touches = platform_mode() == PLATFORM_FUNCTIONAL
-                     ? platform_profile() == PLATFORM_PROFILE_MEMORY
-                     : k->way == SAMPLING_TOUCHING;
 }
 
 static bool sample_is_timed(const struct player_kernel *k)
@@ -69,72 +53,59 @@ static uint32_t sample_kernel_number(const char *symbol)
     return (uint32_t)(hash >> 32);
 }
 
-/* Reads the kernel once, for what it does. false: said in the error. */
-static bool sample_read(struct trace_player *p, struct player_kernel *k)
+/* What is known of a kernel by its header and by what was read with it. */
+static void sample_look_at(struct trace_file *file)
 {
-    uint32_t slot = (uint32_t)(k - p->kernel);
-    struct trace_file *file = &trace_files.file[slot];
-    struct itrace *trace = trace_file_at(slot, k->command, 0);
-    enum itrace_event event = ITRACE_STEP;
-    memset(file->vector, 0, sizeof file->vector);
-    while (trace && event != ITRACE_END && event != ITRACE_ERROR)
-        if ((event = trace_file_next(slot)) == ITRACE_STEP)
-            vector_step(file->vector, trace);
-    if (!trace || event == ITRACE_ERROR)
-        return false;
-    vector_end(file->vector, trace);
-    k->events = file->events;
-    k->blocks = trace->blocks;
-    k->warp_instructions = trace->steps;
-    return true;
+    const struct itrace_header *h = &file->trace.header;
+    uint32_t symbol = sample_kernel_number(h->kernel_name);
+    file->shape =
+        (struct sampler_shape){.kernel = symbol + signature_age(&file->trace),
+                               .work_items = h->block[0] * h->block[1] * h->block[2],
+                               .work_groups = (uint64_t)h->grid[0] * h->grid[1] * h->grid[2],
+                               .bytes = file->trace.input.size};
 }
 
-/* How the kernel is executed. One that is left out has been read, others are read again; where
- * choosing does not pay, they are looked at while they are simulated. */
-static void sample_choose(struct trace_player *p, struct player_kernel *k)
+static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol)
 {
-    uint32_t slot = (uint32_t)(k - p->kernel);
-    struct trace_file *file = &trace_files.file[slot];
-    const struct itrace *trace = trace_file_at(slot, k->command, k->events);
-    bool pays = vector_pays();
-    if (!trace || (pays && !sample_read(p, k))) {
-        player_fail(p);
+    char name[SAMPLE_NAME];
+    itrace_name_plain(symbol, name, sizeof name);
+    k->launch = ++p->launches;
+    if (platform_sampling()->kernels)
+        census_note(platform_sampling(), k->launch, name, symbol);
+    if (platform_sampling()->automatic) {
+        sample_look_at(&trace_files.file[k - p->kernel]);
         return;
     }
-    const struct itrace_header *h = &trace->header;
-    uint32_t symbol = sample_kernel_number(h->kernel_name);
-    uint32_t kernel = pays ? symbol + vector_class_of(symbol, file->vector) : ~symbol;
-    const struct sampler_shape shape = {.kernel = kernel,
-                                        .work_items = h->block[0] * h->block[1] * h->block[2],
-                                        .work_groups =
-                                            (uint64_t)h->grid[0] * h->grid[1] * h->grid[2]};
-    k->way = (uint8_t)online_sampling_choose(k->launch, &shape, 0, NULL, !pays);
+    k->way = (uint8_t)sampling_way(platform_sampling(), k->launch, name, symbol);
+    k->touches = platform_mode() == PLATFORM_FUNCTIONAL
+                     ? platform_profile() == PLATFORM_PROFILE_MEMORY
+                     : k->way == SAMPLING_TOUCHING;
+}
+
+/* How the kernel is executed. One that is left out is not read any further. */
+static void sample_choose(struct trace_player *p, struct player_kernel *k)
+{
+    struct sampler_shape ahead[TRACE_FILES];
+    uint32_t slot = (uint32_t)(k - p->kernel);
+    for (uint32_t i = 1; i < p->order_count; i++)
+        ahead[i - 1] = trace_files.file[p->order[i]].shape;
+    online_sampling_foresee(ahead, p->order_count - 1);
+    k->way = (uint8_t)online_sampling_choose(k->launch, &trace_files.file[slot].shape, 0, NULL);
     k->touches = k->way == SAMPLING_TOUCHING;
-    file->collects = !pays;
-    if (!pays)
-        memset(file->vector, 0, sizeof file->vector);
-    if (!pays || k->way == SAMPLING_SKIPPED)
-        return;
-    k->events = k->blocks = k->warp_instructions = 0;
-    if (!trace_file_open(slot, k->command, false))
+    if (k->way != SAMPLING_SKIPPED && !trace_file_open(slot, k->command, false))
         player_fail(p);
 }
 
 /* The kernel is over. */
-static void sample_over(const struct trace_player *p, const struct player_kernel *k)
+static void sample_over(const struct player_kernel *k, const struct trace_file *file)
 {
-    struct trace_file *file = &trace_files.file[k - p->kernel];
     if (!platform_sampling()->automatic || !file->open)
         return;
-    if (file->collects) {
-        vector_end(file->vector, &file->trace);
-        vector_class_of(sample_kernel_number(file->trace.header.kernel_name), file->vector);
-        file->collects = false;
-    }
+    const uint64_t vector[SAMPLER_VECTOR] = {file->trace.steps}; /* 0: it is not read */
     if (k->way == SAMPLING_DETAILED)
-        online_sampling_read(file->vector);
+        online_sampling_read(vector);
     else
-        online_sampling_executed(file->vector);
+        online_sampling_executed(vector);
 }
 
 /* At the end of a window: what waits for it, if nothing else is under way. Times are looked at in

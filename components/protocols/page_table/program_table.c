@@ -50,10 +50,19 @@ void program_open(struct program_table *table, uint64_t address)
     wrote_head(table);
 }
 
+static void set_killed(struct program_table *table, uint32_t pid, bool on)
+{
+    uint64_t bit = (uint64_t)1 << pid % 64, *word = &table->killed[pid / 64];
+    table->killed_count += (uint32_t)on - (uint32_t)((*word & bit) != 0);
+    *word = on ? *word | bit : *word & ~bit;
+}
+
 void program_contain(struct program_table *table, uint32_t pid, bool on)
 {
     uint64_t bit = (uint64_t)1 << pid % 64, *word = &table->contained[pid / 64];
     *word = on ? *word | bit : *word & ~bit;
+    if (!on)
+        set_killed(table, pid, false);
     wrote_head(table);
 }
 
@@ -68,7 +77,7 @@ void program_bar(struct program_table *table, uint64_t address, uint64_t gpus)
     wrote_head(table);
 }
 
-void program_bar_process(struct program_table *table, uint32_t pid)
+void program_kill(struct program_table *table, uint32_t pid)
 {
     for (uint32_t i = 0; i < table->allocation_count; i++) {
         struct program_allocation *a = &table->allocation[i];
@@ -77,6 +86,7 @@ void program_bar_process(struct program_table *table, uint32_t pid)
         a->barred = UINT64_MAX;
         store_wrote(a, sizeof *a);
     }
+    set_killed(table, pid, true);
     table->version++;
     wrote_head(table);
 }

@@ -57,6 +57,8 @@ struct program_table {
     uint32_t named;  /* allocations at an address that another process uses, too */
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
     uint64_t contained[PAGE_TABLE_PIDS / 64]; /* processes whose faults end only themselves */
+    uint64_t killed[PAGE_TABLE_PIDS / 64];    /* processes whose wavefronts are to end, */
+    uint32_t killed_count;                    /* and how many there are */
     struct gpu_set reach[PROGRAM_GPUS];       /* GPUs whose memory kernels on GPU i may access */
     /* The GPU that a component belongs to, by its number in the platform. */
     uint16_t gpu_of[PROGRAM_INSTANCES];
@@ -126,6 +128,13 @@ static inline bool program_contains(const struct program_table *table, uint32_t 
     return table->contained[pid / 64 % (PAGE_TABLE_PIDS / 64)] >> pid % 64 & 1;
 }
 
+/* Are wavefronts of the process to end? */
+static inline bool program_is_killed(const struct program_table *table, uint32_t pid)
+{
+    return table->killed_count
+           && (table->killed[pid / 64 % (PAGE_TABLE_PIDS / 64)] >> pid % 64 & 1);
+}
+
 /* Has the platform several GPUs? */
 static inline bool program_has_peers(const struct program_table *table)
 {
@@ -150,8 +159,9 @@ void program_contain(struct program_table *table, uint32_t pid, bool on);
 /* These GPUs, a bit for each, may not access the allocation that holds `address`. */
 void program_bar(struct program_table *table, uint64_t address, uint64_t gpus);
 
-/* No GPU may access any memory of the process. */
-void program_bar_process(struct program_table *table, uint32_t pid);
+/* No GPU may access any memory of the process, whose wavefronts are to end, until
+ * program_contain(table, pid, false). */
+void program_kill(struct program_table *table, uint32_t pid);
 
 /* Says what the allocation that holds `address`, if there is one, is for. */
 void program_set_use(struct program_table *table, uint64_t address, enum program_use use);

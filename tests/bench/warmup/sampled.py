@@ -38,9 +38,12 @@ CASES = {
         ("r9nano", "spmv 100000"), ("r9nano", "divergence 400000"), ("r9nano", "nbody 8192"),
         ("r9nano", "dct8x8 256 100"), ("r9nano", "matmul 768"),
         ("mi210", "cdna/vectoradd.gfx90a 16777216"), ("mi300x", "cdna/stencil2d.gfx942 4096")],
+    "applications": [
+        ("r9nano", "conjugate_gradients 512 21"), ("r9nano", "training 128 256 250"),
+        ("r9nano", "scale_free 17 170"), ("r9nano", "decode 4 4 64")],
 }
 TRAFFIC = ("read", "written")
-MODES = {"sampled": ["sampled"], "full": ["timing"]}
+MODES = {"sampled": ["sampled"], "full": ["timing"], "functional": ["functional"]}
 
 
 def run(heddle, programs, platform, program, way):
@@ -62,6 +65,8 @@ def run(heddle, programs, platform, program, way):
     record = {"platform": platform, "program": program, "way": way,
               "seconds": usage.ru_utime + usage.ru_stime,
               "instructions": sum(k["wavefront_instructions"] for k in kernels)}
+    if way == "functional":
+        return record
     if way == "full":
         return record | {"cycles": sum(k["cycles"] for k in kernels), "launches": len(kernels),
                          **{which: moved(kernels, which) for which in TRAFFIC}}

@@ -53,7 +53,7 @@ static enum sampling_way launch(const struct made_up *m)
 
 static struct made_up plain(uint32_t kernel, double rate)
 {
-    return (struct made_up){{kernel, 0, 64, 100, false}, 100000, 40000, rate, 0};
+    return (struct made_up){{kernel, 0, 64, 100, 0, false}, 100000, 40000, rate, 0};
 }
 
 /* Numbers in a group of those that were simulated. */

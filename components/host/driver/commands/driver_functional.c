@@ -184,7 +184,7 @@ static bool functional_can_begin(const struct driver *d, const struct driver_com
 static void functional_stage(const struct driver *d, const struct driver_command *k,
                              uint32_t number)
 {
-    const struct driver_ring *r = argument_ring_of(d, number, k->pid);
+    const struct driver_ring *r = argument_ring_seen(d, number, k->pid);
     functional_write(d, r->address + k->ring_offset, arena_at(char, r->mirror) + k->ring_offset,
                      k->size);
 }
@@ -373,7 +373,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
     memcpy(descriptor, k->launch.descriptor, sizeof *descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
-    const struct driver_ring *ring = argument_ring_of(d, number, k->pid);
+    const struct driver_ring *ring = argument_ring_seen(d, number, k->pid);
     return (struct functional_launch){.program = driver_program(d),
                                       .pages = driver_page_table(d),
                                       .target = target,

@@ -155,11 +155,12 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
     const struct program_allocation *a = program_find(driver_program(d), k->launch.entry);
     const struct online_sampling_code code = {k->launch.entry, a ? a->start : k->launch.entry,
                                               a ? a->end : k->launch.entry};
-    struct sampler_shape shape = {k->launch.kernel, device, 1, launch_count(k), false};
+    struct sampler_shape shape = {
+        .kernel = k->launch.kernel, .gpu = device, .work_items = 1, .work_groups = launch_count(k)};
     for (unsigned i = 0; i < 3; i++)
         shape.work_items *= k->launch.packet.work_group[i];
     k->launch.way =
-        (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code, false);
+        (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code);
     d->sample.chosen = k->launch.way == SAMPLING_DETAILED ? k->launch.number : 0;
     if (d->sample.chosen)
         parts_choose(d, k, device);

@@ -154,7 +154,7 @@ static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu)
 static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu)
 {
     const struct driver_command *k = driver_command_at(d, command);
-    const struct driver_ring *r = argument_ring_of(d, gpu, k->pid);
+    const struct driver_ring *r = argument_ring_seen(d, gpu, k->pid);
     return move_write(d, command, gpu, r->address + k->ring_offset,
                       arena_at(char, r->mirror) + k->ring_offset, k->sent, k->size);
 }

@@ -25,15 +25,31 @@ static uint32_t argument_ring_pid(const struct driver *d, uint32_t pid)
     return program_contains(driver_program(d), pid) ? pid : DRIVER_PID;
 }
 
-static struct driver_ring *argument_ring_of(const struct driver *d, uint32_t number, uint32_t pid)
+/* NULL: it is the first ring of the device. */
+static struct driver_ring *argument_ring_behind(const struct driver *d, uint32_t number,
+                                                uint32_t pid)
 {
-    struct driver_ring *r = &((struct driver *)(uintptr_t)d)->device[number].ring;
-    for (pid = argument_ring_pid(d, pid); r->pid != pid;
-         r = arena_at(struct driver_ring, r->next)) {
+    struct driver_ring *found = NULL;
+    const struct driver_ring *r = &d->device[number].ring;
+    for (pid = argument_ring_pid(d, pid); r->pid != pid; r = found) {
         if (!r->next)
             bug("driver: process %u has no ring of arguments", pid);
+        found = arena_at(struct driver_ring, r->next);
     }
-    return r;
+    return found;
+}
+
+static struct driver_ring *argument_ring_of(struct driver *d, uint32_t number, uint32_t pid)
+{
+    struct driver_ring *behind = argument_ring_behind(d, number, pid);
+    return behind ? behind : &d->device[number].ring;
+}
+
+static const struct driver_ring *argument_ring_seen(const struct driver *d, uint32_t number,
+                                                    uint32_t pid)
+{
+    const struct driver_ring *behind = argument_ring_behind(d, number, pid);
+    return behind ? behind : &d->device[number].ring;
 }
 
 /* All contexts of the program that use the device see its ring at the same address. */

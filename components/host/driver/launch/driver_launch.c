@@ -288,7 +288,7 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
 static enum driver_status part_place_arguments(const struct driver *d, struct launch_part *p)
 {
     const struct driver_launch *l = p->asked;
-    const struct driver_ring *r = argument_ring_of(d, p->gpu, p->command.pid);
+    const struct driver_ring *r = argument_ring_seen(d, p->gpu, p->command.pid);
     if (p->align & (p->align - 1) || p->align > r->bytes)
         return driver_fail(DRIVER_INVALID_VALUE, "arguments aligned to %u (kernel '%s')", p->align,
                            l->name);

@@ -18,7 +18,9 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
 
 /* The ring that launches of a process use, made at the first of them. */
 static enum driver_status argument_ring_open(struct driver *d, uint32_t number, uint32_t pid);
-static struct driver_ring *argument_ring_of(const struct driver *d, uint32_t number, uint32_t pid);
+static struct driver_ring *argument_ring_of(struct driver *d, uint32_t number, uint32_t pid);
+static const struct driver_ring *argument_ring_seen(const struct driver *d, uint32_t number,
+                                                    uint32_t pid);
 
 /* The process ends: it does not see a ring any more. */
 static void argument_ring_leave(struct driver *d, uint32_t number, uint32_t pid);

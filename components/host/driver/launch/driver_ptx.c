@@ -251,7 +251,7 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
         .packet = &k->launch.packet,
         .entry = k->launch.entry,
         .title = program_kernel_name(driver_program(d), k->launch.kernel),
-        .key = argument_ring_of(d, number, k->pid)->address + k->ring_offset,
+        .key = argument_ring_seen(d, number, k->pid)->address + k->ring_offset,
         .number = k->launch.number,
         .pid = k->pid,
         .gpu = number,
@@ -289,6 +289,6 @@ static void ptx_over(const struct driver *d, const struct driver_command *k, uin
     driver_process()->printing = driver_queue_at(d, k->queue)->handle;
     if (device_executes_ptx(device))
         ptx_services()->output_give(number,
-                                    argument_ring_of(d, number, k->pid)->address + k->ring_offset,
+                                    argument_ring_seen(d, number, k->pid)->address + k->ring_offset,
                                     driver_process()->print ? ptx_print_for : NULL);
 }

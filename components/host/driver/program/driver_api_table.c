@@ -798,7 +798,7 @@ static enum driver_status api_abandon(uint32_t device)
         arena_show();
     enum driver_status status = handle_check(d, device);
     if (status == DRIVER_OK)
-        program_bar_process(driver_program(d), driver_handle_at(d, device)->pid);
+        program_kill(driver_program(d), driver_handle_at(d, device)->pid);
     if (locks)
         pthread_mutex_unlock(&driver_process()->mutex);
     return status;

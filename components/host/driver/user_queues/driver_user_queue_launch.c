@@ -53,7 +53,7 @@ static struct aql_packet submit_packet(const struct driver *d, const struct user
     p.header |= AQL_BARRIER;
     p.gpu = 0;
     p.kernel_object = k->launch.object;
-    p.scratch = argument_ring_of(d, u->gpu, k->pid)->address + k->ring_offset;
+    p.scratch = argument_ring_seen(d, u->gpu, k->pid)->address + k->ring_offset;
     p.scratch_groups = user_signal(u); /* its place in HSA */
     return p;
 }

@@ -16,6 +16,7 @@
 #include "components/traces/instruction_trace/reader/itrace_tracez.h"
 
 #define PACKED_SIZE   65536
+#define FIRST_SIZE    4096 /* a page: often only the header is wanted */
 #define TEXT_SIZE     (2 * 65536)
 /* What `xz -9` needs is 65 MiB; more than this is refused rather than taken. */
 #define DECODER_LIMIT (128u << 20)
@@ -166,8 +167,10 @@ static bool begin(struct itrace_input *in, const struct itrace_bytes *whole)
     in->packed = itrace_allocate(PACKED_SIZE, 1);
     in->text = itrace_reserve(NULL, TEXT_SIZE + 1, &in->capacity, 1);
     in->capacity--; /* for the NUL */
-    while (in->packed_size < sizeof xz_magic && !in->ended) {
-        ssize_t got = read_bytes(in, in->packed + in->packed_size, PACKED_SIZE - in->packed_size);
+    while (!in->ended && in->packed_size <= PACKED_SIZE - FIRST_SIZE
+           && (in->packed_size < sizeof xz_magic
+               || itrace_tracez_undecided(in->packed, in->packed_size))) {
+        ssize_t got = read_bytes(in, in->packed + in->packed_size, FIRST_SIZE);
         if (got < 0)
             return false;
         in->packed_size += (size_t)got;
@@ -200,12 +203,13 @@ bool itrace_input_open(struct itrace_input *in, const char *path)
         return fail(in, strerror(EISDIR));
     if (!S_ISREG(status.st_mode)) /* a pipe cannot be read twice, a device has no end */
         return fail(in, "it is not a regular file");
-    return begin(in, &(struct itrace_bytes){in->fd, NULL, (uint64_t)status.st_size});
+    in->size = (uint64_t)status.st_size;
+    return begin(in, &(struct itrace_bytes){in->fd, NULL, in->size});
 }
 
 bool itrace_input_open_memory(struct itrace_input *in, const void *bytes, size_t size)
 {
-    *in = (struct itrace_input){.fd = -1, .memory = bytes, .memory_left = size};
+    *in = (struct itrace_input){.fd = -1, .size = size, .memory = bytes, .memory_left = size};
     return begin(in, &(struct itrace_bytes){-1, bytes, size});
 }
 

@@ -20,7 +20,8 @@ struct itrace_digest {
 struct itrace_decoder; /* of xz or zstd */
 
 struct itrace_input {
-    int fd; /* -1: memory */
+    int fd;        /* -1: memory */
+    uint64_t size; /* of the file */
     const uint8_t *memory;
     size_t memory_left;
     struct itrace_decoder *decoder;  /* NULL: plain, or a container */

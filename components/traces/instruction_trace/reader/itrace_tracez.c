@@ -205,15 +205,29 @@ static bool open_parts(struct itrace_tracez *z, uint64_t header_size)
     return ok;
 }
 
+/* Do all lines begin as those of a header do? */
+static bool are_header_lines(const uint8_t *bytes, const uint8_t *end)
+{
+    for (const uint8_t *line = bytes; line && line < end;) {
+        if (*line != '-' && *line != '#' && *line != '\n')
+            return false;
+        line = memchr(line, '\n', (size_t)(end - line));
+        line += line != NULL;
+    }
+    return true;
+}
+
 size_t itrace_tracez_header(const uint8_t *bytes, size_t size)
 {
     const uint8_t *end = size && bytes[0] == '-' ? memchr(bytes, '\0', size) : NULL;
-    if (!end || end[-1] != '\n')
-        return 0;
-    for (const uint8_t *line = bytes; line < end; line = (uint8_t *)memchr(line, '\n', size) + 1)
-        if (*line != '-' && *line != '#' && *line != '\n')
-            return 0;
-    return (size_t)(end - bytes);
+    bool is_header = end && end[-1] == '\n' && are_header_lines(bytes, end);
+    return is_header ? (size_t)(end - bytes) : 0;
+}
+
+bool itrace_tracez_undecided(const uint8_t *bytes, size_t size)
+{
+    return size && bytes[0] == '-' && !memchr(bytes, '\0', size)
+           && are_header_lines(bytes, bytes + size);
 }
 
 struct itrace_tracez *itrace_tracez_open(const struct itrace_bytes *from, uint64_t header_size,

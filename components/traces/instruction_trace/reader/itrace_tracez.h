@@ -13,6 +13,7 @@
 #ifndef HEDDLE_COMPONENTS_ITRACE_TRACEZ_H
 #define HEDDLE_COMPONENTS_ITRACE_TRACEZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,8 @@ struct itrace_tracez;
 /* The bytes of the header text if a file that begins with `bytes` is such a container, 0 otherwise:
  * lines of a header up to a zero byte, which no text has. */
 size_t itrace_tracez_header(const uint8_t *bytes, size_t size);
+/* Are these lines of a header and nothing else, so that more of the file has to tell? */
+bool itrace_tracez_undecided(const uint8_t *bytes, size_t size);
 /* Checks the index. NULL: `error` says what is wrong, and where. */
 struct itrace_tracez *itrace_tracez_open(const struct itrace_bytes *from, uint64_t header_size,
                                          char error[160]);

@@ -1,0 +1,48 @@
+/* --kernels auto: which kernels of a list are alike, told without reading them: by the header, by
+ * the size of the file, and by the text that is read ahead with the header. Where that text is the
+ * one of an earlier kernel, this one begins on the same data. How much text was between them bounds
+ * what caches still hold; equal instructions on data that no kernel has accessed take longer. What
+ * the signature does not tell shows as scatter of the kernels that are simulated, and widens the
+ * interval.
+ *
+ * Host memory: a run that chooses is never continued. */
+#include "trace_player_state.h"
+
+#include <string.h>
+
+#include "runtime/engine/hash.h"
+
+static struct {
+    struct itrace_set begins; /* by the beginning of the text: `text` behind the latest such file */
+    uint64_t text;            /* bytes of all files so far */
+} signatures;
+
+static void signature_close(void)
+{
+    itrace_set_release(&signatures.begins);
+    memset(&signatures, 0, sizeof signatures);
+}
+
+/* A hash of the text behind the header, as far as it has been read. */
+static uint64_t signature_begin_of(const struct itrace *trace)
+{
+    uint64_t hash = 0, word = 0;
+    const char *text = trace->has_line ? trace->line : "";
+    size_t size = trace->has_line ? (size_t)(trace->input.text + trace->input.end - text) : 0;
+    for (size_t i = 0; i + sizeof word <= size; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
+        hash = hash_multiply(hash ^ hash >> 32 ^ word);
+    }
+    return hash >> 1;
+}
+
+/* How long ago a kernel began alike: 0: none did; doublings of the distance, in steps of two. */
+static uint32_t signature_age(const struct itrace *trace)
+{
+    uint64_t *last = itrace_set_add(&signatures.begins, signature_begin_of(trace));
+    uint64_t distance = signatures.text + 1 - *last;
+    uint32_t age = *last ? 1 + (63 - (uint32_t)__builtin_clzll(distance | 1)) / 2 : 0;
+    signatures.text += trace->input.size;
+    *last = signatures.text + 1;
+    return age;
+}
