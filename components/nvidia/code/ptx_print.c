@@ -1,19 +1,14 @@
 /* What kernels print. The format and the arguments are in the device's memory: each argument at a
  * multiple of its size, as the ABI of PTX lays them out (CUDA, "PTX Writer's Guide to
  * Interoperability", vprintf). The texts of launches are kept until the driver asks for them. */
+#include "components/host/printf/kernel_printf.h"
 #include "components/nvidia/code/ptx_private.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FORMAT_BYTES = 64 << 10, /* of a format or a string, at most */
-    SPECIFICATION = 64,
-    PIECE = 512, /* of a number in words: the longest double has 309 digits before the point */
-    MOST_WIDTH = 4096
-};
+enum { FORMAT_BYTES = 64 << 10 }; /* of a format or a string, at most */
 
 /* ---- texts of launches ---- */
 
@@ -82,6 +77,7 @@ struct ptx_printing {
     uint64_t at; /* of the next argument */
     int arguments;
     struct ptx_text *to;
+    char *string; /* printed last */
 };
 
 /* A string of the device, which the caller frees; NULL: it is not there. */
@@ -101,130 +97,29 @@ static char *print_string(const struct ptx_printing *p, uint64_t address)
     return text;
 }
 
-static uint64_t print_argument(struct ptx_printing *p, unsigned bytes)
+static unsigned print_number(void *context, unsigned bytes, uint64_t *value)
 {
-    uint64_t value = 0;
+    struct ptx_printing *p = context;
     p->at = (p->at + bytes - 1) / bytes * bytes;
-    warp_read(p->launch, p->block, p->thread, p->at, &value, bytes);
+    bool there = warp_read(p->launch, p->block, p->thread, p->at, value, bytes);
     p->at += bytes;
     p->arguments++;
-    return value;
+    return there ? bytes : 0;
 }
 
-/* A width or a precision given by '*', within reason. */
-static int print_star(struct ptx_printing *p)
+static const char *print_text(void *context)
 {
-    int32_t value = (int32_t)print_argument(p, 4);
-    return value > MOST_WIDTH ? MOST_WIDTH : value < -MOST_WIDTH ? -MOST_WIDTH : value;
+    struct ptx_printing *p = context;
+    uint64_t address = 0;
+    free(p->string);
+    p->string = print_number(p, 8, &address) && address ? print_string(p, address) : NULL;
+    return p->string ? p->string : "(null)";
 }
 
-/* Copies flags, width and precision of a specification to `to`, with the values of '*' in their
- * place; returns what follows. Numbers beyond reason are cut. */
-static const char *print_shape(struct ptx_printing *p, const char *at, char *to)
+static void print_put(void *context, const char *bytes, size_t size)
 {
-    size_t used = 0;
-    to[used++] = '%';
-    while (*at && strchr("-+ #0.*123456789", *at)) {
-        char number[24] = {*at, 0};
-        if (*at == '*')
-            snprintf(number, sizeof number, "%d", print_star(p));
-        else if (*at >= '1' && *at <= '9') {
-            long value = strtol(at, NULL, 10);
-            snprintf(number, sizeof number, "%ld", value < MOST_WIDTH ? value : MOST_WIDTH);
-            at += strspn(at, "0123456789") - 1;
-        }
-        size_t length = strlen(number);
-        if (used + length < SPECIFICATION - 4) {
-            memcpy(to + used, number, length);
-            used += length;
-        }
-        at++;
-    }
-    to[used] = 0;
-    return at;
-}
-
-static void print_text(struct ptx_printing *p, const char *shape, uint64_t address)
-{
-    char *text = address ? print_string(p, address) : NULL;
-    const char *shown = text ? text : "(null)";
-    size_t room = strlen(shown) + MOST_WIDTH + 1;
-    char *piece = ptx_code_memory(NULL, room);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    int size = snprintf(piece, room, shape, shown);
-#pragma GCC diagnostic pop
-    text_add(p->to, piece, size < 0 ? 0 : (size_t)size < room ? (size_t)size : room - 1);
-    free(piece);
-    free(text);
-}
-
-/* Prints a number: `shape` ends in its conversion, with a length for 64 bits. */
-static void print_number(struct ptx_printing *p, const char *shape, char kind, uint64_t value)
-{
-    char piece[PIECE + MOST_WIDTH];
-    double real;
-    memcpy(&real, &value, sizeof real);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    int size = kind == 'f'   ? snprintf(piece, sizeof piece, shape, real)
-               : kind == 'c' ? snprintf(piece, sizeof piece, shape, (int)value)
-                             : snprintf(piece, sizeof piece, shape, (unsigned long long)value);
-#pragma GCC diagnostic pop
-    size_t most = sizeof piece - 1;
-    text_add(p->to, piece, size < 0 ? 0 : (size_t)size < most ? (size_t)size : most);
-}
-
-/* The bytes of an integer by its length modifier; moves behind that. */
-static unsigned print_length(const char **at)
-{
-    unsigned bytes = 4, halves = 0;
-    for (; **at && strchr("hljztL", **at); ++*at) {
-        halves += **at == 'h';
-        bytes = **at == 'h' ? bytes : 8;
-    }
-    return halves ? 4u >> halves : bytes;
-}
-
-static uint64_t print_widen(uint64_t value, unsigned bytes, bool is_signed)
-{
-    unsigned shift = 64 - 8 * bytes;
-    uint64_t high = value << shift;
-    return is_signed ? (uint64_t)((int64_t)high >> shift) : high >> shift;
-}
-
-/* Prints one specification, from behind its '%'; returns what follows. */
-static const char *print_one(struct ptx_printing *p, const char *at)
-{
-    char shape[SPECIFICATION];
-    const char *begin = at - 1;
-    at = print_shape(p, at, shape);
-    unsigned bytes = print_length(&at);
-    size_t end = strlen(shape);
-    char kind = *at;
-    if (kind == '%') {
-        text_add(p->to, "%", 1);
-    } else if (kind && strchr("diouxX", kind)) {
-        uint64_t value = print_argument(p, bytes < 4 ? 4 : bytes);
-        snprintf(shape + end, sizeof shape - end, "ll%c", kind);
-        print_number(p, shape, 'd', print_widen(value, bytes, kind == 'd' || kind == 'i'));
-    } else if (kind && strchr("fFeEgGaA", kind)) {
-        snprintf(shape + end, sizeof shape - end, "%c", kind);
-        print_number(p, shape, 'f', print_argument(p, 8));
-    } else if (kind == 'c') {
-        snprintf(shape + end, sizeof shape - end, "c");
-        print_number(p, shape, 'c', print_argument(p, 4) & 0xff);
-    } else if (kind == 'p') {
-        text_add(p->to, "0x", 2);
-        snprintf(shape + end, sizeof shape - end, "llx");
-        print_number(p, shape, 'd', print_argument(p, 8));
-    } else if (kind == 's') {
-        snprintf(shape + end, sizeof shape - end, "s");
-        print_text(p, shape, print_argument(p, 8));
-    } else {
-        text_add(p->to, begin, (size_t)(at - begin) + (kind != 0));
-    }
-    return at + (kind != 0);
+    struct ptx_printing *p = context;
+    text_add(p->to, bytes, size);
 }
 
 int ptx_print(const struct warp_launch *launch, const struct warp_block *block, uint32_t thread,
@@ -232,16 +127,13 @@ int ptx_print(const struct warp_launch *launch, const struct warp_block *block, 
 {
     struct ptx_printing p = {
         .launch = launch, .block = block, .thread = thread, .at = arguments, .to = to};
+    const struct kernel_printf with = {
+        .context = &p, .number = print_number, .string = print_text, .put = print_put};
     char *text = print_string(&p, format);
     if (!text)
         return -1;
-    for (const char *at = text; *at;) {
-        size_t plain = strcspn(at, "%");
-        text_add(to, at, plain);
-        at += plain;
-        if (*at)
-            at = print_one(&p, at + 1);
-    }
+    kernel_printf(&with, text);
+    free(p.string);
     free(text);
     return p.arguments;
 }

@@ -6,12 +6,13 @@
  * (bit 0: standard error), the format and other strings padded to words, everything else a word. */
 #include "hip_hostcall.h"
 
-#include <ctype.h>
+#include "components/host/printf/kernel_printf.h"
+
 #include <stdio.h>
 #include <string.h>
 
 enum { PIECE_BEGIN = 1, PIECE_END = 2, PIECE_COUNT_SHIFT = 5, PIECE_NUMBER_SHIFT = 8 };
-enum { SPEC_MAX = 64, MESSAGES_MAX = 1 << 20 };
+enum { MESSAGES_MAX = 1 << 20 };
 
 struct message {
     uint64_t *words;
@@ -55,6 +56,7 @@ static void append(struct message *message, const uint64_t *words, size_t count)
 struct reader {
     const struct message *message;
     size_t at;
+    FILE *stream;
 };
 
 static bool take_word(struct reader *r, uint64_t *word)
@@ -65,8 +67,9 @@ static bool take_word(struct reader *r, uint64_t *word)
     return true;
 }
 
-static const char *take_string(struct reader *r)
+static const char *take_string(void *context)
 {
+    struct reader *r = context;
     const char *text = (const char *)(r->message->words + r->at);
     size_t room = (r->message->count - r->at) * 8, length = strnlen(text, room);
     if (length == room)
@@ -75,127 +78,30 @@ static const char *take_string(struct reader *r)
     return text;
 }
 
-/* A conversion: flags, width, precision and length as written, with `*` replaced by its argument.
- */
-struct spec {
-    char text[SPEC_MAX];
-    size_t used;
-    char length[3]; /* "hh", "l", ... */
-};
-
-static bool put_char(struct spec *spec, char c)
+static unsigned take_number(void *context, unsigned bytes, uint64_t *value)
 {
-    if (spec->used + 4 >= sizeof spec->text) /* room for a length, the conversion and the end */
-        return false;
-    spec->text[spec->used++] = c;
-    return true;
+    struct reader *r = context;
+    (void)bytes; /* all are words */
+    return take_word(r, value) ? sizeof *value : 0;
 }
 
-static bool put_star(struct spec *spec, struct reader *r)
+static void put(void *context, const char *text, size_t size)
 {
-    char digits[16];
-    uint64_t word;
-    if (!take_word(r, &word))
-        return false;
-    snprintf(digits, sizeof digits, "%d", (int)(uint32_t)word);
-    for (const char *digit = digits; *digit; digit++)
-        if (!put_char(spec, *digit))
-            return false;
-    return true;
-}
-
-/* Reads a conversion from behind its '%' up to its letter; NULL when it is not sound. */
-static const char *read_spec(struct spec *spec, const char *format, struct reader *r)
-{
-    *spec = (struct spec){.text = "%", .used = 1};
-    for (; *format && strchr("-+ #0.*123456789", *format); format++)
-        if (!(*format == '*' ? put_star(spec, r) : put_char(spec, *format)))
-            return NULL;
-    size_t length = strspn(format, "hlLqjzt");
-    if (length >= sizeof spec->length)
-        return NULL;
-    memcpy(spec->length, format, length);
-    return format[length] ? format + length : NULL;
-}
-
-/* The C promotions of what the device passed in 64 bits. */
-static uint64_t narrow(const struct spec *spec, uint64_t word, bool is_signed)
-{
-    if (!strcmp(spec->length, "hh"))
-        return is_signed ? (uint64_t)(int8_t)word : (uint8_t)word;
-    if (!strcmp(spec->length, "h"))
-        return is_signed ? (uint64_t)(int16_t)word : (uint16_t)word;
-    if (!*spec->length)
-        return is_signed ? (uint64_t)(int32_t)word : (uint32_t)word;
-    return word;
-}
-
-static int print_integer(FILE *stream, struct spec *spec, char letter, uint64_t word)
-{
-    bool is_signed = letter == 'd' || letter == 'i';
-    word = narrow(spec, word, is_signed);
-    memcpy(spec->text + spec->used, (char[4]){'l', 'l', letter, '\0'}, 4);
-    return fprintf(stream, spec->text, (unsigned long long)word);
-}
-
-static int print_word(FILE *stream, struct spec *spec, char letter, uint64_t word)
-{
-    double number;
-    memcpy(spec->text + spec->used, (char[2]){letter, '\0'}, 2);
-    if (letter == 'c')
-        return fprintf(stream, spec->text, (int)(uint32_t)word);
-    if (letter == 'p')
-        return fprintf(stream, spec->text, (void *)(uintptr_t)word);
-    memcpy(&number, &word, sizeof number);
-    return fprintf(stream, spec->text, number);
-}
-
-/* Prints one conversion whose letter is *format; negative when there is no argument for it. */
-static int print_conversion(FILE *stream, struct spec *spec, char letter, struct reader *r)
-{
-    uint64_t word;
-    if (letter == 's') {
-        const char *text = take_string(r);
-        memcpy(spec->text + spec->used, "s", 2);
-        return text ? fprintf(stream, spec->text, text) : -1;
-    }
-    if (!take_word(r, &word))
-        return -1;
-    if (letter == 'n')
-        return 0; /* as on the device: nowhere to write to */
-    return strchr("diouxX", letter)       ? print_integer(stream, spec, letter, word)
-           : strchr("cpaAeEfFgG", letter) ? print_word(stream, spec, letter, word)
-                                          : -1;
+    struct reader *r = context;
+    fwrite(text, 1, size, r->stream);
 }
 
 /* Returns what C's printf would, or -1 for a malformed message. */
 static int print(const struct message *message)
 {
-    struct reader r = {.message = message};
+    struct reader r = {.message = message, .stream = stdout};
+    const struct kernel_printf with = {
+        .context = &r, .number = take_number, .string = take_string, .put = put};
     uint64_t control;
     const char *format = take_word(&r, &control) ? take_string(&r) : NULL;
-    FILE *stream = format && control & 1 ? stderr : stdout;
-    int total = 0;
-    while (format && *format) {
-        size_t plain = strcspn(format, "%");
-        total += (int)fwrite(format, 1, plain, stream);
-        format += plain;
-        if (!*format)
-            break;
-        if (format[1] == '%') {
-            total += fputc('%', stream) == '%';
-            format += 2;
-            continue;
-        }
-        struct spec spec;
-        format = read_spec(&spec, format + 1, &r);
-        int printed = format ? print_conversion(stream, &spec, *format, &r) : -1;
-        if (printed < 0)
-            return -1;
-        total += printed;
-        format++;
-    }
-    return format ? total : -1;
+    if (format && control & 1)
+        r.stream = stderr;
+    return format ? kernel_printf(&with, format) : -1;
 }
 
 bool hip_printf_piece(uint64_t words[HIP_CALL_WORDS])

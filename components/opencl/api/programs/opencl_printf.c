@@ -6,6 +6,7 @@
 
 #include "components/opencl/api/commands/opencl_driver.h"
 #include "components/opencl/api/devices/opencl_features.h"
+#include "components/host/printf/kernel_printf.h"
 #include "components/opencl/compiler/opencl_compiler.h"
 
 #include <stdio.h>
@@ -64,114 +65,7 @@ cl_int opencl_printf_queued(uint64_t buffer, uint32_t lane, const struct opencl_
     return error;
 }
 
-/* ---- formatting ---- */
-
-/* "%-8.3v4hlf": flags, width and precision; the number of elements; their length; the kind. */
-struct conversion {
-    char flags[32];
-    unsigned elements; /* 0: no vector */
-    unsigned bytes;    /* of an element of a vector */
-    char kind;
-    const char *end; /* behind it */
-};
-
-static bool read_conversion(const char *text, struct conversion *found)
-{
-    size_t length = strspn(text, "-+ #0123456789.");
-    *found = (struct conversion){.bytes = 4};
-    if (length >= sizeof found->flags)
-        return false;
-    memcpy(found->flags, text, length);
-    text += length;
-    if (*text == 'v') {
-        char *end = NULL;
-        found->elements = (unsigned)strtoul(text + 1, &end, 10);
-        text = end;
-    }
-    if (strncmp(text, "hh", 2) == 0) {
-        found->bytes = 1;
-        text += 2;
-    } else if (strncmp(text, "hl", 2) == 0) {
-        text += 2;
-    } else if (*text == 'h' || *text == 'l') {
-        found->bytes = *text == 'h' ? 2 : 8;
-        text++;
-    }
-    found->kind = *text;
-    found->end = text + (*text != '\0');
-    return strchr("diouxXcsfFeEgGaAp", found->kind) && found->kind != '\0' && found->elements <= 16;
-}
-
-static double half_value(uint16_t bits)
-{
-    int exponent = bits >> 10 & 31;
-    double fraction = (bits & 1023) / 1024.0;
-    double value = exponent == 0    ? fraction / 16384
-                   : exponent == 31 ? (fraction > 0 ? __builtin_nan("") : __builtin_inf())
-                                    : (1 + fraction) * __builtin_ldexp(1, exponent - 15);
-    return bits >> 15 ? -value : value;
-}
-
-static double float_value(const uint8_t *bytes, unsigned size)
-{
-    double wide = 0;
-    float narrow = 0;
-    uint16_t half = 0;
-    if (size == 2) {
-        memcpy(&half, bytes, sizeof half);
-        return half_value(half);
-    }
-    if (size >= 8) {
-        memcpy(&wide, bytes, sizeof wide);
-        return wide;
-    }
-    memcpy(&narrow, bytes, sizeof narrow);
-    return (double)narrow;
-}
-
-static uint64_t integer_value(const uint8_t *bytes, unsigned size, bool is_signed)
-{
-    uint64_t value = 0;
-    memcpy(&value, bytes, size < 8 ? size : 8);
-    unsigned bits = size < 8 ? 64 - 8 * size : 0;
-    return is_signed ? (uint64_t)((int64_t)(value << bits) >> bits) : value << bits >> bits;
-}
-
-static void print_element(const struct conversion *c, const uint8_t *bytes, unsigned size)
-{
-    char format[sizeof c->flags + 8];
-    bool is_float = strchr("fFeEgGaA", c->kind) != NULL, is_signed = strchr("di", c->kind) != NULL;
-    snprintf(format, sizeof format, "%%%s%s%c", c->flags, strchr("diouxX", c->kind) ? "ll" : "",
-             c->kind);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    if (is_float)
-        printf(format, float_value(bytes, size));
-    else if (c->kind == 's') {
-        char *text = opencl_allocate((size_t)size + 1);
-        memcpy(text, bytes, size);
-        printf(format, text);
-        free(text);
-    } else if (c->kind == 'c')
-        printf(format, (int)integer_value(bytes, size, false));
-    else if (c->kind == 'p')
-        printf(format, (void *)(uintptr_t)integer_value(bytes, size, false));
-    else
-        printf(format, (long long)integer_value(bytes, size, is_signed));
-#pragma GCC diagnostic pop
-}
-
-static void print_argument(const struct conversion *c, const uint8_t *bytes, unsigned size)
-{
-    if (c->elements == 0) {
-        print_element(c, bytes, size);
-        return;
-    }
-    for (unsigned i = 0; i < c->elements && (i + 1) * c->bytes <= size; i++) {
-        fputs(i > 0 ? "," : "", stdout);
-        print_element(c, bytes + (size_t)i * c->bytes, c->bytes);
-    }
-}
+/* ---- records ---- */
 
 static unsigned whole_words(unsigned size)
 {
@@ -193,28 +87,68 @@ static bool lacks_end(const uint8_t *bytes, unsigned size)
     return letters == 0 || letters == 4;
 }
 
+/* The arguments of a record, and the one that is being printed. */
+struct record {
+    const struct opencl_format *format;
+    const uint8_t *next, *at;
+    uint32_t argument;
+    unsigned size, left; /* of the argument: bytes, and those that are not printed */
+    bool is_vector;
+    char *text;
+};
+
+static void take_argument(void *context, unsigned elements)
+{
+    struct record *r = context;
+    r->is_vector = elements > 0;
+    r->at = r->next;
+    r->size = r->left = r->argument < r->format->argument_count
+                            ? whole_words(r->format->argument_bytes[r->argument++])
+                            : 0;
+    r->next += r->size;
+}
+
+static unsigned take_number(void *context, unsigned bytes, uint64_t *value)
+{
+    struct record *r = context;
+    unsigned given = r->is_vector || r->size > 8 ? bytes : r->size;
+    if (given == 0 || given > r->left)
+        return 0;
+    memcpy(value, r->at, given);
+    r->at += given;
+    r->left -= given;
+    return given;
+}
+
+static const char *take_string(void *context)
+{
+    struct record *r = context;
+    if (r->size > 4 && lacks_end(r->at, r->size)) {
+        r->size -= 4;
+        r->next -= 4;
+    }
+    free(r->text);
+    r->text = opencl_allocate((size_t)r->size + 1);
+    memcpy(r->text, r->at, r->size);
+    return r->text;
+}
+
+static void put(void *context, const char *text, size_t size)
+{
+    (void)context;
+    fwrite(text, 1, size, stdout);
+}
+
 static void print_record(const struct opencl_format *format, const uint8_t *bytes)
 {
-    struct conversion c;
-    uint32_t next = 0;
-    for (const char *at = format->text; *at;) {
-        if (*at != '%') {
-            size_t plain = strcspn(at, "%");
-            fwrite(at, 1, plain, stdout);
-            at += plain;
-        } else if (at[1] == '%' || !read_conversion(at + 1, &c)) {
-            putchar('%');
-            at += at[1] == '%' ? 2 : 1;
-        } else {
-            if (next < format->argument_count) {
-                unsigned size = whole_words(format->argument_bytes[next++]);
-                size -= c.kind == 's' && size > 4 && lacks_end(bytes, size) ? 4 : 0;
-                print_argument(&c, bytes, size);
-                bytes += size;
-            }
-            at = c.end;
-        }
-    }
+    struct record r = {.format = format, .next = bytes};
+    const struct kernel_printf with = {.context = &r,
+                                       .begin = take_argument,
+                                       .number = take_number,
+                                       .string = take_string,
+                                       .put = put};
+    kernel_printf(&with, format->text);
+    free(r.text);
 }
 
 static const struct opencl_format *find_format(const struct opencl_facts *facts, uint32_t number)

@@ -1,0 +1,207 @@
+/* See kernel_printf.h. */
+#include "kernel_printf.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHAPE = 48, ELEMENTS = 16, MOST_WIDTH = 4096, PIECE = 512 + MOST_WIDTH };
+
+/* Flags, width and precision, with their '*' replaced; then how many numbers of which size. */
+struct conversion {
+    char shape[SHAPE]; /* from '%' on; there is room for a length and the kind */
+    size_t used;
+    unsigned elements; /* 0: no vector */
+    unsigned bytes;    /* of a number, by its length */
+    char kind;
+};
+
+struct printing {
+    const struct kernel_printf *with;
+    int printed; /* -1: an argument is missing */
+};
+
+static void put(struct printing *p, const char *text, size_t size)
+{
+    p->with->put(p->with->context, text, size);
+    p->printed += (int)size;
+}
+
+static uint64_t take(struct printing *p, unsigned bytes, unsigned *given)
+{
+    uint64_t value = 0;
+    *given = p->with->number(p->with->context, bytes, &value);
+    if (*given == 0)
+        p->printed = -1;
+    return value;
+}
+
+/* ---- reading ---- */
+
+/* A width or a precision, within reason. */
+static void add_number(struct conversion *c, long value)
+{
+    char digits[16];
+    value = value > MOST_WIDTH ? MOST_WIDTH : value < -MOST_WIDTH ? -MOST_WIDTH : value;
+    size_t size = (size_t)snprintf(digits, sizeof digits, "%ld", value);
+    if (c->used + size < SHAPE - 4) {
+        memcpy(c->shape + c->used, digits, size);
+        c->used += size;
+    }
+}
+
+static const char *read_shape(struct printing *p, struct conversion *c, const char *at)
+{
+    for (; *at && strchr("-+ #0.*123456789", *at) && p->printed >= 0; at++) {
+        unsigned given;
+        if (*at == '*') {
+            add_number(c, (int32_t)take(p, 4, &given));
+        } else if (*at >= '1' && *at <= '9') {
+            add_number(c, strtol(at, NULL, 10));
+            at += strspn(at, "0123456789") - 1;
+        } else if (c->used < SHAPE - 4) {
+            c->shape[c->used++] = *at;
+        }
+    }
+    return at;
+}
+
+static const char *read_length(struct conversion *c, const char *at)
+{
+    unsigned halves = 0;
+    size_t length = strspn(at, "hljztqL");
+    c->bytes = 4;
+    for (size_t i = 0; i < length; i++) {
+        halves += at[i] == 'h';
+        c->bytes = at[i] == 'h' ? c->bytes : 8;
+    }
+    if (halves && c->bytes == 8)
+        c->bytes = 4; /* "hl", of vectors */
+    else if (halves)
+        c->bytes = halves > 1 ? 1 : 2;
+    return at + length;
+}
+
+/* From behind the '%' to behind the conversion; NULL: it is none. */
+static const char *read_conversion(struct printing *p, struct conversion *c, const char *at)
+{
+    *c = (struct conversion){.shape = "%", .used = 1};
+    at = read_shape(p, c, at);
+    if (*at == 'v') {
+        char *end;
+        c->elements = (unsigned)strtoul(at + 1, &end, 10);
+        at = end;
+    }
+    at = read_length(c, at);
+    c->kind = *at;
+    return *at && strchr("diouxXfFeEgGaAcpsn", *at) && c->elements <= ELEMENTS ? at + 1 : NULL;
+}
+
+/* ---- printing ---- */
+
+static double half_value(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31;
+    double fraction = (bits & 1023) / 1024.0;
+    double value = exponent == 0    ? fraction / 16384
+                   : exponent == 31 ? (fraction > 0 ? __builtin_nan("") : __builtin_inf())
+                                    : (1 + fraction) * __builtin_ldexp(1, exponent - 15);
+    return bits >> 15 ? -value : value;
+}
+
+static double real_value(uint64_t bits, unsigned bytes)
+{
+    float narrow;
+    double wide;
+    if (bytes == 2)
+        return half_value((uint16_t)bits);
+    memcpy(&narrow, &bits, sizeof narrow);
+    memcpy(&wide, &bits, sizeof wide);
+    return bytes == 4 ? (double)narrow : wide;
+}
+
+static uint64_t integer_value(uint64_t value, unsigned bytes, bool is_signed)
+{
+    unsigned shift = 64 - 8 * bytes;
+    return is_signed ? (uint64_t)((int64_t)(value << shift) >> shift) : value << shift >> shift;
+}
+
+static void put_number(struct printing *p, const struct conversion *c, uint64_t value,
+                       unsigned given)
+{
+    char piece[PIECE], shape[SHAPE];
+    bool is_real = strchr("fFeEgGaA", c->kind), is_integer = strchr("diouxX", c->kind);
+    unsigned bytes = c->bytes < given ? c->bytes : given;
+    snprintf(shape, sizeof shape, "%.*s%s%c", (int)c->used, c->shape, is_integer ? "ll" : "",
+             c->kind);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    int size = is_real ? snprintf(piece, sizeof piece, shape, real_value(value, given))
+               : is_integer
+                   ? snprintf(piece, sizeof piece, shape,
+                              (long long)integer_value(value, bytes, strchr("di", c->kind)))
+               : c->kind == 'c' ? snprintf(piece, sizeof piece, shape, (int)(value & 255))
+                                : snprintf(piece, sizeof piece, shape, (void *)(uintptr_t)value);
+#pragma GCC diagnostic pop
+    put(p, piece, size < 0 ? 0 : size < PIECE ? (size_t)size : PIECE - 1);
+}
+
+static void put_string(struct printing *p, const struct conversion *c)
+{
+    const char *text = p->with->string(p->with->context);
+    char shape[SHAPE];
+    if (!text) {
+        p->printed = -1;
+        return;
+    }
+    snprintf(shape, sizeof shape, "%.*ss", (int)c->used, c->shape);
+    size_t room = strlen(text) + MOST_WIDTH + 1;
+    char *piece = malloc(room);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    int size = piece ? snprintf(piece, room, shape, text) : 0;
+#pragma GCC diagnostic pop
+    put(p, piece, size < 0 ? 0 : (size_t)size);
+    free(piece);
+}
+
+static void put_conversion(struct printing *p, const struct conversion *c)
+{
+    bool is_real = strchr("fFeEgGaA", c->kind);
+    unsigned alone = is_real || strchr("pn", c->kind) ? 8 : c->bytes < 4 ? 4 : c->bytes;
+    if (p->with->begin)
+        p->with->begin(p->with->context, c->elements);
+    if (c->kind == 's') {
+        put_string(p, c);
+        return;
+    }
+    for (unsigned i = 0; i < (c->elements ? c->elements : 1) && p->printed >= 0; i++) {
+        unsigned given;
+        uint64_t value = take(p, c->elements ? c->bytes : alone, &given);
+        if (given && i > 0)
+            put(p, ",", 1);
+        if (given && c->kind != 'n') /* as on devices: nowhere to write to */
+            put_number(p, c, value, given);
+    }
+}
+
+int kernel_printf(const struct kernel_printf *with, const char *format)
+{
+    struct printing p = {.with = with};
+    while (*format && p.printed >= 0) {
+        size_t plain = strcspn(format, "%");
+        put(&p, format, plain);
+        format += plain;
+        if (!*format)
+            break;
+        struct conversion c;
+        const char *end = format[1] == '%' ? NULL : read_conversion(&p, &c, format + 1);
+        if (end && p.printed >= 0)
+            put_conversion(&p, &c);
+        else if (p.printed >= 0)
+            put(&p, "%", 1);
+        format = end ? end : format + 1 + (format[1] == '%');
+    }
+    return p.printed;
+}
