@@ -1,0 +1,434 @@
+// The kernels of a transformer of Llama's kind. Matrices are kept as W: float, _Float16, bf16, or
+// int8_t with a scale for each group of 32 in a row. Products are taken of operands (operand_of<W>),
+// which a kernel in front of a product rounds to, and summed in fp32; so each target gets the same
+// numbers but for the order of sums. Rows and columns of what products use are padded with zeros to
+// multiples of 64, tokens to 128, so no product looks for an end.
+#pragma once
+
+#include <cstdint>
+
+#include <hip/hip_runtime.h>
+
+struct bf16 {
+    uint16_t bits;
+};
+
+template <typename W> struct operand_of {
+    using type = W;
+};
+template <> struct operand_of<int8_t> {
+    using type = _Float16;
+};
+template <typename W> using operand = typename operand_of<W>::type;
+
+constexpr int group = 32, padded_to = 64;
+
+template <typename W> struct matrix {
+    const W *values;
+    const float *scales; // of int8_t: row after row, pitch / group each
+    int rows, pitch;
+};
+
+__host__ __device__ inline float to_float(float x)
+{
+    return x;
+}
+
+__host__ __device__ inline float to_float(_Float16 x)
+{
+    return static_cast<float>(x);
+}
+
+__host__ __device__ inline float to_float(bf16 x)
+{
+    return __builtin_bit_cast(float, static_cast<uint32_t>(x.bits) << 16);
+}
+
+template <typename T> __host__ __device__ inline T rounded(float x)
+{
+    return static_cast<T>(x);
+}
+
+template <> __host__ __device__ inline bf16 rounded<bf16>(float x) // to nearest, ties to even
+{
+    uint32_t bits = __builtin_bit_cast(uint32_t, x);
+    return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+}
+
+template <typename T> struct alignas(8 * sizeof(T)) eight {
+    T at[8];
+};
+
+template <typename T> __device__ eight<T> load_eight(const T *from)
+{
+    return *reinterpret_cast<const eight<T> *>(from);
+}
+
+// Small integers are exact in half precision.
+__device__ inline eight<_Float16> load_eight(const int8_t *from)
+{
+    eight<int8_t> bytes = *reinterpret_cast<const eight<int8_t> *>(from);
+    eight<_Float16> halves;
+    for (int i = 0; i < 8; i++) {
+        halves.at[i] = static_cast<_Float16>(bytes.at[i]);
+    }
+    return halves;
+}
+
+// The sum over `lanes` neighbouring lanes, in each of them.
+__device__ inline float sum_over(float x, int lanes)
+{
+    for (int distance = lanes / 2; distance > 0; distance /= 2) {
+        x += __shfl_xor(x, distance);
+    }
+    return x;
+}
+
+// The sum over a work-group of at most 1024 work-items, in each of them.
+__device__ inline float sum_over_group(float x)
+{
+    __shared__ float parts[16];
+    x = sum_over(x, 64);
+    parts[threadIdx.x / 64] = x;
+    __syncthreads();
+    x = 0;
+    for (int wave = 0; wave < static_cast<int>(blockDim.x) / 64; wave++) {
+        x += parts[wave];
+    }
+    return x;
+}
+
+// Rows of the table for tokens; a work-group each.
+template <typename W>
+__global__ void embed(float *x, const int *tokens, matrix<W> table, int columns)
+{
+    size_t row = tokens[blockIdx.x];
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+        size_t at = row * table.pitch + i, to = static_cast<size_t>(blockIdx.x) * table.pitch + i;
+        if constexpr (sizeof(W) == 1) {
+            x[to] = table.values[at] * table.scales[at / group];
+        } else {
+            x[to] = to_float(table.values[at]);
+        }
+    }
+}
+
+// y = x / sqrt(mean(x * x) + epsilon) * weight; a work-group for each token.
+template <typename T>
+__global__ void rmsnorm(T *y, const float *x, const float *weight, int columns, int pitch,
+                        float epsilon)
+{
+    x += static_cast<size_t>(blockIdx.x) * pitch;
+    y += static_cast<size_t>(blockIdx.x) * pitch;
+    float squares = 0;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+        squares += x[i] * x[i];
+    }
+    float scale = 1 / sqrtf(sum_over_group(squares) / columns + epsilon);
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+        y[i] = rounded<T>(weight[i] * (x[i] * scale));
+    }
+}
+
+// out = w * x, and `add` if there is one, for one token. A wavefront makes four rows, so that it has
+// four loads of weights under way.
+template <typename W>
+__global__ __launch_bounds__(256) void gemv(float *out, const float *add, const operand<W> *x,
+                                            matrix<W> w)
+{
+    constexpr int each = 4;
+    int lane = threadIdx.x % 64, first = (blockIdx.x * blockDim.x + threadIdx.x) / 64 * each;
+    const W *row = w.values + static_cast<size_t>(first) * w.pitch;
+    float sum[each] = {};
+    for (int k = 8 * lane; k < w.pitch; k += 8 * 64) {
+        eight<operand<W>> b = load_eight(x + k), a[each];
+        for (int r = 0; r < each; r++) {
+            a[r] = load_eight(row + static_cast<size_t>(r) * w.pitch + k);
+        }
+        for (int r = 0; r < each; r++) {
+            float part = 0;
+            for (int i = 0; i < 8; i++) {
+                part += to_float(a[r].at[i]) * to_float(b.at[i]);
+            }
+            if constexpr (sizeof(W) == 1) {
+                part *= w.scales[(static_cast<size_t>(first + r) * w.pitch + k) / group];
+            }
+            sum[r] += part;
+        }
+    }
+    for (int r = 0; r < each; r++) {
+        float whole = sum_over(sum[r], 64);
+        if (lane == 0 && first + r < w.rows) {
+            out[first + r] = add ? add[first + r] + whole : whole;
+        }
+    }
+}
+
+typedef float floats16 __attribute__((ext_vector_type(16)));
+typedef _Float16 halves4 __attribute__((ext_vector_type(4)));
+typedef short shorts4 __attribute__((ext_vector_type(4)));
+
+// Which of 32 rows the r-th of a lane's 16 sums belongs to; its column is that of the lane.
+__device__ inline int row_of(int r, int lane)
+{
+    return 8 * (r / 4) + 4 * (lane / 32) + r % 4;
+}
+
+// A tile of 32 x 32 of a product grows by 8 columns of `a` and `b`, whose rows are `pitch` apart.
+#if defined(__gfx90a__) || defined(__gfx942__)
+template <int pitch>
+__device__ floats16 multiply(const _Float16 *a, const _Float16 *b, floats16 sum, int lane)
+{
+    int at = lane % 32 * pitch + 4 * (lane / 32);
+    return __builtin_amdgcn_mfma_f32_32x32x8f16(*reinterpret_cast<const halves4 *>(a + at),
+                                                *reinterpret_cast<const halves4 *>(b + at), sum, 0,
+                                                0, 0);
+}
+
+template <int pitch>
+__device__ floats16 multiply(const bf16 *a, const bf16 *b, floats16 sum, int lane)
+{
+    int at = lane % 32 * pitch + 4 * (lane / 32);
+    return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(*reinterpret_cast<const shorts4 *>(a + at),
+                                                    *reinterpret_cast<const shorts4 *>(b + at), sum,
+                                                    0, 0, 0);
+}
+
+template <int pitch>
+__device__ floats16 multiply(const float *a, const float *b, floats16 sum, int lane)
+{
+    int at = lane % 32 * pitch + lane / 32;
+    for (int k = 0; k < 8; k += 2) {
+        sum = __builtin_amdgcn_mfma_f32_32x32x2f32(a[at + k], b[at + k], sum, 0, 0, 0);
+    }
+    return sum;
+}
+#else
+template <int pitch, typename T>
+__device__ floats16 multiply(const T *a, const T *b, floats16 sum, int lane)
+{
+    eight<float> y;
+    for (int k = 0; k < 8; k++) {
+        y.at[k] = to_float(b[lane % 32 * pitch + k]);
+    }
+    for (int r = 0; r < 16; r++) {
+        for (int k = 0; k < 8; k++) {
+            sum[r] += to_float(a[row_of(r, lane) * pitch + k]) * y.at[k];
+        }
+    }
+    return sum;
+}
+#endif
+
+constexpr int gemm_tokens = 128, gemm_rows = 64, gemm_items = 256;
+
+// out = w * x, and `add` if there is one, for many tokens: a work-group for 128 tokens and 64 rows of
+// w, a wavefront for 32 tokens of them. Tiles as deep as a line of 128 bytes go through LDS; what
+// comes next is on its way in registers. Rows in LDS are 8 bytes longer, so that they begin in
+// different banks.
+template <typename W>
+__global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add, int out_pitch,
+                                                   const operand<W> *x, matrix<W> w)
+{
+    using T = operand<W>;
+    constexpr int depth = 128 / sizeof(T), pitch = depth + 8 / sizeof(T), vectors = depth / 8;
+    constexpr int own_a = gemm_tokens * vectors / gemm_items, own_b = gemm_rows * vectors / gemm_items;
+    constexpr int together = sizeof(W) == 1 ? group : depth; // columns with one scale
+    alignas(16) __shared__ T a[gemm_tokens * pitch], b[gemm_rows * pitch];
+    int item = threadIdx.x, lane = item % 64, own = item / 64 * 32;
+    size_t token = blockIdx.y * gemm_tokens, row = blockIdx.x * gemm_rows;
+    eight<T> next_a[own_a], next_b[own_b];
+    auto fetch = [&](int k) {
+        for (int i = 0; i < own_a; i++) {
+            int at = item + i * gemm_items;
+            next_a[i] = load_eight(x + (token + at / vectors) * w.pitch + k + at % vectors * 8);
+        }
+        for (int i = 0; i < own_b; i++) {
+            int at = item + i * gemm_items;
+            next_b[i] = load_eight(w.values + (row + at / vectors) * w.pitch + k + at % vectors * 8);
+        }
+    };
+    auto keep = [&](T *to, const eight<T> *next, int count) {
+        for (int i = 0; i < count; i++) {
+            int at = item + i * gemm_items;
+            __builtin_memcpy(to + at / vectors * pitch + at % vectors * 8, next + i, sizeof *next);
+        }
+    };
+    floats16 sum[2] = {};
+    fetch(0);
+    for (int k = 0; k < w.pitch; k += depth) {
+        __syncthreads();
+        keep(a, next_a, own_a);
+        keep(b, next_b, own_b);
+        __syncthreads();
+        if (k + depth < w.pitch) {
+            fetch(k + depth);
+        }
+        for (int from = 0; from < depth; from += together) {
+            for (int half = 0; half < 2; half++) {
+                floats16 part = {};
+                part = sizeof(W) == 1 ? part : sum[half];
+                for (int at = from; at < from + together; at += 8) {
+                    part = multiply<pitch>(a + own * pitch + at, b + half * 32 * pitch + at, part, lane);
+                }
+                if constexpr (sizeof(W) == 1) {
+                    size_t own_row = row + half * 32 + lane % 32;
+                    part = sum[half] + part * w.scales[(own_row * w.pitch + k + from) / group];
+                }
+                sum[half] = part;
+            }
+        }
+    }
+    for (int half = 0; half < 2; half++) {
+        for (int r = 0; r < 16; r++) {
+            size_t at = (token + own + row_of(r, lane)) * out_pitch + row + half * 32 + lane % 32;
+            out[at] = add ? add[at] + sum[half][r] : sum[half][r];
+        }
+    }
+}
+
+// Heads of a GPU, and what their queries, keys and values lie in: a row for each token, `pitch`
+// apart. Queries share a head of keys and values in turn: query h has number h * kv_heads / heads.
+struct attention_shape {
+    int heads, kv_heads, head_size, pitch;
+};
+
+// Turns pairs of queries and keys by their position's angles (cosine, sine), and puts keys and
+// values into the cache, [position][head][value]. A work-group for each token.
+__global__ void rotate(float *qkv, float *keys, float *values, const float2 *turns, int start,
+                              attention_shape of)
+{
+    int position = start + blockIdx.x, half = of.head_size / 2, kv = of.kv_heads * of.head_size;
+    float *token = qkv + static_cast<size_t>(blockIdx.x) * of.pitch;
+    float *first_key = token + of.heads * of.head_size;
+    keys += static_cast<size_t>(position) * kv;
+    values += static_cast<size_t>(position) * kv;
+    for (int i = threadIdx.x; i < (of.heads + of.kv_heads) * half; i += blockDim.x) {
+        float2 turn = turns[position * half + i % half];
+        float x = token[2 * i], y = token[2 * i + 1];
+        bool query = i < of.heads * half;
+        float *to = query ? token + 2 * i : keys + 2 * (i - of.heads * half);
+        to[0] = x * turn.x - y * turn.y;
+        to[1] = x * turn.y + y * turn.x;
+    }
+    for (int i = threadIdx.x; i < kv; i += blockDim.x) {
+        values[i] = first_key[kv + i];
+    }
+}
+
+constexpr int team = 16; // lanes that share a position; each has some fours of its values
+constexpr int longest_head = 128, fours = longest_head / team / 4;
+
+typedef float floats4 __attribute__((ext_vector_type(4)));
+
+// Softmax of the scores of positions so far, seen so far: their maximum, and, relative to it, the
+// sum of their exponentials and that of the values times these.
+struct running_softmax {
+    float most = -3e38f, total = 0;
+    floats4 mean[fours] = {};
+
+    // Others have a maximum, a total and values that are relative to it.
+    __device__ void join(float other_most, float other_total, const floats4 *other)
+    {
+        float larger = fmaxf(most, other_most);
+        float own = __expf(most - larger), theirs = __expf(other_most - larger);
+        total = total * own + other_total * theirs;
+        for (int j = 0; j < fours; j++) {
+            mean[j] = mean[j] * own + other[j] * theirs;
+        }
+        most = larger;
+    }
+};
+
+// y = softmax(q * keys / sqrt(size)) * values; a work-group for each head and token, whose teams share
+// the positions, and at the end join what they have.
+template <typename T>
+__global__ void attention(T *y, int y_pitch, const float *qkv, const float *keys, const float *values,
+                          int start, attention_shape of)
+{
+    __shared__ floats4 means[16][longest_head / 4];
+    __shared__ float mosts[16], totals[16];
+    int head = blockIdx.x, token = blockIdx.y, teams = blockDim.x / team;
+    int lane = threadIdx.x % team, own = threadIdx.x / team, count = of.head_size / 4;
+    int step = of.kv_heads * count, first = head * of.kv_heads / of.heads * count;
+    auto load = [&](floats4 *to, const float *from) {
+        for (int j = 0; j < fours; j++) {
+            int at = lane + j * team;
+            to[j] = at < count ? reinterpret_cast<const floats4 *>(from)[at] : floats4{};
+        }
+    };
+    floats4 query[fours], key[fours], value[fours];
+    load(query, qkv + static_cast<size_t>(token) * of.pitch + head * of.head_size);
+    running_softmax sum;
+    for (int position = own; position <= start + token; position += teams) {
+        size_t at = 4 * (static_cast<size_t>(position) * step + first);
+        load(key, keys + at);
+        load(value, values + at);
+        floats4 products = {};
+        for (int j = 0; j < fours; j++) {
+            products += query[j] * key[j];
+        }
+        float score = sum_over(products.x + products.y + products.z + products.w, team);
+        sum.join(score / sqrtf(of.head_size), 1, value);
+    }
+    for (int apart = teams / 2; apart > 0; apart /= 2) { // the upper half of the teams hands over
+        if (own >= apart && own < 2 * apart) {
+            for (int j = 0; j < fours; j++) {
+                means[own][lane + j * team] = sum.mean[j];
+            }
+            mosts[own] = sum.most;
+            totals[own] = sum.total;
+        }
+        __syncthreads();
+        if (own < apart) {
+            for (int j = 0; j < fours; j++) {
+                value[j] = means[own + apart][lane + j * team];
+            }
+            sum.join(mosts[own + apart], totals[own + apart], value);
+        }
+        __syncthreads();
+    }
+    y += static_cast<size_t>(token) * y_pitch + head * of.head_size;
+    for (int j = 0; j < fours && own == 0; j++) {
+        for (int i = 0; i < 4 && lane + j * team < count; i++) {
+            y[4 * (lane + j * team) + i] = rounded<T>(sum.mean[j][i] / sum.total);
+        }
+    }
+}
+
+// y = gate / (1 + exp(-gate)) * up, of rows that have `columns` gates, then as many ups.
+template <typename T>
+__global__ void swiglu(T *y, const float *x, int columns, int y_pitch, int x_pitch)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x += static_cast<size_t>(blockIdx.y) * x_pitch;
+    if (i < columns) {
+        float gate = x[i], up = x[columns + i];
+        y[static_cast<size_t>(blockIdx.y) * y_pitch + i] = rounded<T>(gate / (1 + __expf(-gate)) * up);
+    }
+}
+
+// The index of the largest logit, of equal ones the first; by one work-group of 256.
+__global__ void choose(int *token, const float *logits, int count)
+{
+    __shared__ float most[256];
+    __shared__ int index[256];
+    int item = threadIdx.x, best = item;
+    for (int i = item; i < count; i += 256) {
+        best = logits[i] > logits[best] ? i : best;
+    }
+    most[item] = item < count ? logits[best] : -3e38f;
+    index[item] = best;
+    for (int apart = 128; apart > 0; apart /= 2) {
+        __syncthreads();
+        int other = item + apart;
+        if (item < apart && (most[other] > most[item]
+                             || (most[other] == most[item] && index[other] < index[item]))) {
+            most[item] = most[other];
+            index[item] = index[other];
+        }
+    }
+    if (item == 0) {
+        *token = index[0];
+    }
+}

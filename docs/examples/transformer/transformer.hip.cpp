@@ -1,0 +1,495 @@
+// A transformer of Llama's kind, from a prompt to tokens: the host's part. kernels.hpp has the
+// kernels, checkpoint.hpp the readers of weights, collectives.hpp what several GPUs do together.
+// `transformer --help` lists the arguments, README.md explains them.
+#include <cerrno>
+
+#include "checkpoint.hpp"
+#include "collectives.hpp"
+#include "kernels.hpp"
+#include "tokenizer.hpp"
+
+struct options {
+    std::string shape = "tiny", type = "fp32", prompt, logits;
+    const char *model = nullptr, *tokenizer = nullptr;
+    uint64_t seed = 1;
+    int tokens = 8, prompt_tokens = 4, gpus = 1;
+};
+
+static int padded(int64_t n, int to = padded_to)
+{
+    return static_cast<int>((n + to - 1) / to * to);
+}
+
+template <typename T> static T *device_zeros(size_t count)
+{
+    T *memory;
+    HIP_MUST(hipMalloc(&memory, count * sizeof(T)));
+    HIP_MUST(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
+}
+
+template <typename T> static T *to_device(const std::vector<T> &host)
+{
+    T *memory;
+    HIP_MUST(hipMalloc(&memory, host.size() * sizeof(T)));
+    HIP_MUST(hipMemcpy(memory, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice));
+    return memory;
+}
+
+// Rows [first, first + rows) of a tensor, and columns of these.
+struct piece {
+    tensor of;
+    int64_t first, rows, first_column, columns;
+};
+
+// What a GPU has of a model's heads, hidden values and logits.
+struct share {
+    int64_t heads, kv_heads, hidden, vocabulary;
+};
+
+template <typename W> struct layer_weights {
+    matrix<W> qkv, output, gate_up, down;
+    const float *attention_norm, *ffn_norm;
+};
+
+// Weights and activations of one GPU.
+template <typename W> struct gpu_state {
+    std::vector<layer_weights<W>> layers;
+    matrix<W> table, classifier;
+    const float *final_norm;
+    const float2 *turns;
+    int *tokens;                            // at all positions
+    float *x, *qkv, *gate_up, *logits;      // sums
+    operand<W> *normed, *attended, *gated;  // what enters products
+    float *keys, *values;                   // the cache, layer after layer
+};
+
+template <typename W> class transformer {
+public:
+    transformer(const weight_source &source, int gpus, int most_tokens)
+        : source(source), of(source.shape), ring(gpus), gpu(gpus)
+    {
+        own = {of.heads / gpus, std::max(1, of.kv_heads / gpus), of.hidden / gpus, of.vocabulary / gpus};
+        for (int d = 0; d < gpus; d++) {
+            HIP_MUST(hipSetDevice(d));
+            load(d);
+            allocate(d, padded(most_tokens, gemm_tokens));
+        }
+    }
+
+    // Puts `count` tokens, which begin at position `start`, through the model, and the next token
+    // behind them.
+    void step(int start, int count)
+    {
+        each([&](int d, hipStream_t s) {
+            embed<W><<<count, 256, 0, s>>>(gpu[d].x, gpu[d].tokens + start, gpu[d].table, of.dim);
+        });
+        for (int layer = 0; layer < of.layers; layer++) {
+            each([&](int d, hipStream_t s) { attend(d, layer, start, count, s); });
+            sum(count);
+            each([&](int d, hipStream_t s) { feed_forward(d, layer, count, s); });
+            sum(count);
+        }
+        each([&](int d, hipStream_t s) {
+            gpu_state<W> &g = gpu[d];
+            const float *last = g.x + static_cast<size_t>(count - 1) * padded(of.dim);
+            rmsnorm<<<1, 256, 0, s>>>(g.normed, last, g.final_norm, of.dim, padded(of.dim), of.epsilon);
+            int part = (d + 1) % ring.count();
+            product(g.logits + part * own.vocabulary, nullptr, g.normed, g.classifier, 1, s);
+        });
+        if (ring.count() > 1) {
+            ring.all_gather(all(&gpu_state<W>::logits), of.vocabulary);
+        }
+        each([&](int d, hipStream_t s) {
+            choose<<<1, 256, 0, s>>>(gpu[d].tokens + start + count, gpu[d].logits, of.vocabulary);
+        });
+    }
+
+    void set_tokens(const std::vector<int> &tokens)
+    {
+        for (gpu_state<W> &g : gpu) {
+            HIP_MUST(hipMemcpy(g.tokens, tokens.data(), tokens.size() * sizeof(int), hipMemcpyHostToDevice));
+        }
+    }
+
+    std::vector<int> get_tokens(int count)
+    {
+        std::vector<int> tokens(count);
+        each([&](int, hipStream_t s) { HIP_MUST(hipStreamSynchronize(s)); });
+        HIP_MUST(hipMemcpy(tokens.data(), gpu.back().tokens, count * sizeof(int), hipMemcpyDeviceToHost));
+        return tokens;
+    }
+
+    std::vector<float> get_logits()
+    {
+        std::vector<float> logits(of.vocabulary);
+        each([&](int, hipStream_t s) { HIP_MUST(hipStreamSynchronize(s)); });
+        HIP_MUST(hipMemcpy(logits.data(), gpu.back().logits, logits.size() * sizeof(float), hipMemcpyDeviceToHost));
+        return logits;
+    }
+
+    hipStream_t first_stream() const
+    {
+        return ring.stream(0);
+    }
+
+private:
+    const weight_source &source;
+    const model_shape of;
+    gpu_ring ring;
+    std::vector<gpu_state<W>> gpu;
+    share own;
+
+    template <typename F> void each(F &&todo)
+    {
+        for (int d = 0; d < ring.count(); d++) {
+            HIP_MUST(hipSetDevice(d));
+            todo(d, ring.stream(d));
+            HIP_MUST(hipGetLastError());
+        }
+    }
+
+    gpu_ring::vectors all(float *gpu_state<W>::*member)
+    {
+        gpu_ring::vectors vectors;
+        for (gpu_state<W> &g : gpu) {
+            vectors.push_back(g.*member);
+        }
+        return vectors;
+    }
+
+    // Each GPU has a part of the sums of x, the first one also what x was.
+    void sum(int count)
+    {
+        if (ring.count() > 1) {
+            ring.all_reduce(all(&gpu_state<W>::x), static_cast<int64_t>(count) * padded(of.dim));
+        }
+    }
+
+    void product(float *out, const float *add, const operand<W> *x, const matrix<W> &w, int count,
+                 hipStream_t s)
+    {
+        if (count == 1) {
+            gemv<W><<<padded(w.rows) / 16, 256, 0, s>>>(out, add, x, w);
+        } else {
+            dim3 grid(padded(w.rows) / gemm_rows, padded(count, gemm_tokens) / gemm_tokens);
+            gemm<W><<<grid, gemm_items, 0, s>>>(out, add, padded(w.rows), x, w);
+        }
+    }
+
+    void attend(int d, int layer, int start, int count, hipStream_t s)
+    {
+        gpu_state<W> &g = gpu[d];
+        const layer_weights<W> &w = g.layers[layer];
+        attention_shape heads = {static_cast<int>(own.heads), static_cast<int>(own.kv_heads), of.head_size(), padded(w.qkv.rows)};
+        size_t cache = static_cast<size_t>(layer) * of.positions * own.kv_heads * of.head_size();
+        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.attention_norm, of.dim, padded(of.dim), of.epsilon);
+        product(g.qkv, nullptr, g.normed, w.qkv, count, s);
+        rotate<<<count, 256, 0, s>>>(g.qkv, g.keys + cache, g.values + cache, g.turns, start, heads);
+        attention<<<dim3(own.heads, count), count == 1 ? 256 : 64, 0, s>>>(g.attended, w.output.pitch, g.qkv, g.keys + cache, g.values + cache, start, heads);
+        product(g.x, d == 0 ? g.x : nullptr, g.attended, w.output, count, s);
+    }
+
+    void feed_forward(int d, int layer, int count, hipStream_t s)
+    {
+        gpu_state<W> &g = gpu[d];
+        const layer_weights<W> &w = g.layers[layer];
+        int hidden = static_cast<int>(own.hidden);
+        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.ffn_norm, of.dim, padded(of.dim), of.epsilon);
+        product(g.gate_up, nullptr, g.normed, w.gate_up, count, s);
+        swiglu<<<dim3(padded(hidden, 256) / 256, count), 256, 0, s>>>(g.gated, g.gate_up, hidden, w.down.pitch, padded(w.gate_up.rows));
+        product(g.x, d == 0 ? g.x : nullptr, g.gated, w.down, count, s);
+    }
+
+    // Rows of one kind after the other, as W, padded.
+    matrix<W> load_matrix(int layer, const std::vector<piece> &pieces)
+    {
+        int64_t rows = 0, pitch = padded(pieces[0].columns), at = 0;
+        for (const piece &p : pieces) {
+            rows += p.rows;
+        }
+        std::vector<W> values(padded(rows) * pitch);
+        std::vector<float> scales(sizeof(W) == 1 ? values.size() / group : 0), row(columns_of(of, pieces[0].of));
+        for (const piece &p : pieces) {
+            for (int64_t r = 0; r < p.rows; r++, at += pitch) {
+                source.read(p.of, layer, p.first + r, row.data());
+                convert(&values[at], scales.data() + at / group, row.data() + p.first_column, p.columns);
+            }
+        }
+        return {to_device(values), sizeof(W) == 1 ? to_device(scales) : nullptr, static_cast<int>(rows), static_cast<int>(pitch)};
+    }
+
+    // The largest of a group becomes 127.
+    static void convert(W *to, float *scales, const float *from, int64_t count)
+    {
+        if constexpr (sizeof(W) != 1) {
+            std::transform(from, from + count, to, rounded<W>);
+            return;
+        }
+        for (int64_t first = 0; first < count; first += group) {
+            int64_t end = std::min<int64_t>(first + group, count);
+            float most = 0;
+            for (int64_t i = first; i < end; i++) {
+                most = std::max(most, std::fabs(from[i]));
+            }
+            float scale = scales[first / group] = most / 127;
+            for (int64_t i = first; i < end; i++) {
+                to[i] = rounded<W>(scale > 0 ? std::nearbyint(from[i] / scale) : 0);
+            }
+        }
+    }
+
+    const float *load_norm(tensor t, int layer)
+    {
+        std::vector<float> weights(of.dim);
+        source.read(t, layer, 0, weights.data());
+        return to_device(weights);
+    }
+
+    // The share of GPU d: rows of what makes heads and hidden values, columns of what takes them.
+    void load(int d)
+    {
+        gpu_state<W> &g = gpu[d];
+        int64_t size = of.head_size(), dim = of.dim;
+        int64_t head = d * own.heads * size, heads = own.heads * size, kv_heads = own.kv_heads * size;
+        int64_t kv_head = static_cast<int64_t>(d) * of.kv_heads / ring.count() * size;
+        int64_t hidden = d * own.hidden;
+        for (int layer = 0; layer < of.layers; layer++) {
+            g.layers.push_back({
+                load_matrix(layer, {{QUERY, head, heads, 0, dim}, {KEY, kv_head, kv_heads, 0, dim},
+                                    {VALUE, kv_head, kv_heads, 0, dim}}),
+                load_matrix(layer, {{OUTPUT, 0, dim, head, heads}}),
+                load_matrix(layer, {{GATE, hidden, own.hidden, 0, dim}, {UP, hidden, own.hidden, 0, dim}}),
+                load_matrix(layer, {{DOWN, 0, dim, hidden, own.hidden}}),
+                load_norm(ATTENTION_NORM, layer), load_norm(FFN_NORM, layer)});
+        }
+        g.table = load_matrix(0, {{EMBEDDING, 0, of.vocabulary, 0, dim}});
+        int64_t first = (d + 1) % ring.count() * own.vocabulary; // what an all-gather begins with
+        g.classifier = load_matrix(0, {{of.shared ? EMBEDDING : CLASSIFIER, first, own.vocabulary, 0, dim}});
+        g.final_norm = load_norm(FINAL_NORM, 0);
+    }
+
+    // The angles of pairs at all positions, and room for activations and the cache.
+    void allocate(int d, size_t tokens)
+    {
+        gpu_state<W> &g = gpu[d];
+        const layer_weights<W> &w = g.layers[0];
+        int half = of.head_size() / 2;
+        std::vector<float2> turns(static_cast<size_t>(of.positions) * half);
+        for (size_t i = 0; i < turns.size(); i++) {
+            double angle = i / half * std::pow(of.base, -2.0 * (i % half) / of.head_size());
+            turns[i] = {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
+        }
+        g.turns = to_device(turns);
+        g.tokens = device_zeros<int>(of.positions + 1);
+        g.x = device_zeros<float>(tokens * padded(of.dim));
+        g.normed = device_zeros<operand<W>>(tokens * padded(of.dim));
+        g.qkv = device_zeros<float>(tokens * padded(w.qkv.rows));
+        g.attended = device_zeros<operand<W>>(tokens * w.output.pitch);
+        g.gate_up = device_zeros<float>(tokens * padded(w.gate_up.rows));
+        g.gated = device_zeros<operand<W>>(tokens * w.down.pitch);
+        g.logits = device_zeros<float>(of.vocabulary);
+        size_t cache = static_cast<size_t>(of.layers) * of.positions * own.kv_heads * of.head_size();
+        g.keys = device_zeros<float>(cache);
+        g.values = device_zeros<float>(cache);
+    }
+};
+
+template <typename W>
+static int generate(const options &o, const weight_source &source, tokenizer *words,
+                    std::vector<int> tokens)
+{
+    int prompt = static_cast<int>(tokens.size()), end = prompt + o.tokens;
+    transformer<W> model(source, o.gpus, prompt);
+    model.set_tokens(tokens);
+    FILE *logits = o.logits.empty() ? nullptr : std::fopen(o.logits.c_str(), "wb");
+    if (!o.logits.empty() && logits == nullptr) {
+        fail("%s: cannot be written", o.logits.c_str());
+    }
+    hipEvent_t begin, prefilled, done;
+    HIP_MUST(hipSetDevice(0));
+    for (hipEvent_t *event : {&begin, &prefilled, &done}) {
+        HIP_MUST(hipEventCreate(event));
+    }
+    HIP_MUST(hipEventRecord(begin, model.first_stream()));
+    for (int at = prompt; at < end; at++) {
+        model.step(at == prompt ? 0 : at - 1, at == prompt ? prompt : 1);
+        if (logits != nullptr) {
+            std::vector<float> all = model.get_logits();
+            std::fwrite(all.data(), sizeof(float), all.size(), logits);
+        }
+        if (at == prompt) {
+            HIP_MUST(hipSetDevice(0));
+            HIP_MUST(hipEventRecord(prefilled, model.first_stream()));
+        }
+    }
+    HIP_MUST(hipSetDevice(0));
+    HIP_MUST(hipEventRecord(done, model.first_stream()));
+    tokens = model.get_tokens(end);
+    if (logits != nullptr && std::fclose(logits) != 0) {
+        fail("%s: cannot be written", o.logits.c_str());
+    }
+    float prefill, decode;
+    HIP_MUST(hipEventElapsedTime(&prefill, begin, prefilled));
+    HIP_MUST(hipEventElapsedTime(&decode, prefilled, done));
+    if (words != nullptr) {
+        std::printf("text: %s\n", words->text(tokens).c_str());
+    }
+    std::printf("tokens:");
+    for (int token : tokens) {
+        std::printf(" %d", token);
+    }
+    std::printf("\nprefill of %d tokens: %.1f us\n", prompt, prefill * 1000);
+    if (o.tokens > 1) {
+        std::printf("decode: %.1f us a token\n", decode * 1000 / (o.tokens - 1));
+    }
+    return 0;
+}
+
+// A name, or the seven numbers of a checkpoint's header.
+static model_shape shape_of(const std::string &text)
+{
+    static const struct {
+        const char *name;
+        model_shape shape;
+    } known[] = {{"tiny", {64, 160, 2, 8, 4, 256, 64}},
+                 {"15m", {288, 768, 6, 6, 6, 32000, 256}},
+                 {"7b-layer", {4096, 11008, 1, 32, 32, 512, 256}}};
+    for (const auto &one : known) {
+        if (text == one.name) {
+            return one.shape;
+        }
+    }
+    model_shape of;
+    char rest;
+    if (std::sscanf(text.c_str(), "%d,%d,%d,%d,%d,%d,%d%c", &of.dim, &of.hidden, &of.layers, &of.heads, &of.kv_heads,
+                    &of.vocabulary, &of.positions, &rest) != 7) {
+        fail("--shape %s: neither tiny, 15m or 7b-layer nor seven numbers", text.c_str());
+    }
+    return of;
+}
+
+static int64_t number(const char *name, const char *text, int64_t least, int64_t most)
+{
+    char *end;
+    errno = 0;
+    int64_t value = std::strtoll(text, &end, 10);
+    if (errno != 0 || *text == '\0' || *end != '\0' || value < least || value > most) {
+        fail("%s %s: not a number between %ld and %ld", name, text, least, most);
+    }
+    return value;
+}
+
+static const char help[] = "transformer [ARGUMENT VALUE]...\n"
+    "  --model FILE          weights: a .bin of the small-stories models, or GGUF\n"
+    "  --shape NAME          weights by seed, for tiny, 15m, 7b-layer, or DIM,HIDDEN,LAYERS,HEADS,\n"
+    "                        KV-HEADS,VOCABULARY,POSITIONS (tiny)\n"
+    "  --seed N              the seed (1)\n"
+    "  --type TYPE           what weights are kept as: fp32, fp16, bf16 or int8 (fp32)\n"
+    "  --tokenizer FILE      the words of tokens, a tokenizer.bin of the small-stories models\n"
+    "  --prompt TEXT         what to go on from; needs a tokenizer\n"
+    "  --prompt-tokens N     else a prompt of so many tokens (4)\n"
+    "  --tokens N            tokens to make (8)\n"
+    "  --gpus N              GPUs that share the work (1)\n"
+    "  --logits FILE         writes the logits of each token, as floats\n";
+
+static options read_options(int argc, char **argv)
+{
+    options o;
+    for (int i = 1; i < argc; i += 2) {
+        std::string name = argv[i];
+        if (name == "--help") {
+            std::fputs(help, stdout);
+            std::exit(0);
+        }
+        const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
+        if (value == nullptr) {
+            fail("%s needs a value; see --help", name.c_str());
+        } else if (name == "--model") {
+            o.model = value;
+        } else if (name == "--tokenizer") {
+            o.tokenizer = value;
+        } else if (name == "--shape") {
+            o.shape = value;
+        } else if (name == "--type") {
+            o.type = value;
+        } else if (name == "--prompt") {
+            o.prompt = value;
+        } else if (name == "--logits") {
+            o.logits = value;
+        } else if (name == "--seed") {
+            o.seed = number("--seed", value, 0, INT64_MAX);
+        } else if (name == "--tokens") {
+            o.tokens = number("--tokens", value, 1, 1 << 20);
+        } else if (name == "--prompt-tokens") {
+            o.prompt_tokens = number("--prompt-tokens", value, 1, 1 << 20);
+        } else if (name == "--gpus") {
+            o.gpus = number("--gpus", value, 1, 64);
+        } else {
+            fail("%s: unknown; see --help", name.c_str());
+        }
+    }
+    return o;
+}
+
+// The prompt's tokens: its text's, or some that the seed does not matter for.
+static std::vector<int> prompt_of(const options &o, const model_shape &of, tokenizer *words)
+{
+    std::vector<int> tokens;
+    if (!o.prompt.empty()) {
+        if (words == nullptr) {
+            fail("--prompt needs a --tokenizer");
+        }
+        tokens = words->tokens(o.prompt);
+    }
+    for (int i = 0; o.prompt.empty() && i < o.prompt_tokens; i++) {
+        tokens.push_back(static_cast<int>((1 + 37ll * i) % of.vocabulary));
+    }
+    if (tokens.size() + o.tokens > static_cast<size_t>(of.positions)) {
+        fail("%zu tokens and %d more: the model has %d positions", tokens.size(), o.tokens, of.positions);
+    }
+    return tokens;
+}
+
+static void check_gpus(const options &o, const model_shape &of)
+{
+    int there;
+    HIP_MUST(hipGetDeviceCount(&there));
+    if (o.gpus > there) {
+        fail("--gpus %d: there are %d", o.gpus, there);
+    }
+    if (of.heads % o.gpus != 0 || of.hidden % o.gpus != 0 || of.vocabulary % o.gpus != 0
+        || (of.kv_heads % o.gpus != 0 && o.gpus % of.kv_heads != 0)) {
+        fail("--gpus %d: %d heads, %d KV heads, %d hidden values and %d words cannot be dealt to them", o.gpus, of.heads,
+             of.kv_heads, of.hidden, of.vocabulary);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(const options &, const weight_source &, tokenizer *, std::vector<int>);
+    } types[] = {{"fp32", generate<float>}, {"fp16", generate<_Float16>}, {"bf16", generate<bf16>}, {"int8", generate<int8_t>}};
+    options o = read_options(argc, argv);
+    std::unique_ptr<mapped_file> file;
+    std::unique_ptr<weight_source> source;
+    if (o.model != nullptr) {
+        file = std::make_unique<mapped_file>(o.model);
+        source = open_weights(*file);
+    } else {
+        source = std::make_unique<seeded_weights>(shape_of(o.shape), o.seed);
+    }
+    std::unique_ptr<tokenizer> words;
+    if (o.tokenizer != nullptr) {
+        words = std::make_unique<tokenizer>(mapped_file(o.tokenizer), source->shape.vocabulary);
+    }
+    std::vector<int> tokens = prompt_of(o, source->shape, words.get());
+    for (const auto &type : types) {
+        if (o.type == type.name) {
+            check_gpus(o, source->shape);
+            return type.run(o, *source, words.get(), tokens);
+        }
+    }
+    fail("--type %s: neither fp32, fp16, bf16 nor int8", o.type.c_str());
+}
