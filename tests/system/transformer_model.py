@@ -133,3 +133,81 @@ class Model:
 
 def prompt_of(numbers, count=4):
     return [(1 + 37 * i) % numbers[5] for i in range(count)]
+
+
+def write_bin(path, numbers, weights, own_classifier=False):
+    """A checkpoint of the small-stories models."""
+    dim, _, _, heads, _, vocabulary, positions = numbers
+    head = (*numbers[:5], -vocabulary if own_classifier else vocabulary, positions)
+    angles = [np.zeros(positions * (dim // heads))]
+    order = [*(weights[name] for name in NAMES[:-1]), angles,
+             *([weights["classifier"]] if own_classifier else [])]
+    path.write_bytes(struct.pack("<7i", *head) + b"".join(
+        np.float32(tensor).tobytes() for tensors in order for tensor in tensors))
+
+
+GGUF_NAMES = ["token_embd", "blk.{}.attn_norm", "blk.{}.attn_q", "blk.{}.attn_k", "blk.{}.attn_v",
+              "blk.{}.attn_output", "blk.{}.ffn_norm", "blk.{}.ffn_gate", "blk.{}.ffn_down",
+              "blk.{}.ffn_up", "output_norm", "output"]
+
+
+def as_q8_0(w):
+    """Groups of 32 bytes behind a scale in half precision; what they stand for, too."""
+    blocks = w.reshape(-1, GROUP)
+    scales = (np.abs(blocks).max(axis=1, keepdims=True) / 127).astype(np.float16)
+    whole = np.rint(blocks / np.where(scales > 0, np.float32(scales), 1)).astype(np.int8)
+    packed = b"".join(s.tobytes() + q.tobytes() for s, q in zip(scales, whole))
+    return packed, (whole * np.float32(scales)).reshape(w.shape)
+
+
+# Number of a type, and its bytes for an array with the values that these have.
+GGUF_TYPES = {
+    "F32": (0, lambda w: (w.tobytes(), w)),
+    "F16": (1, lambda w: (w.astype(np.float16).tobytes(), half(w))),
+    "Q8_0": (8, as_q8_0),
+    "BF16": (30, lambda w: ((bf16(w).view(np.uint32) >> 16).astype(np.uint16).tobytes(), bf16(w)))}
+
+
+def text(word):
+    return struct.pack("<Q", len(word)) + word.encode()
+
+
+def gguf(numbers, weights, kind, alignment=64, **values):
+    """The bytes of a file with all matrices of one type, and the weights that it has."""
+    dim, hidden, layers, heads, kv_heads, _, positions = numbers
+    known = {"llama.embedding_length": dim, "llama.feed_forward_length": hidden,
+             "llama.block_count": layers, "llama.attention.head_count": heads,
+             "llama.attention.head_count_kv": kv_heads, "llama.context_length": positions,
+             "general.alignment": alignment, "llama.rope.freq_base": 5000.0,
+             "general.architecture": "llama", "a.list": ["one", "two"], **values}
+    out, kinds = b"", {int: (4, "<I"), float: (6, "<f")}
+    for key, value in known.items():
+        out += text(key)
+        if isinstance(value, str):
+            out += struct.pack("<I", 8) + text(value)
+        elif isinstance(value, list):
+            out += struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
+        else:
+            out += struct.pack("<I", kinds[type(value)][0])
+            out += struct.pack(kinds[type(value)][1], value)
+    data, read, count = b"", {}, 0
+    for name, pattern in zip(NAMES[:-1], GGUF_NAMES):
+        number, pack = GGUF_TYPES["F32" if "norm" in name else kind]
+        read[name] = []
+        for layer, tensor in enumerate(weights[name]):
+            packed, became = pack(np.float32(tensor))
+            read[name].append(became)
+            sizes = tensor.shape[::-1] if len(tensor) > 1 else tensor.shape[1:]
+            out += text(pattern.format(layer) + ".weight") + struct.pack(
+                f"<I{len(sizes)}QIQ", len(sizes), *sizes, number, len(data))
+            data += packed + b"\0" * (-len(packed) % alignment)
+            count += 1
+    head = b"GGUF" + struct.pack("<IQQ", 3, count, len(known)) + out
+    read["classifier"] = read["embedding"]
+    return head + b"\0" * (-len(head) % alignment) + data, read
+
+
+def write_tokenizer(path, words):
+    """Words with scores."""
+    path.write_bytes(struct.pack("<i", max(len(word) for word, _ in words)) + b"".join(
+        struct.pack("<fi", score, len(word)) + word for word, score in words))

@@ -130,13 +130,18 @@ __global__ void rmsnorm(T *y, const float *x, const float *weight, int columns, 
     }
 }
 
-// out = w * x, and `add` if there is one, for one token. A wavefront makes four rows, so that it has
+constexpr int gemv_items = 256, gemv_each = 4, gemv_rows = gemv_items / 64 * gemv_each;
+
+// out = w * x, and `add` if there is one, for a token. A wavefront makes four rows, so that it has
 // four loads of weights under way.
 template <typename W>
-__global__ __launch_bounds__(256) void gemv(float *out, const float *add, const operand<W> *x,
-                                            matrix<W> w)
+__global__ __launch_bounds__(gemv_items) void gemv(float *out, const float *add, int out_pitch,
+                                                   const operand<W> *x, matrix<W> w)
 {
-    constexpr int each = 4;
+    constexpr int each = gemv_each;
+    size_t token = blockIdx.y;
+    x += token * w.pitch;
+    out += token * out_pitch;
     int lane = threadIdx.x % 64, first = (blockIdx.x * blockDim.x + threadIdx.x) / 64 * each;
     const W *row = w.values + static_cast<size_t>(first) * w.pitch;
     float sum[each] = {};
@@ -159,7 +164,7 @@ __global__ __launch_bounds__(256) void gemv(float *out, const float *add, const 
     for (int r = 0; r < each; r++) {
         float whole = sum_over(sum[r], 64);
         if (lane == 0 && first + r < w.rows) {
-            out[first + r] = add ? add[first + r] + whole : whole;
+            out[first + r] = add ? add[token * out_pitch + first + r] + whole : whole;
         }
     }
 }

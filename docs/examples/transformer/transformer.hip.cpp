@@ -166,14 +166,17 @@ private:
         }
     }
 
+    static constexpr int few_tokens = 8; // for which a tile of 128 would be mostly empty
+
     void product(float *out, const float *add, const operand<W> *x, const matrix<W> &w, int count,
                  hipStream_t s)
     {
-        if (count == 1) {
-            gemv<W><<<padded(w.rows) / 16, 256, 0, s>>>(out, add, x, w);
+        int pitch = padded(w.rows);
+        if (count <= few_tokens) {
+            gemv<W><<<dim3(pitch / gemv_rows, count), gemv_items, 0, s>>>(out, add, pitch, x, w);
         } else {
-            dim3 grid(padded(w.rows) / gemm_rows, padded(count, gemm_tokens) / gemm_tokens);
-            gemm<W><<<grid, gemm_items, 0, s>>>(out, add, padded(w.rows), x, w);
+            dim3 grid(pitch / gemm_rows, padded(count, gemm_tokens) / gemm_tokens);
+            gemm<W><<<grid, gemm_items, 0, s>>>(out, add, pitch, x, w);
         }
     }
 
