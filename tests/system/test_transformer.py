@@ -1,10 +1,11 @@
 """The transformer of docs/examples makes the tokens of a model in numpy."""
 import re
+import struct
 
 import numpy as np
 import pytest
 
-from harness import PROGRAMS
+from harness import PROGRAMS, call
 from programs import only_full
 from transformer_model import (GGUF_TYPES, TINY, TYPES, Model, gguf, prompt_of, seeded, write_bin,
                                write_tokenizer)
@@ -98,3 +99,63 @@ def test_text_becomes_tokens_and_tokens_text(heddle, tmp_path):
     assert tokens_of(done) == tokens
     told = b"".join(bytes([i - 3]) if 3 <= i < 259 else words[i][0] for i in tokens[1:])[1:]
     assert f"text: {told.decode(errors='replace')}" in done.stdout
+
+
+def refused(tmp_path, content, *says, status=1):
+    """The program reads a file before it asks for a GPU, so it needs no machine for this."""
+    file = tmp_path / "bad"
+    file.write_bytes(content)
+    return call([PROGRAMS / "transformer", "--model", file], *says, status=status)
+
+
+def test_checkpoint_with_a_mistake_is_refused(tmp_path):
+    head = list(TINY)
+    write_bin(tmp_path / "good", TINY, seeded(TINY, 1))
+    good = (tmp_path / "good").read_bytes()
+    refused(tmp_path, b"", "the file is empty")
+    refused(tmp_path, good[:20], "ends after 20 bytes")
+    for wrong in good[:-4], good + b"\0":
+        refused(tmp_path, wrong, f"has {len(wrong)} bytes, and its header says {len(good)}")
+    for at, value, says in [
+            (0, 0, "a dimension of 0 is not"), (0, 2**31 - 1, "a dimension of 2147483647 is not"),
+            (1, -5, "a hidden dimension of -5 is not"), (2, 1 << 20, "number of layers of 1048576"),
+            (3, 7, "64 values, 7 heads and 4 KV heads do not divide each other"),
+            (4, 3, "8 heads and 3 KV heads"), (3, 32, "a head of 2 values"),
+            (5, -2**31, "a vocabulary of -2147483648"), (6, 1 << 30, "number of positions of"),
+            (5, 1 << 20, "its header says"), (2, 512, "its header says")]:
+        numbers = [*head[:at], value, *head[at + 1:]]
+        refused(tmp_path, struct.pack("<7i", *numbers) + good[28:], says)
+    call([PROGRAMS / "transformer", "--model", tmp_path], "cannot be read|not a file", status=1)
+    call([PROGRAMS / "transformer", "--model", tmp_path / "none"], "No such file", status=1)
+
+
+def test_gguf_with_a_mistake_is_refused(tmp_path):
+    weights = seeded(TINY, 1)
+    good = gguf(TINY, weights, "F16")[0]
+    end = len(good)
+    refused(tmp_path, good[:4] + b"\1" + good[5:], "GGUF of version 1; 2 and 3")
+    refused(tmp_path, good[:8] + b"\xff" * 8 + good[16:], "ends after|has type|dimensions")
+    refused(tmp_path, good[:end - 64], "'blk.1.ffn_up.weight' ends behind|'output_norm.weight' ends")
+    refused(tmp_path, good.replace(b"attn_v", b"attn_w"), "'blk.0.attn_v.weight' is missing")
+    at = good.index(b"blk.0.attn_q.weight") + len("blk.0.attn_q.weight")
+    refused(tmp_path, good[:at + 4] + b"\x20" + good[at + 5:],
+            "'blk.0.attn_q.weight' is 64 x 32, and the model needs 64 x 64")
+    refused(tmp_path, good[:at + 20] + b"\2" + good[at + 21:], "type 2; F32, F16, BF16 and Q8_0")
+    refused(tmp_path, good[:at] + b"\5" + good[at + 1:], "has 5 dimensions")
+    refused(tmp_path, good[:at + 24] + b"\xff" * 8 + good[at + 32:], "ends behind the end")
+    for values, says in [({"general.architecture": "bert"}, "architecture 'bert'"),
+                         ({"llama.block_count": 0}, "a number of layers of 0 is not"),
+                         ({"llama.rope.dimension_count": 4}, "only a part of each head"),
+                         ({"general.alignment": 3}, "an alignment of 3")]:
+        refused(tmp_path, gguf(TINY, weights, "F16", **values)[0], says)
+
+
+@pytest.mark.parametrize("step", [97, *only_full(7)])
+def test_damaged_gguf_never_crashes(tmp_path, step):
+    """Cut short, and with bytes that are others: what is read is checked, or is none of its
+    business. A file that passes fails later, for want of a GPU."""
+    good = gguf(TINY, seeded(TINY, 1), "F32")[0]
+    head = good.index(b"output_norm.weight") + 50
+    for at in range(0, head, step):
+        refused(tmp_path, good[:at], "transformer: .*/bad: ")
+        refused(tmp_path, good[:at] + bytes([good[at] ^ 0xff]) + good[at + 1:])

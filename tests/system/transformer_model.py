@@ -172,14 +172,15 @@ def text(word):
     return struct.pack("<Q", len(word)) + word.encode()
 
 
-def gguf(numbers, weights, kind, alignment=64, **values):
+def gguf(numbers, weights, kind, **values):
     """The bytes of a file with all matrices of one type, and the weights that it has."""
     dim, hidden, layers, heads, kv_heads, _, positions = numbers
     known = {"llama.embedding_length": dim, "llama.feed_forward_length": hidden,
              "llama.block_count": layers, "llama.attention.head_count": heads,
              "llama.attention.head_count_kv": kv_heads, "llama.context_length": positions,
-             "general.alignment": alignment, "llama.rope.freq_base": 5000.0,
+             "general.alignment": 64, "llama.rope.freq_base": 5000.0,
              "general.architecture": "llama", "a.list": ["one", "two"], **values}
+    alignment = 64
     out, kinds = b"", {int: (4, "<I"), float: (6, "<f")}
     for key, value in known.items():
         out += text(key)
