@@ -1,8 +1,8 @@
 // The kernels of a transformer of Llama's kind. Matrices are kept as W: float, _Float16, bf16, or
 // int8_t with a scale for each group of 32 in a row. Products are taken of operands (operand_of<W>),
 // which a kernel in front of a product rounds to, and summed in fp32; so each target gets the same
-// numbers but for the order of sums. Rows and columns of what products use are padded with zeros to
-// multiples of 64, tokens to 128, so no product looks for an end.
+// numbers but for the order of sums. Columns of what products use are padded with zeros to multiples
+// of 64, rows of matrices to 256 and tokens to 128, so no product looks for an end.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,19 @@ template <> struct operand_of<int8_t> {
 };
 template <typename W> using operand = typename operand_of<W>::type;
 
-constexpr int group = 32, padded_to = 64;
+constexpr int group = 32, column_padding = 64;
 
 template <typename W> struct matrix {
     const W *values;
-    const float *scales; // of int8_t: row after row, pitch / group each
+    const float *scales; // of int8_t; see scale_at()
     int rows, pitch;
 };
+
+// Scales lie by fours of rows: those of the first group, of the second group ...
+__host__ __device__ inline size_t scale_at(size_t row, size_t column, size_t pitch)
+{
+    return (row / 4 * (pitch / group) + column / group) * 4 + row % 4;
+}
 
 __host__ __device__ inline float to_float(float x)
 {
@@ -100,13 +106,13 @@ __device__ inline float sum_over_group(float x)
 
 // Rows of the table for tokens; a work-group each.
 template <typename W>
-__global__ void embed(float *x, const int *tokens, matrix<W> table, int columns)
+__global__ void embed(float *x, const int *tokens, matrix<W> table, int columns, int x_pitch)
 {
     size_t row = tokens[blockIdx.x];
     for (int i = threadIdx.x; i < columns; i += blockDim.x) {
-        size_t at = row * table.pitch + i, to = static_cast<size_t>(blockIdx.x) * table.pitch + i;
+        size_t at = row * table.pitch + i, to = static_cast<size_t>(blockIdx.x) * x_pitch + i;
         if constexpr (sizeof(W) == 1) {
-            x[to] = table.values[at] * table.scales[at / group];
+            x[to] = table.values[at] * table.scales[scale_at(row, i, table.pitch)];
         } else {
             x[to] = to_float(table.values[at]);
         }
@@ -115,11 +121,11 @@ __global__ void embed(float *x, const int *tokens, matrix<W> table, int columns)
 
 // y = x / sqrt(mean(x * x) + epsilon) * weight; a work-group for each token.
 template <typename T>
-__global__ void rmsnorm(T *y, const float *x, const float *weight, int columns, int pitch,
-                        float epsilon)
+__global__ void rmsnorm(T *y, const float *x, const float *weight, int columns, int y_pitch,
+                        int x_pitch, float epsilon)
 {
-    x += static_cast<size_t>(blockIdx.x) * pitch;
-    y += static_cast<size_t>(blockIdx.x) * pitch;
+    x += static_cast<size_t>(blockIdx.x) * x_pitch;
+    y += static_cast<size_t>(blockIdx.x) * y_pitch;
     float squares = 0;
     for (int i = threadIdx.x; i < columns; i += blockDim.x) {
         squares += x[i] * x[i];
@@ -156,7 +162,7 @@ __global__ __launch_bounds__(gemv_items) void gemv(float *out, const float *add,
                 part += to_float(a[r].at[i]) * to_float(b.at[i]);
             }
             if constexpr (sizeof(W) == 1) {
-                part *= w.scales[(static_cast<size_t>(first + r) * w.pitch + k) / group];
+                part *= w.scales[scale_at(first + r, k, w.pitch)];
             }
             sum[r] += part;
         }
@@ -225,25 +231,33 @@ __device__ floats16 multiply(const T *a, const T *b, floats16 sum, int lane)
 }
 #endif
 
-constexpr int gemm_tokens = 128, gemm_rows = 64, gemm_items = 256;
+constexpr int gemm_tokens = 128, gemm_rows = 256, gemm_items = 512;
 
-// out = w * x, and `add` if there is one, for many tokens: a work-group for 128 tokens and 64 rows of
-// w, a wavefront for 32 tokens of them. Tiles as deep as a line of 128 bytes go through LDS; what
-// comes next is on its way in registers. Rows in LDS are 8 bytes longer, so that they begin in
-// different banks.
+// out = w * x, and `add` if there is one, for many tokens: a work-group for 128 tokens and 256 rows
+// of w, a wavefront for 64 of each, and for `share` columns; sums of such shares lie one behind the
+// other in `out`. Tiles as deep as a line of 128 bytes go through LDS; what comes next is on its way
+// in registers. Rows in LDS are 8 bytes longer, so that they begin in different banks.
 template <typename W>
 __global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add, int out_pitch,
-                                                   const operand<W> *x, matrix<W> w)
+                                                   const operand<W> *x, matrix<W> w, int share)
 {
     using T = operand<W>;
     constexpr int depth = 128 / sizeof(T), pitch = depth + 8 / sizeof(T), vectors = depth / 8;
     constexpr int own_a = gemm_tokens * vectors / gemm_items, own_b = gemm_rows * vectors / gemm_items;
     constexpr int together = sizeof(W) == 1 ? group : depth; // columns with one scale
+    constexpr int groups = depth / together;
     alignas(16) __shared__ T a[gemm_tokens * pitch], b[gemm_rows * pitch];
-    int item = threadIdx.x, lane = item % 64, own = item / 64 * 32;
+    __shared__ float scales[sizeof(W) == 1 ? gemm_items : 1]; // groups of a row's part
+    int item = threadIdx.x, lane = item % 64, own_token = item / 256 * 64, own_row = item / 64 % 4 * 64;
+    int begin = blockIdx.z * share, end = begin + share < w.pitch ? begin + share : w.pitch;
     size_t token = blockIdx.y * gemm_tokens, row = blockIdx.x * gemm_rows;
     eight<T> next_a[own_a], next_b[own_b];
+    float next_scale;
     auto fetch = [&](int k) {
+        if constexpr (sizeof(W) == 1) {
+            int scaled = item / (4 * groups) * 4 + item % 4;
+            next_scale = w.scales[scale_at(row + scaled, k + item / 4 % groups * group, w.pitch)];
+        }
         for (int i = 0; i < own_a; i++) {
             int at = item + i * gemm_items;
             next_a[i] = load_eight(x + (token + at / vectors) * w.pitch + k + at % vectors * 8);
@@ -259,36 +273,59 @@ __global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add,
             __builtin_memcpy(to + at / vectors * pitch + at % vectors * 8, next + i, sizeof *next);
         }
     };
-    floats16 sum[2] = {};
-    fetch(0);
-    for (int k = 0; k < w.pitch; k += depth) {
+    floats16 sum[2][2] = {};
+    fetch(begin);
+    for (int k = begin; k < end; k += depth) {
         __syncthreads();
         keep(a, next_a, own_a);
         keep(b, next_b, own_b);
+        if constexpr (sizeof(W) == 1) {
+            scales[item] = next_scale;
+        }
         __syncthreads();
-        if (k + depth < w.pitch) {
+        if (k + depth < end) {
             fetch(k + depth);
         }
         for (int from = 0; from < depth; from += together) {
-            for (int half = 0; half < 2; half++) {
-                floats16 part = {};
-                part = sizeof(W) == 1 ? part : sum[half];
+            for (int tile = 0; tile < 4; tile++) {
+                const T *tile_a = a + (own_token + tile / 2 * 32) * pitch;
+                const T *tile_b = b + (own_row + tile % 2 * 32) * pitch;
+                floats16 part = {}, &whole = sum[tile / 2][tile % 2];
+                part = sizeof(W) == 1 ? part : whole;
                 for (int at = from; at < from + together; at += 8) {
-                    part = multiply<pitch>(a + own * pitch + at, b + half * 32 * pitch + at, part, lane);
+                    part = multiply<pitch>(tile_a + at, tile_b + at, part, lane);
                 }
                 if constexpr (sizeof(W) == 1) {
-                    size_t own_row = row + half * 32 + lane % 32;
-                    part = sum[half] + part * w.scales[(own_row * w.pitch + k + from) / group];
+                    int scaled = own_row + tile % 2 * 32 + lane % 32;
+                    part = whole + part * scales[(scaled / 4 * groups + from / group) * 4 + scaled % 4];
                 }
-                sum[half] = part;
+                whole = part;
             }
         }
     }
-    for (int half = 0; half < 2; half++) {
-        for (int r = 0; r < 16; r++) {
-            size_t at = (token + own + row_of(r, lane)) * out_pitch + row + half * 32 + lane % 32;
-            out[at] = add ? add[at] + sum[half][r] : sum[half][r];
+    out += static_cast<size_t>(blockIdx.z) * gridDim.y * gemm_tokens * out_pitch;
+    for (int i = 0; i < 64; i++) {
+        int tile = i / 16, r = i % 16;
+        size_t at = (token + own_token + tile / 2 * 32 + row_of(r, lane)) * out_pitch + row + own_row
+                    + tile % 2 * 32 + lane % 32;
+        float one = sum[tile / 2][tile % 2][r];
+        out[at] = add ? add[at] + one : one;
+    }
+}
+
+typedef float floats4 __attribute__((ext_vector_type(4)));
+
+// out = the sum of `parts` vectors that lie `apart`, and of `add` if there is one; in fours.
+__global__ void sum_parts(floats4 *out, const floats4 *add, const floats4 *from, int parts,
+                          size_t apart, size_t count)
+{
+    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < count) {
+        floats4 sum = add ? add[i] : floats4{};
+        for (int part = 0; part < parts; part++) {
+            sum += from[part * apart + i];
         }
+        out[i] = sum;
     }
 }
 
@@ -324,8 +361,6 @@ __global__ void rotate(float *qkv, float *keys, float *values, const float2 *tur
 constexpr int team = 16; // lanes that share a position; each has some fours of its values
 constexpr int longest_head = 128, fours = longest_head / team / 4;
 
-typedef float floats4 __attribute__((ext_vector_type(4)));
-
 // Softmax of the scores of positions so far, seen so far: their maximum, and, relative to it, the
 // sum of their exponentials and that of the values times these.
 struct running_softmax {
@@ -345,58 +380,67 @@ struct running_softmax {
     }
 };
 
-// y = softmax(q * keys / sqrt(size)) * values; a work-group for each head and token, whose teams share
-// the positions, and at the end join what they have.
-template <typename T>
+// y = softmax(q * keys / sqrt(size)) * values; a work-group for each head and `each` tokens, whose
+// teams share the positions, and at the end join what they have.
+template <int each, typename T>
 __global__ void attention(T *y, int y_pitch, const float *qkv, const float *keys, const float *values,
-                          int start, attention_shape of)
+                          int start, int tokens, attention_shape of)
 {
     __shared__ floats4 means[16][longest_head / 4];
     __shared__ float mosts[16], totals[16];
-    int head = blockIdx.x, token = blockIdx.y, teams = blockDim.x / team;
+    int head = blockIdx.x, token = blockIdx.y * each, teams = blockDim.x / team;
     int lane = threadIdx.x % team, own = threadIdx.x / team, count = of.head_size / 4;
     int step = of.kv_heads * count, first = head * of.kv_heads / of.heads * count;
+    int end = start + (token + each < tokens ? token + each : tokens);
     auto load = [&](floats4 *to, const float *from) {
         for (int j = 0; j < fours; j++) {
             int at = lane + j * team;
             to[j] = at < count ? reinterpret_cast<const floats4 *>(from)[at] : floats4{};
         }
     };
-    floats4 query[fours], key[fours], value[fours];
-    load(query, qkv + static_cast<size_t>(token) * of.pitch + head * of.head_size);
-    running_softmax sum;
-    for (int position = own; position <= start + token; position += teams) {
+    floats4 query[each][fours], key[fours], value[fours];
+    running_softmax sum[each];
+    for (int t = 0; t < each; t++) {
+        load(query[t], qkv + static_cast<size_t>(token + t) * of.pitch + head * of.head_size);
+    }
+    for (int position = own; position < end; position += teams) {
         size_t at = 4 * (static_cast<size_t>(position) * step + first);
         load(key, keys + at);
         load(value, values + at);
-        floats4 products = {};
-        for (int j = 0; j < fours; j++) {
-            products += query[j] * key[j];
-        }
-        float score = sum_over(products.x + products.y + products.z + products.w, team);
-        sum.join(score / sqrtf(of.head_size), 1, value);
-    }
-    for (int apart = teams / 2; apart > 0; apart /= 2) { // the upper half of the teams hands over
-        if (own >= apart && own < 2 * apart) {
+        for (int t = 0; t < each; t++) {
+            floats4 products = {};
             for (int j = 0; j < fours; j++) {
-                means[own][lane + j * team] = sum.mean[j];
+                products += query[t][j] * key[j];
             }
-            mosts[own] = sum.most;
-            totals[own] = sum.total;
-        }
-        __syncthreads();
-        if (own < apart) {
-            for (int j = 0; j < fours; j++) {
-                value[j] = means[own + apart][lane + j * team];
+            float score = sum_over(products.x + products.y + products.z + products.w, team);
+            if (position <= start + token + t) {
+                sum[t].join(score / sqrtf(of.head_size), 1, value);
             }
-            sum.join(mosts[own + apart], totals[own + apart], value);
         }
-        __syncthreads();
     }
-    y += static_cast<size_t>(token) * y_pitch + head * of.head_size;
-    for (int j = 0; j < fours && own == 0; j++) {
-        for (int i = 0; i < 4 && lane + j * team < count; i++) {
-            y[4 * (lane + j * team) + i] = rounded<T>(sum.mean[j][i] / sum.total);
+    for (int t = 0; t < each && token + t < tokens; t++) {
+        for (int apart = teams / 2; apart > 0; apart /= 2) { // the upper half of the teams hands over
+            if (own >= apart && own < 2 * apart) {
+                for (int j = 0; j < fours; j++) {
+                    means[own][lane + j * team] = sum[t].mean[j];
+                }
+                mosts[own] = sum[t].most;
+                totals[own] = sum[t].total;
+            }
+            __syncthreads();
+            if (own < apart) {
+                for (int j = 0; j < fours; j++) {
+                    value[j] = means[own + apart][lane + j * team];
+                }
+                sum[t].join(mosts[own + apart], totals[own + apart], value);
+            }
+            __syncthreads();
+        }
+        T *to = y + static_cast<size_t>(token + t) * y_pitch + head * of.head_size;
+        for (int j = 0; j < fours && own == 0; j++) {
+            for (int i = 0; i < 4 && lane + j * team < count; i++) {
+                to[4 * (lane + j * team) + i] = rounded<T>(sum[t].mean[j][i] / sum[t].total);
+            }
         }
     }
 }

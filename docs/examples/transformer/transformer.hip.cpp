@@ -15,17 +15,25 @@ struct options {
     int tokens = 8, prompt_tokens = 4, gpus = 1;
 };
 
-static int padded(int64_t n, int to = padded_to)
+static int padded(int64_t n, int to = column_padding)
 {
     return static_cast<int>((n + to - 1) / to * to);
 }
 
-template <typename T> static T *device_zeros(size_t count)
+static int padded_rows(int64_t n)
 {
-    T *memory;
+    return padded(n, gemm_rows);
+}
+
+template <typename T> static void allocate(T *&memory, size_t count)
+{
     HIP_MUST(hipMalloc(&memory, count * sizeof(T)));
+}
+
+template <typename T> static void allocate_zeros(T *&memory, size_t count)
+{
+    allocate(memory, count);
     HIP_MUST(hipMemset(memory, 0, count * sizeof(T)));
-    return memory;
 }
 
 template <typename T> static T *to_device(const std::vector<T> &host)
@@ -59,7 +67,8 @@ template <typename W> struct gpu_state {
     const float *final_norm;
     const float2 *turns;
     int *tokens;                            // at all positions
-    float *x, *qkv, *gate_up, *logits;      // sums
+    float *x, *qkv, *gate_up, *logits;      // sums of products
+    float *parts;                           // of sums
     operand<W> *normed, *attended, *gated;  // what enters products
     float *keys, *values;                   // the cache, layer after layer
 };
@@ -70,10 +79,11 @@ public:
         : source(source), of(source.shape), ring(gpus), gpu(gpus)
     {
         own = {of.heads / gpus, std::max(1, of.kv_heads / gpus), of.hidden / gpus, of.vocabulary / gpus};
+        HIP_MUST(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0));
         for (int d = 0; d < gpus; d++) {
             HIP_MUST(hipSetDevice(d));
             load(d);
-            allocate(d, padded(most_tokens, gemm_tokens));
+            make_room(d, padded(most_tokens, gemm_tokens));
         }
     }
 
@@ -82,7 +92,7 @@ public:
     void step(int start, int count)
     {
         each([&](int d, hipStream_t s) {
-            embed<W><<<count, 256, 0, s>>>(gpu[d].x, gpu[d].tokens + start, gpu[d].table, of.dim);
+            embed<W><<<count, 256, 0, s>>>(gpu[d].x, gpu[d].tokens + start, gpu[d].table, of.dim, padded_rows(of.dim));
         });
         for (int layer = 0; layer < of.layers; layer++) {
             each([&](int d, hipStream_t s) { attend(d, layer, start, count, s); });
@@ -92,10 +102,10 @@ public:
         }
         each([&](int d, hipStream_t s) {
             gpu_state<W> &g = gpu[d];
-            const float *last = g.x + static_cast<size_t>(count - 1) * padded(of.dim);
-            rmsnorm<<<1, 256, 0, s>>>(g.normed, last, g.final_norm, of.dim, padded(of.dim), of.epsilon);
+            const float *last = g.x + static_cast<size_t>(count - 1) * padded_rows(of.dim);
+            rmsnorm<<<1, 256, 0, s>>>(g.normed, last, g.final_norm, of.dim, padded(of.dim), padded_rows(of.dim), of.epsilon);
             int part = (d + 1) % ring.count();
-            product(g.logits + part * own.vocabulary, nullptr, g.normed, g.classifier, 1, s);
+            product(g, g.logits + part * own.vocabulary, nullptr, g.normed, g.classifier, 1, s);
         });
         if (ring.count() > 1) {
             ring.all_gather(all(&gpu_state<W>::logits), of.vocabulary);
@@ -139,6 +149,7 @@ private:
     gpu_ring ring;
     std::vector<gpu_state<W>> gpu;
     share own;
+    int units; // compute units of a GPU
 
     template <typename F> void each(F &&todo)
     {
@@ -162,21 +173,32 @@ private:
     void sum(int count)
     {
         if (ring.count() > 1) {
-            ring.all_reduce(all(&gpu_state<W>::x), static_cast<int64_t>(count) * padded(of.dim));
+            ring.all_reduce(all(&gpu_state<W>::x), static_cast<int64_t>(count) * padded_rows(of.dim));
         }
     }
 
     static constexpr int few_tokens = 8; // for which a tile of 128 would be mostly empty
+    static constexpr int least_share = 512; // columns that a work-group takes of a product
 
-    void product(float *out, const float *add, const operand<W> *x, const matrix<W> &w, int count,
+    // Columns are divided where tiles are for less than half of the compute units.
+    void product(const gpu_state<W> &g, float *out, const float *add, const operand<W> *x, const matrix<W> &w, int count,
                  hipStream_t s)
     {
-        int pitch = padded(w.rows);
+        int pitch = padded_rows(w.rows), tokens = padded(count, gemm_tokens);
+        dim3 grid(pitch / gemm_rows, tokens / gemm_tokens);
+        int tiles = grid.x * grid.y, parts = std::max(1, units / 2 / tiles);
+        int share = padded((w.pitch + parts - 1) / parts, least_share);
+        grid.z = parts = (w.pitch + share - 1) / share;
         if (count <= few_tokens) {
             gemv<W><<<dim3(pitch / gemv_rows, count), gemv_items, 0, s>>>(out, add, pitch, x, w);
+        } else if (parts == 1) {
+            gemm<W><<<grid, gemm_items, 0, s>>>(out, add, pitch, x, w, share);
         } else {
-            dim3 grid(pitch / gemm_rows, padded(count, gemm_tokens) / gemm_tokens);
-            gemm<W><<<grid, gemm_items, 0, s>>>(out, add, pitch, x, w);
+            size_t apart = static_cast<size_t>(tokens) * pitch, sums = static_cast<size_t>(count) * pitch;
+            gemm<W><<<grid, gemm_items, 0, s>>>(g.parts, nullptr, pitch, x, w, share);
+            sum_parts<<<(sums / 4 + 255) / 256, 256, 0, s>>>(
+                reinterpret_cast<floats4 *>(out), reinterpret_cast<const floats4 *>(add),
+                reinterpret_cast<const floats4 *>(g.parts), parts, apart / 4, sums / 4);
         }
     }
 
@@ -184,13 +206,17 @@ private:
     {
         gpu_state<W> &g = gpu[d];
         const layer_weights<W> &w = g.layers[layer];
-        attention_shape heads = {static_cast<int>(own.heads), static_cast<int>(own.kv_heads), of.head_size(), padded(w.qkv.rows)};
+        attention_shape heads = {static_cast<int>(own.heads), static_cast<int>(own.kv_heads), of.head_size(), padded_rows(w.qkv.rows)};
         size_t cache = static_cast<size_t>(layer) * of.positions * own.kv_heads * of.head_size();
-        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.attention_norm, of.dim, padded(of.dim), of.epsilon);
-        product(g.qkv, nullptr, g.normed, w.qkv, count, s);
+        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.attention_norm, of.dim, padded(of.dim), padded_rows(of.dim), of.epsilon);
+        product(g, g.qkv, nullptr, g.normed, w.qkv, count, s);
         rotate<<<count, 256, 0, s>>>(g.qkv, g.keys + cache, g.values + cache, g.turns, start, heads);
-        attention<<<dim3(own.heads, count), count == 1 ? 256 : 64, 0, s>>>(g.attended, w.output.pitch, g.qkv, g.keys + cache, g.values + cache, start, heads);
-        product(g.x, d == 0 ? g.x : nullptr, g.attended, w.output, count, s);
+        if (count == 1) {
+            attention<1><<<own.heads, 256, 0, s>>>(g.attended, w.output.pitch, g.qkv, g.keys + cache, g.values + cache, start, count, heads);
+        } else {
+            attention<4><<<dim3(own.heads, (count + 3) / 4), 64, 0, s>>>(g.attended, w.output.pitch, g.qkv, g.keys + cache, g.values + cache, start, count, heads);
+        }
+        product(g, g.x, d == 0 ? g.x : nullptr, g.attended, w.output, count, s);
     }
 
     void feed_forward(int d, int layer, int count, hipStream_t s)
@@ -198,25 +224,26 @@ private:
         gpu_state<W> &g = gpu[d];
         const layer_weights<W> &w = g.layers[layer];
         int hidden = static_cast<int>(own.hidden);
-        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.ffn_norm, of.dim, padded(of.dim), of.epsilon);
-        product(g.gate_up, nullptr, g.normed, w.gate_up, count, s);
-        swiglu<<<dim3(padded(hidden, 256) / 256, count), 256, 0, s>>>(g.gated, g.gate_up, hidden, w.down.pitch, padded(w.gate_up.rows));
-        product(g.x, d == 0 ? g.x : nullptr, g.gated, w.down, count, s);
+        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.ffn_norm, of.dim, padded(of.dim), padded_rows(of.dim), of.epsilon);
+        product(g, g.gate_up, nullptr, g.normed, w.gate_up, count, s);
+        swiglu<<<dim3(padded(hidden, 256) / 256, count), 256, 0, s>>>(g.gated, g.gate_up, hidden, w.down.pitch, padded_rows(w.gate_up.rows));
+        product(g, g.x, d == 0 ? g.x : nullptr, g.gated, w.down, count, s);
     }
 
     // Rows of one kind after the other, as W, padded.
     matrix<W> load_matrix(int layer, const std::vector<piece> &pieces)
     {
-        int64_t rows = 0, pitch = padded(pieces[0].columns), at = 0;
+        int64_t rows = 0, pitch = padded(pieces[0].columns);
         for (const piece &p : pieces) {
             rows += p.rows;
         }
-        std::vector<W> values(padded(rows) * pitch);
+        std::vector<W> values(padded_rows(rows) * pitch);
         std::vector<float> scales(sizeof(W) == 1 ? values.size() / group : 0), row(columns_of(of, pieces[0].of));
+        int64_t number = 0;
         for (const piece &p : pieces) {
-            for (int64_t r = 0; r < p.rows; r++, at += pitch) {
+            for (int64_t r = 0; r < p.rows; r++, number++) {
                 source.read(p.of, layer, p.first + r, row.data());
-                convert(&values[at], scales.data() + at / group, row.data() + p.first_column, p.columns);
+                convert(&values[number * pitch], scales.data() + scale_at(number, 0, pitch), row.data() + p.first_column, p.columns);
             }
         }
         return {to_device(values), sizeof(W) == 1 ? to_device(scales) : nullptr, static_cast<int>(rows), static_cast<int>(pitch)};
@@ -235,7 +262,7 @@ private:
             for (int64_t i = first; i < end; i++) {
                 most = std::max(most, std::fabs(from[i]));
             }
-            float scale = scales[first / group] = most / 127;
+            float scale = scales[first / group * 4] = most / 127;
             for (int64_t i = first; i < end; i++) {
                 to[i] = rounded<W>(scale > 0 ? std::nearbyint(from[i] / scale) : 0);
             }
@@ -273,7 +300,7 @@ private:
     }
 
     // The angles of pairs at all positions, and room for activations and the cache.
-    void allocate(int d, size_t tokens)
+    void make_room(int d, size_t tokens)
     {
         gpu_state<W> &g = gpu[d];
         const layer_weights<W> &w = g.layers[0];
@@ -284,17 +311,18 @@ private:
             turns[i] = {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
         }
         g.turns = to_device(turns);
-        g.tokens = device_zeros<int>(of.positions + 1);
-        g.x = device_zeros<float>(tokens * padded(of.dim));
-        g.normed = device_zeros<operand<W>>(tokens * padded(of.dim));
-        g.qkv = device_zeros<float>(tokens * padded(w.qkv.rows));
-        g.attended = device_zeros<operand<W>>(tokens * w.output.pitch);
-        g.gate_up = device_zeros<float>(tokens * padded(w.gate_up.rows));
-        g.gated = device_zeros<operand<W>>(tokens * w.down.pitch);
-        g.logits = device_zeros<float>(of.vocabulary);
+        allocate(g.tokens, of.positions + 1);
+        allocate(g.x, tokens * padded_rows(of.dim));
+        allocate(g.qkv, tokens * padded_rows(w.qkv.rows));
+        allocate(g.gate_up, tokens * padded_rows(w.gate_up.rows));
+        allocate(g.logits, of.vocabulary);
+        allocate(g.parts, static_cast<size_t>(units) * gemm_tokens * gemm_rows);
+        allocate_zeros(g.normed, tokens * padded(of.dim));
+        allocate_zeros(g.attended, tokens * w.output.pitch);
+        allocate_zeros(g.gated, tokens * w.down.pitch);
         size_t cache = static_cast<size_t>(of.layers) * of.positions * own.kv_heads * of.head_size();
-        g.keys = device_zeros<float>(cache);
-        g.values = device_zeros<float>(cache);
+        allocate(g.keys, cache);
+        allocate(g.values, cache);
     }
 };
 
