@@ -101,6 +101,36 @@ def test_text_becomes_tokens_and_tokens_text(heddle, tmp_path):
     assert f"text: {told.decode(errors='replace')}" in done.stdout
 
 
+# Machines of several GPUs, made small, and how many they have.
+SMALL = "--set vram=1GiB --max-cycles 40000000"
+NODES = {"mi210_x2": (2, f"{SMALL} --set arrays=2 --set channels=4 --set l2=256KiB"),
+         "r9nano_x4": (4, "--set gpu.arrays=2 --set gpu.banks=4"),
+         "mi300x_x8": (8, f"{SMALL} --set xcds=2 --set arrays=1")}
+
+
+@pytest.mark.parametrize("node", ["mi210_x2", *only_full("r9nano_x4", "mi300x_x8")])
+def test_collectives_are_right_and_take_what_their_bytes_take(heddle, node):
+    """Between what the bytes need alone and, with what a step costs, half as much again."""
+    gpus, options = NODES[node]
+    done = heddle(f"run platforms/{node}.heddle {options} -- {PROGRAMS}/ring_collectives 40001 "
+                  f"{ {2: 150, 4: 32, 8: 64}[gpus]}", "PASS")
+    times = re.findall(r"^(\S+) +([\d.]+) us, closed form +([\d.]+) us$", done.stdout, re.M)
+    assert [name for name, *_ in times] == ["reduce-scatter", "all-gather", "all-reduce",
+                                            "broadcast"]
+    for _, time, closed_form in times:
+        assert 0.7 < float(time) / float(closed_form) < 1.5
+
+
+@pytest.mark.parametrize("node, kind", [
+    ("mi210_x2", "fp32"), *only_full(("r9nano_x4", "int8"), ("mi300x_x8", "bf16"))])
+def test_gpus_that_share_a_model_make_its_tokens(heddle, tmp_path, node, kind):
+    """On eight GPUs two have each head of keys."""
+    gpus, options = NODES[node]
+    same_as_model(heddle, tmp_path, f"platforms/{node}.heddle {options} -- {PROGRAMS}/transformer "
+                  f"--seed {SEED} --gpus {gpus} --prompt-tokens 9", TINY, seeded(TINY, SEED), kind,
+                  prompt_of(TINY, 9), 3)
+
+
 def refused(tmp_path, content, *says, status=1):
     """The program reads a file before it asks for a GPU, so it needs no machine for this."""
     file = tmp_path / "bad"
