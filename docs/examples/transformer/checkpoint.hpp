@@ -1,5 +1,5 @@
-// Where the weights of a transformer come from: a checkpoint of the small-stories models (`.bin`), a
-// GGUF file with plain types, or a seed. A file is input: whatever is wrong with it is said, and
+// Where the weights of a transformer come from: a checkpoint of the small-stories models (`.bin`),
+// a GGUF file with plain types, or a seed. A file is input: whatever is wrong with it is said, and
 // ends the program with status 1.
 #pragma once
 
@@ -49,40 +49,64 @@ struct model_shape {
         const struct {
             const char *what;
             int64_t value, most;
-        } sizes[] = {{"dimension", dim, 1 << 16},       {"hidden dimension", hidden, 1 << 18},
-                     {"number of layers", layers, 512}, {"number of heads", heads, 1 << 10},
+        } sizes[] = {{"dimension", dim, 1 << 16},
+                     {"hidden dimension", hidden, 1 << 18},
+                     {"number of layers", layers, 512},
+                     {"number of heads", heads, 1 << 10},
                      {"number of KV heads", kv_heads, 1 << 10},
-                     {"vocabulary", vocabulary, 1 << 20}, {"number of positions", positions, 1 << 20}};
+                     {"vocabulary", vocabulary, 1 << 20},
+                     {"number of positions", positions, 1 << 20}};
         for (const auto &size : sizes) {
             if (size.value < 1 || size.value > size.most) {
-                fail("%s: a %s of %ld is not between 1 and %ld", name, size.what,
-                     size.value, size.most);
+                fail("%s: a %s of %ld is not between 1 and %ld", name, size.what, size.value,
+                     size.most);
             }
         }
         if (dim % heads != 0 || heads % kv_heads != 0) {
-            fail("%s: %d values, %d heads and %d KV heads do not divide each other", name, dim, heads,
-                 kv_heads);
+            fail("%s: %d values, %d heads and %d KV heads do not divide each other", name, dim,
+                 heads, kv_heads);
         }
         if (head_size() % 4 != 0 || head_size() > longest_head) {
-            fail("%s: a head of %d values; multiples of 4 up to %d are supported", name, head_size(),
-                 longest_head);
+            fail("%s: a head of %d values; multiples of 4 up to %d are supported", name,
+                 head_size(), longest_head);
         }
     }
 };
 
 enum tensor {
-    EMBEDDING, ATTENTION_NORM, QUERY, KEY, VALUE, OUTPUT, FFN_NORM, GATE, DOWN, UP, FINAL_NORM, CLASSIFIER
+    EMBEDDING,
+    ATTENTION_NORM,
+    QUERY,
+    KEY,
+    VALUE,
+    OUTPUT,
+    FFN_NORM,
+    GATE,
+    DOWN,
+    UP,
+    FINAL_NORM,
+    CLASSIFIER
 };
 
 // Rows and columns of a layer's tensor; norms have one row.
 static inline int64_t rows_of(const model_shape &of, tensor t)
 {
     switch (t) {
-    case EMBEDDING: case CLASSIFIER: return of.vocabulary;
-    case ATTENTION_NORM: case FFN_NORM: case FINAL_NORM: return 1;
-    case KEY: case VALUE: return of.kv_heads * of.head_size();
-    case GATE: case UP: return of.hidden;
-    default: return of.dim;
+    case EMBEDDING:
+    case CLASSIFIER:
+        return of.vocabulary;
+    case ATTENTION_NORM:
+    case FFN_NORM:
+    case FINAL_NORM:
+        return 1;
+    case KEY:
+    case VALUE:
+        return of.kv_heads * of.head_size();
+    case GATE:
+    case UP:
+        return of.hidden;
+    default:
+        return of.dim;
     }
 }
 
@@ -91,8 +115,9 @@ static inline int64_t columns_of(const model_shape &of, tensor t)
     return t == DOWN ? of.hidden : of.dim;
 }
 
-class weight_source {
-public:
+class weight_source
+{
+  public:
     model_shape shape;
     virtual ~weight_source() = default;
     // A row of the tensor in a layer, as floats.
@@ -101,8 +126,9 @@ public:
 
 // Uniform numbers from a counter: each weight is a function of the seed and of where it is, so any
 // part can be made by itself. The function is SplitMix64's (Steele, Lea and Flood, 2014).
-class seeded_weights : public weight_source {
-public:
+class seeded_weights : public weight_source
+{
+  public:
     seeded_weights(const model_shape &of, uint64_t seed) : seed(seed)
     {
         shape = of;
@@ -124,13 +150,14 @@ public:
         }
     }
 
-private:
+  private:
     uint64_t seed;
 };
 
 // The bytes of a file, in memory.
-class mapped_file {
-public:
+class mapped_file
+{
+  public:
     const char *name;
     const uint8_t *bytes = nullptr;
     uint64_t size = 0;
@@ -161,8 +188,7 @@ struct file_reader {
     {
         if (size > file.size - at) {
             fail("%s: the file ends after %lu bytes, within a piece of %lu at %lu", file.name,
-                 file.size, size,
-                 at);
+                 file.size, size, at);
         }
         at += size;
         return file.bytes + at - size;
@@ -178,8 +204,9 @@ struct file_reader {
 
 // Seven numbers, then float tensors, each of all layers, in the order of `enum tensor`; a negative
 // vocabulary means a classifier of its own. In front of it are tables of angles, which we make.
-class bin_weights : public weight_source {
-public:
+class bin_weights : public weight_source
+{
+  public:
     explicit bin_weights(const mapped_file &file) : file(file)
     {
         file_reader in{file};
@@ -202,8 +229,7 @@ public:
             end += there ? size_of(static_cast<tensor>(t)) * (once ? 1 : shape.layers) : 0;
         }
         if (end != file.size) {
-            fail("%s: the file has %lu bytes, and its header says %lu", file.name,
-                 file.size, end);
+            fail("%s: the file has %lu bytes, and its header says %lu", file.name, file.size, end);
         }
     }
 
@@ -213,7 +239,7 @@ public:
         std::memcpy(to, file.bytes + begin[t] + layer * size_of(t) + row * length, length);
     }
 
-private:
+  private:
     const mapped_file &file;
     uint64_t begin[CLASSIFIER + 1];
 
@@ -223,10 +249,12 @@ private:
     }
 };
 
-// GGUF 2 and 3 (the GGUF specification of ggml): names with values, then names of tensors with their
-// sizes, types and places. Read are F32, F16, BF16 and Q8_0, groups of 32 with a scale in F16.
-class gguf_weights : public weight_source {
-public:
+// GGUF 2 and 3 (the GGUF specification of ggml): names with values, then names of tensors with
+// their sizes, types and places. Read are F32, F16, BF16 and Q8_0, groups of 32 with a scale in
+// F16.
+class gguf_weights : public weight_source
+{
+  public:
     explicit gguf_weights(const mapped_file &file) : file(file), in{file}
     {
         in.take(4); // GGUF
@@ -262,11 +290,12 @@ public:
         const place &p = places.at(name_of(t, layer));
         int64_t columns = columns_of(shape, t);
         const type &kind = types().at(p.kind);
-        const uint8_t *from = file.bytes + data + p.offset + row * (columns / kind.values * kind.bytes);
+        const uint8_t *from =
+            file.bytes + data + p.offset + row * (columns / kind.values * kind.bytes);
         kind.read(to, from, columns);
     }
 
-private:
+  private:
     struct place {
         uint64_t columns, rows, offset;
         uint32_t kind;
@@ -376,9 +405,14 @@ private:
     {
         int heads = whole("llama.attention.head_count", 0);
         auto table = places.find("token_embd.weight");
-        shape = {whole("llama.embedding_length", 0), whole("llama.feed_forward_length", 0),
-                 whole("llama.block_count", 0), heads, whole("llama.attention.head_count_kv", heads),
-                 table == places.end() ? 0 : static_cast<int>(std::min<uint64_t>(table->second.rows, INT32_MAX)),
+        shape = {whole("llama.embedding_length", 0),
+                 whole("llama.feed_forward_length", 0),
+                 whole("llama.block_count", 0),
+                 heads,
+                 whole("llama.attention.head_count_kv", heads),
+                 table == places.end()
+                     ? 0
+                     : static_cast<int>(std::min<uint64_t>(table->second.rows, INT32_MAX)),
                  whole("llama.context_length", 0)};
         shape.shared = places.find("output.weight") == places.end();
         shape.epsilon = static_cast<float>(number("llama.attention.layer_norm_rms_epsilon", 1e-5));
@@ -391,8 +425,9 @@ private:
 
     static std::string name_of(tensor t, int layer)
     {
-        static const char *const names[] = {"token_embd", "attn_norm", "attn_q", "attn_k", "attn_v",
-            "attn_output", "ffn_norm", "ffn_gate", "ffn_down", "ffn_up", "output_norm", "output"};
+        static const char *const names[] = {"token_embd", "attn_norm",   "attn_q",      "attn_k",
+                                            "attn_v",     "attn_output", "ffn_norm",    "ffn_gate",
+                                            "ffn_down",   "ffn_up",      "output_norm", "output"};
         bool once = t == EMBEDDING || t == FINAL_NORM || t == CLASSIFIER;
         std::string block = once ? "" : "blk." + std::to_string(layer) + ".";
         return block + names[t] + ".weight";
@@ -414,9 +449,7 @@ private:
         uint64_t rows = rows_of(shape, t), columns = columns_of(shape, t);
         if (p.columns != columns || p.rows != rows || columns % kind->second.values != 0) {
             fail("%s: tensor '%s' is %lu x %lu, and the model needs %lu x %lu", file.name,
-                 name.c_str(), p.rows,
-                 p.columns, rows,
-                 columns);
+                 name.c_str(), p.rows, p.columns, rows, columns);
         }
         uint64_t size = rows * (columns / kind->second.values * kind->second.bytes);
         if (data > file.size || p.offset > file.size - data || size > file.size - data - p.offset) {

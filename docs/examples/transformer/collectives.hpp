@@ -30,8 +30,9 @@ template <bool adds> __global__ void take(float *to, const float *from, int64_t 
     }
 }
 
-class gpu_ring {
-public:
+class gpu_ring
+{
+  public:
     using vectors = std::vector<float *>; // the memory of each GPU
 
     explicit gpu_ring(int gpus) : streams(gpus), events(gpus)
@@ -92,7 +93,7 @@ public:
         end();
     }
 
-private:
+  private:
     std::vector<hipStream_t> streams;
     std::vector<hipEvent_t> events; // what is in the streams before a step
 
@@ -118,7 +119,8 @@ private:
             HIP_MUST(hipSetDevice(gpu));
             HIP_MUST(hipStreamWaitEvent(streams[gpu], events[before(gpu)], 0));
             unsigned blocks = static_cast<unsigned>((size + 255) / 256);
-            kernel<<<blocks, 256, 0, streams[gpu]>>>(data[gpu] + first, data[before(gpu)] + first, size);
+            kernel<<<blocks, 256, 0, streams[gpu]>>>(data[gpu] + first, data[before(gpu)] + first,
+                                                     size);
             HIP_MUST(hipGetLastError());
         }
     }

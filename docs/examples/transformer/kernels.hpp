@@ -1,8 +1,9 @@
 // The kernels of a transformer of Llama's kind. Matrices are kept as W: float, _Float16, bf16, or
-// int8_t with a scale for each group of 32 in a row. Products are taken of operands (operand_of<W>),
-// which a kernel in front of a product rounds to, and summed in fp32; so each target gets the same
-// numbers but for the order of sums. Columns of what products use are padded with zeros to multiples
-// of 64, rows of matrices to 256 and tokens to 128, so no product looks for an end.
+// int8_t with a scale for each group of 32 in a row. Products are taken of operands
+// (operand_of<W>), which a kernel in front of a product rounds to, and summed in fp32; so each
+// target gets the same numbers but for the order of sums. Columns of what products use are padded
+// with zeros to multiples of 64, rows of matrices to 256 and tokens to 128, so no product looks for
+// an end.
 #pragma once
 
 #include <cstdint>
@@ -235,20 +236,22 @@ constexpr int gemm_tokens = 128, gemm_rows = 256, gemm_items = 512;
 
 // out = w * x, and `add` if there is one, for many tokens: a work-group for 128 tokens and 256 rows
 // of w, a wavefront for 64 of each, and for `share` columns; sums of such shares lie one behind the
-// other in `out`. Tiles as deep as a line of 128 bytes go through LDS; what comes next is on its way
-// in registers. Rows in LDS are 8 bytes longer, so that they begin in different banks.
+// other in `out`. Tiles as deep as a line of 128 bytes go through LDS; what comes next is on its
+// way in registers. Rows in LDS are 8 bytes longer, so that they begin in different banks.
 template <typename W>
 __global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add, int out_pitch,
                                                    const operand<W> *x, matrix<W> w, int share)
 {
     using T = operand<W>;
     constexpr int depth = 128 / sizeof(T), pitch = depth + 8 / sizeof(T), vectors = depth / 8;
-    constexpr int own_a = gemm_tokens * vectors / gemm_items, own_b = gemm_rows * vectors / gemm_items;
+    constexpr int own_a = gemm_tokens * vectors / gemm_items,
+                  own_b = gemm_rows * vectors / gemm_items;
     constexpr int together = sizeof(W) == 1 ? group : depth; // columns with one scale
     constexpr int groups = depth / together;
     alignas(16) __shared__ T a[gemm_tokens * pitch], b[gemm_rows * pitch];
     __shared__ float scales[sizeof(W) == 1 ? gemm_items : 1]; // groups of a row's part
-    int item = threadIdx.x, lane = item % 64, own_token = item / 256 * 64, own_row = item / 64 % 4 * 64;
+    int item = threadIdx.x, lane = item % 64, own_token = item / 256 * 64,
+        own_row = item / 64 % 4 * 64;
     int begin = blockIdx.z * share, end = begin + share < w.pitch ? begin + share : w.pitch;
     size_t token = blockIdx.y * gemm_tokens, row = blockIdx.x * gemm_rows;
     eight<T> next_a[own_a], next_b[own_b];
@@ -264,7 +267,8 @@ __global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add,
         }
         for (int i = 0; i < own_b; i++) {
             int at = item + i * gemm_items;
-            next_b[i] = load_eight(w.values + (row + at / vectors) * w.pitch + k + at % vectors * 8);
+            next_b[i] =
+                load_eight(w.values + (row + at / vectors) * w.pitch + k + at % vectors * 8);
         }
     };
     auto keep = [&](T *to, const eight<T> *next, int count) {
@@ -297,7 +301,8 @@ __global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add,
                 }
                 if constexpr (sizeof(W) == 1) {
                     int scaled = own_row + tile % 2 * 32 + lane % 32;
-                    part = whole + part * scales[(scaled / 4 * groups + from / group) * 4 + scaled % 4];
+                    part = whole
+                           + part * scales[(scaled / 4 * groups + from / group) * 4 + scaled % 4];
                 }
                 whole = part;
             }
@@ -306,8 +311,8 @@ __global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add,
     out += static_cast<size_t>(blockIdx.z) * gridDim.y * gemm_tokens * out_pitch;
     for (int i = 0; i < 64; i++) {
         int tile = i / 16, r = i % 16;
-        size_t at = (token + own_token + tile / 2 * 32 + row_of(r, lane)) * out_pitch + row + own_row
-                    + tile % 2 * 32 + lane % 32;
+        size_t at = (token + own_token + tile / 2 * 32 + row_of(r, lane)) * out_pitch + row
+                    + own_row + tile % 2 * 32 + lane % 32;
         float one = sum[tile / 2][tile % 2][r];
         out[at] = add ? add[at] + one : one;
     }
@@ -338,7 +343,7 @@ struct attention_shape {
 // Turns pairs of queries and keys by their position's angles (cosine, sine), and puts keys and
 // values into the cache, [position][head][value]. A work-group for each token.
 __global__ void rotate(float *qkv, float *keys, float *values, const float2 *turns, int start,
-                              attention_shape of)
+                       attention_shape of)
 {
     int position = start + blockIdx.x, half = of.head_size / 2, kv = of.kv_heads * of.head_size;
     float *token = qkv + static_cast<size_t>(blockIdx.x) * of.pitch;
@@ -383,8 +388,8 @@ struct running_softmax {
 // y = softmax(q * keys / sqrt(size)) * values; a work-group for each head and `each` tokens, whose
 // teams share the positions, and at the end join what they have.
 template <int each, typename T>
-__global__ void attention(T *y, int y_pitch, const float *qkv, const float *keys, const float *values,
-                          int start, int tokens, attention_shape of)
+__global__ void attention(T *y, int y_pitch, const float *qkv, const float *keys,
+                          const float *values, int start, int tokens, attention_shape of)
 {
     __shared__ floats4 means[16][longest_head / 4];
     __shared__ float mosts[16], totals[16];
@@ -419,7 +424,8 @@ __global__ void attention(T *y, int y_pitch, const float *qkv, const float *keys
         }
     }
     for (int t = 0; t < each && token + t < tokens; t++) {
-        for (int apart = teams / 2; apart > 0; apart /= 2) { // the upper half of the teams hands over
+        for (int apart = teams / 2; apart > 0;
+             apart /= 2) { // the upper half of the teams hands over
             if (own >= apart && own < 2 * apart) {
                 for (int j = 0; j < fours; j++) {
                     means[own][lane + j * team] = sum[t].mean[j];
@@ -453,7 +459,8 @@ __global__ void swiglu(T *y, const float *x, int columns, int y_pitch, int x_pit
     x += static_cast<size_t>(blockIdx.y) * x_pitch;
     if (i < columns) {
         float gate = x[i], up = x[columns + i];
-        y[static_cast<size_t>(blockIdx.y) * y_pitch + i] = rounded<T>(gate / (1 + __expf(-gate)) * up);
+        y[static_cast<size_t>(blockIdx.y) * y_pitch + i] =
+            rounded<T>(gate / (1 + __expf(-gate)) * up);
     }
 }
 
@@ -471,8 +478,9 @@ __global__ void choose(int *token, const float *logits, int count)
     for (int apart = 128; apart > 0; apart /= 2) {
         __syncthreads();
         int other = item + apart;
-        if (item < apart && (most[other] > most[item]
-                             || (most[other] == most[item] && index[other] < index[item]))) {
+        if (item < apart
+            && (most[other] > most[item]
+                || (most[other] == most[item] && index[other] < index[item]))) {
             most[item] = most[other];
             index[item] = index[other];
         }

@@ -31,10 +31,14 @@ static bool right(const collective &c, int gpu, int gpus, int64_t i, int64_t n, 
     }
     bool own = part == (gpu + 1) % gpus;
     switch (&c - collectives) {
-    case 0: return !own || got == sum;
-    case 1: return got == before((part + gpus - 1) % gpus, i);
-    case 2: return got == sum;
-    default: return got == before(0, i);
+    case 0:
+        return !own || got == sum;
+    case 1:
+        return got == before((part + gpus - 1) % gpus, i);
+    case 2:
+        return got == sum;
+    default:
+        return got == before(0, i);
     }
 }
 
@@ -98,7 +102,8 @@ int main(int argc, char **argv)
         if (time < 0) {
             return 1;
         }
-        double moved = bandwidth > 0 ? c.steps * (gpus - 1) * (n * 4.0 / gpus) / bandwidth / 1000 : 0;
+        double moved =
+            bandwidth > 0 ? c.steps * (gpus - 1) * (n * 4.0 / gpus) / bandwidth / 1000 : 0;
         std::printf("%-14s %9.2f us, closed form %9.2f us\n", c.name, time, least + moved);
     }
     std::printf("PASS ring_collectives\n");

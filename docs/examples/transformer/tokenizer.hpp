@@ -12,8 +12,9 @@
 
 #include "checkpoint.hpp"
 
-class tokenizer {
-public:
+class tokenizer
+{
+  public:
     tokenizer(const mapped_file &file, int vocabulary)
     {
         file_reader in{file};
@@ -64,7 +65,7 @@ public:
         return all;
     }
 
-private:
+  private:
     static constexpr int begin_of_text = 1, first_byte = 3;
     std::vector<std::string> words;
     std::vector<float> scores;

@@ -66,19 +66,21 @@ template <typename W> struct gpu_state {
     matrix<W> table, classifier;
     const float *final_norm;
     const float2 *turns;
-    int *tokens;                            // at all positions
-    float *x, *qkv, *gate_up, *logits;      // sums of products
-    float *parts;                           // of sums
-    operand<W> *normed, *attended, *gated;  // what enters products
-    float *keys, *values;                   // the cache, layer after layer
+    int *tokens;                           // at all positions
+    float *x, *qkv, *gate_up, *logits;     // sums of products
+    float *parts;                          // of sums
+    operand<W> *normed, *attended, *gated; // what enters products
+    float *keys, *values;                  // the cache, layer after layer
 };
 
-template <typename W> class transformer {
-public:
+template <typename W> class transformer
+{
+  public:
     transformer(const weight_source &source, int gpus, int most_tokens)
         : source(source), of(source.shape), ring(gpus), gpu(gpus)
     {
-        own = {of.heads / gpus, std::max(1, of.kv_heads / gpus), of.hidden / gpus, of.vocabulary / gpus};
+        own = {of.heads / gpus, std::max(1, of.kv_heads / gpus), of.hidden / gpus,
+               of.vocabulary / gpus};
         HIP_MUST(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0));
         for (int d = 0; d < gpus; d++) {
             HIP_MUST(hipSetDevice(d));
@@ -92,7 +94,8 @@ public:
     void step(int start, int count)
     {
         each([&](int d, hipStream_t s) {
-            embed<W><<<count, 256, 0, s>>>(gpu[d].x, gpu[d].tokens + start, gpu[d].table, of.dim, padded_rows(of.dim));
+            embed<W><<<count, 256, 0, s>>>(gpu[d].x, gpu[d].tokens + start, gpu[d].table, of.dim,
+                                           padded_rows(of.dim));
         });
         for (int layer = 0; layer < of.layers; layer++) {
             each([&](int d, hipStream_t s) { attend(d, layer, start, count, s); });
@@ -103,7 +106,8 @@ public:
         each([&](int d, hipStream_t s) {
             gpu_state<W> &g = gpu[d];
             const float *last = g.x + static_cast<size_t>(count - 1) * padded_rows(of.dim);
-            rmsnorm<<<1, 256, 0, s>>>(g.normed, last, g.final_norm, of.dim, padded(of.dim), padded_rows(of.dim), of.epsilon);
+            rmsnorm<<<1, 256, 0, s>>>(g.normed, last, g.final_norm, of.dim, padded(of.dim),
+                                      padded_rows(of.dim), of.epsilon);
             int part = (d + 1) % ring.count();
             product(g, g.logits + part * own.vocabulary, nullptr, g.normed, g.classifier, 1, s);
         });
@@ -118,7 +122,8 @@ public:
     void set_tokens(const std::vector<int> &tokens)
     {
         for (gpu_state<W> &g : gpu) {
-            HIP_MUST(hipMemcpy(g.tokens, tokens.data(), tokens.size() * sizeof(int), hipMemcpyHostToDevice));
+            HIP_MUST(hipMemcpy(g.tokens, tokens.data(), tokens.size() * sizeof(int),
+                               hipMemcpyHostToDevice));
         }
     }
 
@@ -126,7 +131,8 @@ public:
     {
         std::vector<int> tokens(count);
         each([&](int, hipStream_t s) { HIP_MUST(hipStreamSynchronize(s)); });
-        HIP_MUST(hipMemcpy(tokens.data(), gpu.back().tokens, count * sizeof(int), hipMemcpyDeviceToHost));
+        HIP_MUST(hipMemcpy(tokens.data(), gpu.back().tokens, count * sizeof(int),
+                           hipMemcpyDeviceToHost));
         return tokens;
     }
 
@@ -134,7 +140,8 @@ public:
     {
         std::vector<float> logits(of.vocabulary);
         each([&](int, hipStream_t s) { HIP_MUST(hipStreamSynchronize(s)); });
-        HIP_MUST(hipMemcpy(logits.data(), gpu.back().logits, logits.size() * sizeof(float), hipMemcpyDeviceToHost));
+        HIP_MUST(hipMemcpy(logits.data(), gpu.back().logits, logits.size() * sizeof(float),
+                           hipMemcpyDeviceToHost));
         return logits;
     }
 
@@ -143,7 +150,7 @@ public:
         return ring.stream(0);
     }
 
-private:
+  private:
     const weight_source &source;
     const model_shape of;
     gpu_ring ring;
@@ -173,16 +180,17 @@ private:
     void sum(int count)
     {
         if (ring.count() > 1) {
-            ring.all_reduce(all(&gpu_state<W>::x), static_cast<int64_t>(count) * padded_rows(of.dim));
+            ring.all_reduce(all(&gpu_state<W>::x),
+                            static_cast<int64_t>(count) * padded_rows(of.dim));
         }
     }
 
-    static constexpr int few_tokens = 8; // for which a tile of 128 would be mostly empty
+    static constexpr int few_tokens = 8;    // for which a tile of 128 would be mostly empty
     static constexpr int least_share = 512; // columns that a work-group takes of a product
 
     // Columns are divided where tiles are for less than half of the compute units.
-    void product(const gpu_state<W> &g, float *out, const float *add, const operand<W> *x, const matrix<W> &w, int count,
-                 hipStream_t s)
+    void product(const gpu_state<W> &g, float *out, const float *add, const operand<W> *x,
+                 const matrix<W> &w, int count, hipStream_t s)
     {
         int pitch = padded_rows(w.rows), tokens = padded(count, gemm_tokens);
         dim3 grid(pitch / gemm_rows, tokens / gemm_tokens);
@@ -194,7 +202,8 @@ private:
         } else if (parts == 1) {
             gemm<W><<<grid, gemm_items, 0, s>>>(out, add, pitch, x, w, share);
         } else {
-            size_t apart = static_cast<size_t>(tokens) * pitch, sums = static_cast<size_t>(count) * pitch;
+            size_t apart = static_cast<size_t>(tokens) * pitch,
+                   sums = static_cast<size_t>(count) * pitch;
             gemm<W><<<grid, gemm_items, 0, s>>>(g.parts, nullptr, pitch, x, w, share);
             sum_parts<<<(sums / 4 + 255) / 256, 256, 0, s>>>(
                 reinterpret_cast<floats4 *>(out), reinterpret_cast<const floats4 *>(add),
@@ -206,15 +215,22 @@ private:
     {
         gpu_state<W> &g = gpu[d];
         const layer_weights<W> &w = g.layers[layer];
-        attention_shape heads = {static_cast<int>(own.heads), static_cast<int>(own.kv_heads), of.head_size(), padded_rows(w.qkv.rows)};
+        attention_shape heads = {static_cast<int>(own.heads), static_cast<int>(own.kv_heads),
+                                 of.head_size(), padded_rows(w.qkv.rows)};
         size_t cache = static_cast<size_t>(layer) * of.positions * own.kv_heads * of.head_size();
-        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.attention_norm, of.dim, padded(of.dim), padded_rows(of.dim), of.epsilon);
+        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.attention_norm, of.dim, padded(of.dim),
+                                      padded_rows(of.dim), of.epsilon);
         product(g, g.qkv, nullptr, g.normed, w.qkv, count, s);
-        rotate<<<count, 256, 0, s>>>(g.qkv, g.keys + cache, g.values + cache, g.turns, start, heads);
+        rotate<<<count, 256, 0, s>>>(g.qkv, g.keys + cache, g.values + cache, g.turns, start,
+                                     heads);
         if (count == 1) {
-            attention<1><<<own.heads, 256, 0, s>>>(g.attended, w.output.pitch, g.qkv, g.keys + cache, g.values + cache, start, count, heads);
+            attention<1><<<own.heads, 256, 0, s>>>(g.attended, w.output.pitch, g.qkv,
+                                                   g.keys + cache, g.values + cache, start, count,
+                                                   heads);
         } else {
-            attention<4><<<dim3(own.heads, (count + 3) / 4), 64, 0, s>>>(g.attended, w.output.pitch, g.qkv, g.keys + cache, g.values + cache, start, count, heads);
+            attention<4><<<dim3(own.heads, (count + 3) / 4), 64, 0, s>>>(
+                g.attended, w.output.pitch, g.qkv, g.keys + cache, g.values + cache, start, count,
+                heads);
         }
         product(g, g.x, d == 0 ? g.x : nullptr, g.attended, w.output, count, s);
     }
@@ -224,9 +240,11 @@ private:
         gpu_state<W> &g = gpu[d];
         const layer_weights<W> &w = g.layers[layer];
         int hidden = static_cast<int>(own.hidden);
-        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.ffn_norm, of.dim, padded(of.dim), padded_rows(of.dim), of.epsilon);
+        rmsnorm<<<count, 256, 0, s>>>(g.normed, g.x, w.ffn_norm, of.dim, padded(of.dim),
+                                      padded_rows(of.dim), of.epsilon);
         product(g, g.gate_up, nullptr, g.normed, w.gate_up, count, s);
-        swiglu<<<dim3(padded(hidden, 256) / 256, count), 256, 0, s>>>(g.gated, g.gate_up, hidden, w.down.pitch, padded_rows(w.gate_up.rows));
+        swiglu<<<dim3(padded(hidden, 256) / 256, count), 256, 0, s>>>(
+            g.gated, g.gate_up, hidden, w.down.pitch, padded_rows(w.gate_up.rows));
         product(g, g.x, d == 0 ? g.x : nullptr, g.gated, w.down, count, s);
     }
 
@@ -238,15 +256,18 @@ private:
             rows += p.rows;
         }
         std::vector<W> values(padded_rows(rows) * pitch);
-        std::vector<float> scales(sizeof(W) == 1 ? values.size() / group : 0), row(columns_of(of, pieces[0].of));
+        std::vector<float> scales(sizeof(W) == 1 ? values.size() / group : 0),
+            row(columns_of(of, pieces[0].of));
         int64_t number = 0;
         for (const piece &p : pieces) {
             for (int64_t r = 0; r < p.rows; r++, number++) {
                 source.read(p.of, layer, p.first + r, row.data());
-                convert(&values[number * pitch], scales.data() + scale_at(number, 0, pitch), row.data() + p.first_column, p.columns);
+                convert(&values[number * pitch], scales.data() + scale_at(number, 0, pitch),
+                        row.data() + p.first_column, p.columns);
             }
         }
-        return {to_device(values), sizeof(W) == 1 ? to_device(scales) : nullptr, static_cast<int>(rows), static_cast<int>(pitch)};
+        return {to_device(values), sizeof(W) == 1 ? to_device(scales) : nullptr,
+                static_cast<int>(rows), static_cast<int>(pitch)};
     }
 
     // The largest of a group becomes 127.
@@ -281,21 +302,24 @@ private:
     {
         gpu_state<W> &g = gpu[d];
         int64_t size = of.head_size(), dim = of.dim;
-        int64_t head = d * own.heads * size, heads = own.heads * size, kv_heads = own.kv_heads * size;
+        int64_t head = d * own.heads * size, heads = own.heads * size,
+                kv_heads = own.kv_heads * size;
         int64_t kv_head = static_cast<int64_t>(d) * of.kv_heads / ring.count() * size;
         int64_t hidden = d * own.hidden;
         for (int layer = 0; layer < of.layers; layer++) {
-            g.layers.push_back({
-                load_matrix(layer, {{QUERY, head, heads, 0, dim}, {KEY, kv_head, kv_heads, 0, dim},
-                                    {VALUE, kv_head, kv_heads, 0, dim}}),
-                load_matrix(layer, {{OUTPUT, 0, dim, head, heads}}),
-                load_matrix(layer, {{GATE, hidden, own.hidden, 0, dim}, {UP, hidden, own.hidden, 0, dim}}),
-                load_matrix(layer, {{DOWN, 0, dim, hidden, own.hidden}}),
-                load_norm(ATTENTION_NORM, layer), load_norm(FFN_NORM, layer)});
+            g.layers.push_back({load_matrix(layer, {{QUERY, head, heads, 0, dim},
+                                                    {KEY, kv_head, kv_heads, 0, dim},
+                                                    {VALUE, kv_head, kv_heads, 0, dim}}),
+                                load_matrix(layer, {{OUTPUT, 0, dim, head, heads}}),
+                                load_matrix(layer, {{GATE, hidden, own.hidden, 0, dim},
+                                                    {UP, hidden, own.hidden, 0, dim}}),
+                                load_matrix(layer, {{DOWN, 0, dim, hidden, own.hidden}}),
+                                load_norm(ATTENTION_NORM, layer), load_norm(FFN_NORM, layer)});
         }
         g.table = load_matrix(0, {{EMBEDDING, 0, of.vocabulary, 0, dim}});
         int64_t first = (d + 1) % ring.count() * own.vocabulary; // what an all-gather begins with
-        g.classifier = load_matrix(0, {{of.shared ? EMBEDDING : CLASSIFIER, first, own.vocabulary, 0, dim}});
+        g.classifier =
+            load_matrix(0, {{of.shared ? EMBEDDING : CLASSIFIER, first, own.vocabulary, 0, dim}});
         g.final_norm = load_norm(FINAL_NORM, 0);
     }
 
@@ -320,7 +344,8 @@ private:
         allocate_zeros(g.normed, tokens * padded(of.dim));
         allocate_zeros(g.attended, tokens * w.output.pitch);
         allocate_zeros(g.gated, tokens * w.down.pitch);
-        size_t cache = static_cast<size_t>(of.layers) * of.positions * own.kv_heads * of.head_size();
+        size_t cache =
+            static_cast<size_t>(of.layers) * of.positions * own.kv_heads * of.head_size();
         allocate(g.keys, cache);
         allocate(g.values, cache);
     }
@@ -393,8 +418,9 @@ static model_shape shape_of(const std::string &text)
     }
     model_shape of;
     char rest;
-    if (std::sscanf(text.c_str(), "%d,%d,%d,%d,%d,%d,%d%c", &of.dim, &of.hidden, &of.layers, &of.heads, &of.kv_heads,
-                    &of.vocabulary, &of.positions, &rest) != 7) {
+    if (std::sscanf(text.c_str(), "%d,%d,%d,%d,%d,%d,%d%c", &of.dim, &of.hidden, &of.layers,
+                    &of.heads, &of.kv_heads, &of.vocabulary, &of.positions, &rest)
+        != 7) {
         fail("--shape %s: neither tiny, 15m or 7b-layer nor seven numbers", text.c_str());
     }
     return of;
@@ -411,9 +437,11 @@ static int64_t number(const char *name, const char *text, int64_t least, int64_t
     return value;
 }
 
-static const char help[] = "transformer [ARGUMENT VALUE]...\n"
+static const char help[] =
+    "transformer [ARGUMENT VALUE]...\n"
     "  --model FILE          weights: a .bin of the small-stories models, or GGUF\n"
-    "  --shape NAME          weights by seed, for tiny, 15m, 7b-layer, or DIM,HIDDEN,LAYERS,HEADS,\n"
+    "  --shape NAME          weights by seed, for tiny, 15m, 7b-layer, or "
+    "DIM,HIDDEN,LAYERS,HEADS,\n"
     "                        KV-HEADS,VOCABULARY,POSITIONS (tiny)\n"
     "  --seed N              the seed (1)\n"
     "  --type TYPE           what weights are kept as: fp32, fp16, bf16 or int8 (fp32)\n"
@@ -477,7 +505,8 @@ static std::vector<int> prompt_of(const options &o, const model_shape &of, token
         tokens.push_back(static_cast<int>((1 + 37ll * i) % of.vocabulary));
     }
     if (tokens.size() + o.tokens > static_cast<size_t>(of.positions)) {
-        fail("%zu tokens and %d more: the model has %d positions", tokens.size(), o.tokens, of.positions);
+        fail("%zu tokens and %d more: the model has %d positions", tokens.size(), o.tokens,
+             of.positions);
     }
     return tokens;
 }
@@ -491,8 +520,9 @@ static void check_gpus(const options &o, const model_shape &of)
     }
     if (of.heads % o.gpus != 0 || of.hidden % o.gpus != 0 || of.vocabulary % o.gpus != 0
         || (of.kv_heads % o.gpus != 0 && o.gpus % of.kv_heads != 0)) {
-        fail("--gpus %d: %d heads, %d KV heads, %d hidden values and %d words cannot be dealt to them", o.gpus, of.heads,
-             of.kv_heads, of.hidden, of.vocabulary);
+        fail("--gpus %d: %d heads, %d KV heads, %d hidden values and %d words cannot be dealt to "
+             "them",
+             o.gpus, of.heads, of.kv_heads, of.hidden, of.vocabulary);
     }
 }
 
@@ -501,7 +531,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(const options &, const weight_source &, tokenizer *, std::vector<int>);
-    } types[] = {{"fp32", generate<float>}, {"fp16", generate<_Float16>}, {"bf16", generate<bf16>}, {"int8", generate<int8_t>}};
+    } types[] = {{"fp32", generate<float>},
+                 {"fp16", generate<_Float16>},
+                 {"bf16", generate<bf16>},
+                 {"int8", generate<int8_t>}};
     options o = read_options(argc, argv);
     std::unique_ptr<mapped_file> file;
     std::unique_ptr<weight_source> source;
