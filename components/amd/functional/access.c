@@ -199,7 +199,7 @@ static void store_dwords(const uint32_t *from, const struct shape *s, const stru
 
 static uint32_t *registers(const struct isa_context *context, unsigned code)
 {
-    return context->vgpr + (size_t)(code - ISA_VGPR) * 64;
+    return context->vgpr + (size_t)isa_register(context, code) * 64;
 }
 
 static void move_dwords(const struct isa_context *context, const struct isa_inst *inst,

@@ -26,7 +26,8 @@ struct machine {
     const char *wrong;
 };
 
-/* flat_load and flat_store, gfx803: opcode, bytes a lane, kind, from the ISA manual 13.11. */
+/* flat_load and flat_store: opcode, bytes a lane, kind, from the ISA manual 13.11; the opcodes of
+ * gfx803 and gfx90a are the same. */
 static const struct row {
     uint8_t opcode, bytes;
     bool store, is_signed;
@@ -90,21 +91,25 @@ static accessor *const accessors[] = {
 #endif
 };
 
-static void run_one(accessor *access, struct machine *m, const struct row *row, uint64_t exec)
+/* With accumulators a0 is the fifth register: data lies there instead of in v4. */
+static void run_one(accessor *access, struct machine *m, const struct row *row, uint64_t exec,
+                    bool accumulators)
 {
+    unsigned vgprs = accumulators ? 4 : REGISTERS, data = accumulators ? 0 : 4;
     static struct program_table no_program;
     static struct page_table no_pages;
     struct host_view view = {.program = &no_program, .pages = &no_pages, .count = 1};
     view.span[0] = (struct host_span){START, BYTES, (char *)m->bytes, false};
     const uint32_t word[3] = {0xdc000000u | (uint32_t)row->opcode << 18,
-                              (uint32_t)(row->store ? 4 << 8 : 4 << 24)};
-    struct isa_context context = {.vgpr = m->vgpr, .vgpr_count = REGISTERS};
+                              data << (row->store ? 8 : 24) | (uint32_t)accumulators << 23};
+    struct isa_context context = {
+        .vgpr = m->vgpr, .vgpr_count = vgprs, .agpr_count = REGISTERS - vgprs};
     struct isa_inst inst;
     struct isa_ready ready;
     uint8_t hint = 0;
     uint32_t lane;
-    cr_assert_eq(isa_decode(ISA_GFX803, word, sizeof word, &inst), 8);
-    isa_prepare(&inst, REGISTERS, 0, &ready);
+    cr_assert_eq(isa_decode(accumulators ? ISA_GFX90A : ISA_GFX803, word, sizeof word, &inst), 8);
+    isa_prepare(&inst, vgprs, REGISTERS - vgprs, &ready);
     isa_wave_set_pair(&m->wave, ISA_EXEC, exec);
     m->wrong = access(&view, &context, &m->wave, &ready, &hint, &lane);
 }
@@ -133,7 +138,7 @@ Test(access, loads_and_stores_move_the_bytes_of_their_lanes)
         random_addresses(&expected, row->bytes);
         actual = expected;
         move_lanes(&expected, row, exec);
-        run_one(accessors[variant], &actual, row, exec);
+        run_one(accessors[variant], &actual, row, exec, next_random() % 4 == 0);
         cr_assert_null(actual.wrong, "%s", actual.wrong);
         cr_assert_eq(memcmp(expected.vgpr, actual.vgpr, sizeof actual.vgpr), 0,
                      "opcode %u, exec %" PRIx64, row->opcode, exec);
@@ -157,7 +162,7 @@ Test(access, one_lane_outside_moves_nothing)
         if (round % 3 == 0)
             before.vgpr[64 + lane] ^= 1;
         after = before;
-        run_one(accessors[isa_variant_current()], &after, row, UINT64_MAX);
+        run_one(accessors[isa_variant_current()], &after, row, UINT64_MAX, round % 5 == 0);
         cr_assert_not_null(after.wrong);
         cr_assert_eq(memcmp(before.vgpr, after.vgpr, sizeof after.vgpr), 0);
         cr_assert_eq(memcmp(before.bytes, after.bytes, BYTES), 0);
