@@ -36,9 +36,15 @@ LANES_INLINE bool load_rows(struct host_view *t, struct isa_context *context,
 {
     const uint32_t *offset = context->vgpr + ready->source[0];
     const struct host_span *w = span_of(t, base + offset[0], 4, hint);
-    return w
-           && lanes_load_rows(context->vgpr + ready->data, w->host, w->size, base - w->start,
-                              offset);
+    uint32_t kept[64];
+    if (t->footprint)
+        offset = memcpy(kept, offset, sizeof kept); /* what is loaded may overwrite it */
+    if (!w
+        || !lanes_load_rows(context->vgpr + ready->data, w->host, w->size, base - w->start, offset))
+        return false;
+    if (t->footprint)
+        mark_rows(t->footprint, w->host, base - w->start, offset);
+    return true;
 }
 
 /* False: nothing has been done. */
@@ -62,13 +68,17 @@ LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *co
     if (touches)
         touch_lanes_of(t, w, base, &s, exec, ready);
     char *host = w->host + (base + s.low - w->start);
+    bool is_store = ready->memory == ISA_READY_STORE;
+    if (__builtin_expect(t->footprint != NULL, 0))
+        mark_span(t->footprint, host, &s, ready->bytes, exec,
+                  is_store ? FOOTPRINT_WRITTEN : FOOTPRINT_READ);
     uint32_t *registers = context->vgpr + ready->data;
-    struct lanes_memory memory = {w->host, w->host + w->size};
-    if (ready->memory == ISA_READY_STORE)
+    struct lanes_memory around = {w->host, w->host + w->size};
+    if (is_store)
         lanes_store(host, registers, &s, ready->bytes, exec);
     else
         lanes_load(registers, host, &s, ready->bytes, ready->memory == ISA_READY_LOAD_SIGNED,
-                   &memory, exec);
+                   &around, exec);
     return true;
 }
 
@@ -85,6 +95,8 @@ LANES_INLINE bool access_fast_scalar(struct host_view *t, struct isa_wave *wave,
     if (__builtin_expect(t->unit != HOST_VIEW_NO_UNIT, 0))
         touch_words(t, w, address, 4u * ready->dwords);
     const char *from = w->host + (address - w->start);
+    if (__builtin_expect(t->footprint != NULL, 0))
+        footprint_mark(t->footprint, from, 4u * ready->dwords, FOOTPRINT_READ);
     uint32_t *to = &wave->sgpr[ready->dst];
     for (unsigned i = 0; i < ready->dwords; i++)
         memcpy(&to[i], from + 4 * i, 4);

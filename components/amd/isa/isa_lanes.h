@@ -270,8 +270,8 @@ LANES_INLINE void lanes_load_parts(uint32_t *to, const char *host, const struct 
     }
 }
 
-/* A dword of each lane from host + shift + offset[lane], as lanes_gather_rows() takes them, of which
- * there are `size` bytes. False: nothing has been done. */
+/* A dword of each lane from host + shift + offset[lane], as lanes_gather_rows() takes them; `size`
+ * bytes may be read from `host` on. False: nothing has been done. */
 LANES_INLINE bool lanes_load_rows(uint32_t *to, const char *host, uint64_t size, uint64_t shift,
                                   const uint32_t *offset)
 {

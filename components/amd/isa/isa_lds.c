@@ -553,7 +553,8 @@ void PASTE(isa_lds_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct is
     unsigned type = row->type[0];
     bool is_load = row->kind == KIND_LOAD, is_signed = type == TYPE_I8 || type == TYPE_I16;
     bool whole = isa_type_bytes(type) >= 4 || type == TYPE_U8 || type == TYPE_U16;
-    bool moves = row->kind == KIND_SWIZZLE || row->kind == KIND_PERMUTE || row->kind == KIND_BPERMUTE;
+    bool moves =
+        row->kind == KIND_SWIZZLE || row->kind == KIND_PERMUTE || row->kind == KIND_BPERMUTE;
     out->run = moves ? run_moves : run_any;
     if (row->kind == KIND_LOAD2 || row->kind == KIND_LOAD2ST)
         prepare_two(inst, row, out);
