@@ -103,6 +103,12 @@ void host_time_add_worker(pthread_t worker)
         host.worker_count++;
 }
 
+void host_time_add(uint64_t ns)
+{
+    if (host.running)
+        host.ended_ns += ns;
+}
+
 uint64_t host_time_simulation_ns(void)
 {
     uint64_t open_ns = host.running ? host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns : 0;

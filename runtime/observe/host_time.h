@@ -22,6 +22,9 @@ void host_time_end(void);
 /* A worker, which does nothing but simulate and never ends. */
 void host_time_add_worker(pthread_t worker);
 
+/* What a thread took that has ended, in a run of the engine. */
+void host_time_add(uint64_t ns);
+
 /* Around what a call of the program does in its thread; one thread at a time is told. The first
  * calls are measured, and of the others one of 32 in the mean, at random: measuring each would cost
  * more than many of them do. Runs of the engine inside of a call do not count. */

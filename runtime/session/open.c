@@ -32,20 +32,11 @@
 #include "runtime/state/platform.h"
 #include "runtime/state/tables.h"
 
-/* More than any machine has; the platform takes as many as it has use for. */
-#define THREADS_MOST 1024
-
-/* Functional mode has nothing that could run on several threads; state files, the lines that are
- * watched and checks are for finding mistakes, in one thread. */
+/* In functional mode nothing but the executor runs on several threads, which are its own. */
 static bool build(const struct platform_table *table)
 {
-    uint64_t wanted = option_number("threads");
     bool keeps_state = option_text("checkpoint") || option_text("restore");
-    bool alone = platform_mode() == PLATFORM_FUNCTIONAL || keeps_state || option_text("watch")
-                 || option_text("check");
-    uint32_t threads = alone || !wanted        ? 1
-                       : wanted < THREADS_MOST ? (uint32_t)wanted
-                                               : THREADS_MOST;
+    uint32_t threads = platform_mode() == PLATFORM_FUNCTIONAL ? 1 : platform_threads();
     engine_defer_nothing(keeps_state);
     arena_use_small_pages(platform_mode() == PLATFORM_FUNCTIONAL || platform_is_large(table));
     if (!rank_is_alone()) {
@@ -55,11 +46,11 @@ static bool build(const struct platform_table *table)
         store_log_begin();
         return true;
     }
-    if (threads > thread_pool_processors())
+    if (platform_threads() > thread_pool_processors())
         fprintf(stderr,
                 "heddle: warning: '--threads %u': there are processors for %u, so threads wait for "
                 "each other\n",
-                threads, thread_pool_processors());
+                platform_threads(), thread_pool_processors());
     if (!platform_build_threads(table, threads))
         return false;
     if (threads > 1 && engine.shard_count == 1)

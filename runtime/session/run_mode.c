@@ -6,7 +6,11 @@
 #include "runtime/state/platform.h"
 
 static enum platform_mode mode;
+/* More than any machine has; the platform takes as many as it has use for. */
+#define THREADS_MOST 1024
+
 static uint64_t max_cycles, max_instructions;
+static uint32_t threads;
 
 enum platform_mode platform_mode(void)
 {
@@ -23,6 +27,20 @@ uint64_t platform_max_instructions(void)
     return max_instructions || mode == PLATFORM_TIMING ? max_instructions : max_cycles;
 }
 
+uint32_t platform_threads(void)
+{
+    return threads ? threads : 1;
+}
+
+/* State files, the lines that are watched and checks are for finding mistakes, in one thread. */
+static uint32_t allowed_threads(void)
+{
+    uint64_t wanted = option_number("threads");
+    bool alone = option_text("checkpoint") || option_text("restore") || option_text("watch")
+                 || option_text("check");
+    return alone || !wanted ? 1 : wanted < THREADS_MOST ? (uint32_t)wanted : THREADS_MOST;
+}
+
 void run_mode_open(void)
 {
     static const char *const names[] = {[PLATFORM_TIMING] = "timing",
@@ -31,4 +49,5 @@ void run_mode_open(void)
     mode = (enum platform_mode)option_word("mode", names, sizeof names / sizeof names[0]);
     max_cycles = option_number("max-cycles");
     max_instructions = option_number("max-instructions");
+    threads = allowed_threads();
 }

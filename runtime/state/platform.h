@@ -78,6 +78,9 @@ enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
 uint64_t platform_max_instructions(void);
 
+/* Threads that this run may use (--threads), also where components have no use for them. */
+uint32_t platform_threads(void);
+
 #define PLATFORM_LINES 4
 
 /* Lines whose way through the platform is of interest, and from when on: runtime/observe/watch.h.

@@ -22,6 +22,16 @@ def test_functional_mode_executes_the_same_instructions(measure, program):
     assert kernels and kernels == kernels_of(timing, "timing")
 
 
+# Work-groups that are independent (matmul, spmv, nbody), that count together or ask which of them
+# is the last (histogram, reduction), and that meet (grid_sync); private memory; a race whose
+# outcome is the order of the work-groups.
+@pytest.mark.parametrize("program", ["matmul 128", "spmv 4096", "nbody 2048 1", "histogram 100000",
+                                     "reduction 100000", "scratch", "grid_sync", "bfs"])
+def test_threads_share_launches_and_no_byte_changes(measure, program):
+    same_bytes(measure, f"platforms/r9nano.heddle --mode functional {{}} -- {program}",
+               ["--threads 2", "--threads 4"])
+
+
 def test_thousands_of_queued_launches_are_counted(measure):
     done = measure("platforms/tiny.heddle --mode functional -- queued 5000")
     assert len(done.stats["kernels"]) == 5001

@@ -6,6 +6,7 @@
  * the highest lane wins where several store to one address, as in timing mode. Compiled once for
  * each x86-64 level (ACCESS_VARIANT is the suffix). */
 #include "access.h"
+#include "footprint.h"
 #include "touch.h"
 
 #include "components/amd/execute/coalescer.h"
@@ -14,7 +15,7 @@
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
 
-static char what[WORK_FAULT_WHAT];
+static _Thread_local char what[WORK_FAULT_WHAT];
 
 static const char *out_of_bounds(struct host_view *t, const char *access, unsigned bytes,
                                  uint64_t address)
@@ -44,6 +45,8 @@ static inline const struct host_span *span_of(struct host_view *t, uint64_t addr
         *hint = (uint8_t)(w - t->span);
     return w && host_span_holds(w, address, bytes) ? w : NULL;
 }
+
+#include "access_marks.h"
 
 #include "access_fast.h"
 
@@ -332,6 +335,44 @@ static void move_lanes(struct host_view *t, struct isa_context *context,
         isa_memory_take(context, inst, m, stage, m->bytes);
 }
 
+/* ---- launches that threads share ---- */
+
+/* What ends an instruction that the threads which share a launch cannot execute; the launch begins
+ * again, so this is never printed. */
+static const char lost[] = "work-groups that depend on each other";
+
+/* Lanes one by one. False: the launch is lost. */
+static bool mark_lanes_of(struct host_view *t, const struct isa_memory *m, uint8_t *hint)
+{
+    bool plain =
+        m->kind != ISA_MEMORY_ATOMIC && !m->unusual && !m->swizzle_mask && !m->straddle_mask;
+    for (uint64_t rest = m->mask; plain && rest; rest &= rest - 1) {
+        uint64_t address = m->address[__builtin_ctzll(rest)];
+        const struct host_span *w = span_of(t, address, m->bytes, hint);
+        plain = w;
+        if (w)
+            footprint_mark(t->footprint, w->host + (address - w->start), m->bytes,
+                           m->kind == ISA_MEMORY_STORE ? FOOTPRINT_WRITTEN : FOOTPRINT_READ);
+    }
+    if (!plain)
+        footprint_lose();
+    return plain;
+}
+
+/* False: the launch is lost. */
+static bool mark_scalar(struct host_view *t, const struct isa_scalar *access, uint8_t *hint)
+{
+    const struct host_span *w = span_of(t, access->address, 4u * access->valid, hint);
+    bool plain = access->kind == ISA_SCALAR_CACHE_OP
+                 || (access->kind == ISA_SCALAR_LOAD && (w || !access->valid));
+    if (!plain)
+        footprint_lose();
+    else if (access->kind == ISA_SCALAR_LOAD && access->valid)
+        footprint_mark(t->footprint, w->host + (access->address - w->start), 4u * access->valid,
+                       FOOTPRINT_READ);
+    return plain;
+}
+
 /* ---- instructions ---- */
 
 const char *PASTE(access_vector_,
@@ -360,6 +401,8 @@ const char *PASTE(access_vector_,
     const char *wrong = plain || !m.mask ? NULL : check_lanes(view, &m, hint, lane);
     if (wrong)
         return wrong;
+    if (view->footprint && m.mask && !mark_lanes_of(view, &m, hint))
+        return lost;
     if (m.lds_mask)
         isa_memory_lds(context, inst, &m);
     if (plain && m.bytes % 4 == 0)
@@ -425,6 +468,8 @@ const char *PASTE(access_scalar_,
     if ((load || store || atomic) && bytes && !span_of(view, access.address, bytes, hint)
         && !host_view_is_allocated(view, access.address, bytes))
         return out_of_bounds(view, isa_scalar_name(&access), bytes, access.address);
+    if (view->footprint && !mark_scalar(view, &access, hint))
+        return lost;
     if (load) {
         load_scalar(view, wave, inst, &access, hint);
     } else if (store) {

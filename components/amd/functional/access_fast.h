@@ -30,6 +30,23 @@ static void touch_lanes_of(struct host_view *t, const struct host_span *w, uint6
                            const struct lanes_span *s, uint64_t exec,
                            const struct isa_ready *ready);
 
+/* A load of one dword by all lanes, whose addresses lie in rows. False: nothing has been done. */
+LANES_INLINE bool load_rows(struct host_view *t, struct isa_context *context,
+                            const struct isa_ready *ready, uint64_t base, uint8_t *hint)
+{
+    const uint32_t *offset = context->vgpr + ready->source[0];
+    const struct host_span *w = span_of(t, base + offset[0], 4, hint);
+    uint32_t kept[64];
+    if (t->footprint)
+        offset = memcpy(kept, offset, sizeof kept); /* what is loaded may overwrite it */
+    if (!w
+        || !lanes_load_rows(context->vgpr + ready->data, w->host, w->size, base - w->start, offset))
+        return false;
+    if (t->footprint)
+        mark_rows(t->footprint, w->host, base - w->start, offset);
+    return true;
+}
+
 /* False: nothing has been done. */
 LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *context,
                                      struct isa_wave *wave, const struct isa_ready *ready,
@@ -39,21 +56,29 @@ LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *co
     if (ready->memory == ISA_READY_OTHER || !exec || (wave->mode & ISA_MODE_SKIP)
         || !find_base(context, wave, ready, exec, &base))
         return false;
+    bool touches = __builtin_expect(t->unit != HOST_VIEW_NO_UNIT, 0);
+    if (ready->memory == ISA_READY_LOAD && ready->bytes == 4 && exec == UINT64_MAX && !touches
+        && load_rows(t, context, ready, base, hint))
+        return true;
     struct lanes_span s = lanes_span_of(context->vgpr + ready->source[0], exec, ready->bytes);
     const struct host_span *w =
         span_of(t, base + s.low, (uint64_t)(s.high - s.low) + ready->bytes, hint);
     if (!w || s.high - s.low > INT32_MAX)
         return false;
-    if (__builtin_expect(t->unit != HOST_VIEW_NO_UNIT, 0))
+    if (touches)
         touch_lanes_of(t, w, base, &s, exec, ready);
     char *host = w->host + (base + s.low - w->start);
+    bool is_store = ready->memory == ISA_READY_STORE;
+    if (__builtin_expect(t->footprint != NULL, 0))
+        mark_span(t->footprint, host, &s, ready->bytes, exec,
+                  is_store ? FOOTPRINT_WRITTEN : FOOTPRINT_READ);
     uint32_t *registers = context->vgpr + ready->data;
-    struct lanes_memory memory = {w->host, w->host + w->size};
-    if (ready->memory == ISA_READY_STORE)
+    struct lanes_memory around = {w->host, w->host + w->size};
+    if (is_store)
         lanes_store(host, registers, &s, ready->bytes, exec);
     else
         lanes_load(registers, host, &s, ready->bytes, ready->memory == ISA_READY_LOAD_SIGNED,
-                   &memory, exec);
+                   &around, exec);
     return true;
 }
 
@@ -70,6 +95,8 @@ LANES_INLINE bool access_fast_scalar(struct host_view *t, struct isa_wave *wave,
     if (__builtin_expect(t->unit != HOST_VIEW_NO_UNIT, 0))
         touch_words(t, w, address, 4u * ready->dwords);
     const char *from = w->host + (address - w->start);
+    if (__builtin_expect(t->footprint != NULL, 0))
+        footprint_mark(t->footprint, from, 4u * ready->dwords, FOOTPRINT_READ);
     uint32_t *to = &wave->sgpr[ready->dst];
     for (unsigned i = 0; i < ready->dwords; i++)
         memcpy(&to[i], from + 4 * i, 4);

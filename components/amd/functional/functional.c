@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "footprint.h"
 #include "observe.h"
 #include "stuck.h"
 #include "touch.h"
@@ -24,6 +25,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
+#include "runtime/scheduler/thread_team.h"
 
 enum { SLOTS = 1 << 16 };
 
@@ -91,6 +93,7 @@ struct run {
     struct aql_packet packet;
     struct aql_descriptor descriptor;
     const struct functional_launch *launch; /* `asked` */
+    struct worker *worker;                  /* of the thread that runs it */
     const struct access *access;
     struct functional_result result;
     struct work_placement common;
@@ -111,22 +114,28 @@ struct run {
     struct touch_launch touch;
 };
 
+/* What a thread executes with; not state. */
+struct worker {
+    struct host_view view;
+    struct isa_workspace workspace;
+    struct decoded decode_cache[DECODE_ENTRIES];
+    struct step steps[DECODE_ENTRIES];
+    uint32_t counted[DECODE_ENTRIES], counted_count; /* steps of this launch; for `executed` */
+    struct run run; /* the thread's part of a launch that it shares */
+    uint64_t executed[SAMPLER_VECTOR];
+};
+
 /* Kept from launch to launch. */
-static struct host_view view;
-static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
-static uint32_t live_groups[SLOTS]; /* slots of a launch, oldest first */
+static struct worker *workers[FOOTPRINT_THREADS]; /* NULL: not needed yet */
+static uint32_t slot_memory[SLOTS];               /* arena: struct group, 0: not made yet */
+static uint32_t live_groups[SLOTS];               /* slots of a launch, oldest first */
 static uint32_t free_slots[SLOTS];
 static struct run runs[FUNCTIONAL_LAUNCHES];
 static bool used[FUNCTIONAL_LAUNCHES]; /* of `runs`; apart, as each of them is a page or so */
-static struct decoded decode_cache[DECODE_ENTRIES];
-static struct step steps[DECODE_ENTRIES];
-static struct isa_workspace workspace;
 static uint32_t launches;
 static uint32_t yields;   /* turns of launches since one of them ended or began */
 static uint64_t patience; /* instructions of a resident work-group; 0: the program goes on */
 static struct wave_sync syncs[GPU_SET_MOST];
-static uint32_t counted[DECODE_ENTRIES],
-    counted_count; /* entries that this launch uses; `executed` */
 
 /* ---- faults ---- */
 
@@ -141,8 +150,8 @@ static void fault(struct run *r, const struct group *g, const struct wave *w,
         .wavefront = (unsigned)(w - g->wave),
         .lane = lane};
     r->result.end = FUNCTIONAL_FAULT;
-    r->result.by_access = view.refused;
-    r->result.address = view.refused_address;
+    r->result.by_access = r->worker->view.refused;
+    r->result.address = r->worker->view.refused_address;
     work_fault_text(&place, what, r->result.text, sizeof r->result.text);
 }
 
@@ -186,20 +195,29 @@ static void take_count(const struct run *r, struct step *s)
     s->count = 0;
 }
 
+static void take_counts(const struct run *r)
+{
+    struct worker *k = r->worker;
+    for (uint32_t i = 0; i < k->counted_count; i++)
+        take_count(r, &k->steps[k->counted[i]]);
+    k->counted_count = 0;
+}
+
 /* The step's count is the present launch's from here on, and, if the step was in use, of another
  * address. */
 static void begin_counting(const struct run *r, struct step *s)
 {
+    struct worker *k = r->worker;
     if (s->launch == launches)
         take_count(r, s);
-    else if (counted_count < DECODE_ENTRIES)
-        counted[counted_count++] = (uint32_t)(s - steps);
+    else if (k->counted_count < DECODE_ENTRIES)
+        k->counted[k->counted_count++] = (uint32_t)(s - k->steps);
     s->count = 0;
 }
 
 static struct step *make_step(const struct run *r, const struct decoded *d)
 {
-    struct step *s = &steps[d - decode_cache];
+    struct step *s = &r->worker->steps[d - r->worker->decode_cache];
     if (r->launch->executed)
         begin_counting(r, s);
     s->address = d->address;
@@ -214,9 +232,9 @@ static struct step *make_step(const struct run *r, const struct decoded *d)
 static struct step *known_step(const struct run *r, uint64_t pc)
 {
     uint32_t slot = (uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1);
-    struct step *s = &steps[slot];
-    const struct decoded *d = &decode_cache[slot];
-    const struct host_span *w = host_view_find(&view, pc);
+    struct step *s = &r->worker->steps[slot];
+    const struct decoded *d = &r->worker->decode_cache[slot];
+    const struct host_span *w = host_view_find(&r->worker->view, pc);
     if (!w || !host_span_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->valid
         || d->address != pc || d->inst.target != r->launch->target || s->split != registers_split(r)
         || !decode_same(d, (const uint8_t *)w->host + (pc - w->start)))
@@ -234,30 +252,31 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     uint64_t pc = w->scalars.pc;
     uint8_t bytes[ISA_MAX_INST_BYTES];
     char what[WORK_FAULT_WHAT];
+    struct host_view *view = &r->worker->view;
     struct step *seen = known_step(r, pc);
     if (seen) {
         if (r->launch->touches)
-            touch_code(&view, pc);
+            touch_code(view, pc);
         return seen;
     }
     const struct program_allocation *a = program_find_in(r->launch->program, r->launch->pid, pc);
-    if (!a || !host_view_find(&view, pc)) {
+    if (!a || !host_view_find(view, pc)) {
         work_fault_fetch(r->launch->program, pc, what, sizeof what);
         fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
         return NULL;
     }
     uint64_t end = page_table_address(a->end);
     unsigned size = end - pc < sizeof bytes ? (unsigned)(end - pc) : (unsigned)sizeof bytes;
-    if (!host_view_is_allocated(&view, pc, size)) /* the next page is not mapped */
-        size = (unsigned)(((uint64_t)1 << view.pages->page_bits)
-                          - (pc & (((uint64_t)1 << view.pages->page_bits) - 1)));
+    if (!host_view_is_allocated(view, pc, size)) /* the next page is not mapped */
+        size = (unsigned)(((uint64_t)1 << view->pages->page_bits)
+                          - (pc & (((uint64_t)1 << view->pages->page_bits) - 1)));
     uint32_t slot, word = 0;
-    host_view_read(&view, pc, bytes, size);
+    host_view_read(view, pc, bytes, size);
     if (r->launch->touches)
-        touch_code(&view, pc);
-    int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
+        touch_code(view, pc);
+    int result = decode_find(r->worker->decode_cache, r->launch->target, pc, bytes, size, &slot);
     if (result >= 0)
-        return make_step(r, &decode_cache[slot]);
+        return make_step(r, &r->worker->decode_cache[slot]);
     if (result == ISA_ERROR_TRUNCATED) {
         work_fault_fetch(r->launch->program, end, what, sizeof what);
         fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
@@ -292,11 +311,13 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     const char *wrong;
     context->time = r->launch->before + r->instructions;
     if (inst->flags & ISA_IS_ATOMIC)
-        isa_workspace_plain(&workspace);
+        isa_workspace_plain(&r->worker->workspace);
     if (is_vector)
-        wrong = r->access->vector(&view, context, &w->scalars, &s->ready, &s->hint, &lane);
+        wrong =
+            r->access->vector(&r->worker->view, context, &w->scalars, &s->ready, &s->hint, &lane);
     else
-        wrong = r->access->scalar(&view, context, &w->scalars, &s->ready, &s->hint, &lane);
+        wrong =
+            r->access->scalar(&r->worker->view, context, &w->scalars, &s->ready, &s->hint, &lane);
     if (__builtin_expect(wrong != NULL, 0))
         fault(r, g, w, inst, w->scalars.pc, lane, wrong);
     return !wrong;
@@ -324,6 +345,10 @@ static void note_progress(struct run *r)
 static __attribute__((noinline)) bool come_to_sync(struct run *r, const struct group *g,
                                                    struct wave *w, const struct isa_inst *inst)
 {
+    if (r->worker->view.footprint) {
+        footprint_lose();
+        return false;
+    }
     const struct isa_context context = context_of(r, g, w);
     struct isa_sync asked;
     if (!isa_sync(&context, &w->scalars, inst, &asked))
@@ -387,7 +412,7 @@ static __attribute__((noinline)) void observe(struct run *r, const struct group 
         observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
                      &w->scalars, inst);
     if (r->watch.on)
-        stuck_step(&view, context, &w->scalars, inst, &w->repeats);
+        stuck_step(&r->worker->view, context, &w->scalars, inst, &w->repeats);
 }
 
 /* At a branch behind the end of the slice: true if the wavefront only gives way. */
@@ -407,6 +432,8 @@ static bool wave_steps(struct run *r, struct group *g, struct wave *w, struct is
     slice_end = slice_end < r->limit ? slice_end : r->limit;
     const bool observed = r->observed;
     const uint32_t launch = launches;
+    struct step *const steps = r->worker->steps;
+    struct isa_workspace *const workspace = &r->worker->workspace;
     for (;;) {
         uint64_t pc = w->scalars.pc;
         struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
@@ -421,7 +448,7 @@ static bool wave_steps(struct run *r, struct group *g, struct wave *w, struct is
                 return false;
             continue;
         }
-        enum isa_status status = s->ready.run(context, &w->scalars, &s->ready, &workspace);
+        enum isa_status status = s->ready.run(context, &w->scalars, &s->ready, workspace);
         if (__builtin_expect(status != ISA_OK, 0) && !stopped(r, g, w, s->ready.inst, pc, status))
             return false;
         if (s->kind == STEP_REGISTERS)
@@ -438,13 +465,14 @@ static bool wave_steps(struct run *r, struct group *g, struct wave *w, struct is
 static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
-    view.unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
+    struct host_view *view = &r->worker->view;
+    view->unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
     if (r->watch.on)
         stuck_begin_turn(&context);
     bool done = wave_steps(r, g, w, &context);
-    isa_workspace_end(&workspace);
+    isa_workspace_end(&r->worker->workspace);
     if (r->watch.on)
-        stuck_end_turn(&view, &context);
+        stuck_end_turn(view, &context);
     return done;
 }
 
@@ -502,13 +530,20 @@ static void group_fit_lds(struct group *g, uint32_t bytes)
     g->lds = arena_allocate(g->lds_room);
 }
 
-/* Begins the next work-group. `slot` numbers its area of private memory, too. */
-static void group_start(struct run *r, uint32_t slot)
+/* The work-group of a slot, with room for what the launch needs. */
+static struct group *slot_group(const struct run *r, uint32_t slot)
 {
     if (!slot_memory[slot])
         slot_open(slot);
     struct group *g = group_at(slot);
     group_fit_lds(g, r->common.lds_bytes);
+    return g;
+}
+
+/* Begins the next work-group. `slot` numbers its area of private memory, too. */
+static void group_start(struct run *r, uint32_t slot)
+{
+    struct group *g = slot_group(r, slot);
     g->placement = r->common;
     memcpy(g->id, r->next, sizeof g->id);
     work_cut_group(g->id, &g->placement);
@@ -592,7 +627,8 @@ static bool run_round(struct run *r)
             if (r->launch->attend) {
                 r->launch->attend(r->launch->gpu);
                 set_limit(r);
-                host_view_refresh(&view, r->launch->program, r->launch->pages, r->launch->pid);
+                host_view_refresh(&r->worker->view, r->launch->program, r->launch->pages,
+                                  r->launch->pid);
             }
             if (is_killed(r, g))
                 return false;
@@ -638,7 +674,7 @@ static void preload(struct run *r)
     kernel_registers_decode(&k, isa_traits[r->launch->target].registers, &words);
     uint32_t dwords = k.preload < WORK_MAX_PRELOADED ? k.preload : WORK_MAX_PRELOADED;
     if (dwords)
-        host_view_read(&view, r->common.kernarg + k.preload_offset * (uint64_t)4,
+        host_view_read(&r->worker->view, r->common.kernarg + k.preload_offset * (uint64_t)4,
                        r->common.preloaded, dwords * 4);
 }
 
@@ -679,18 +715,33 @@ bool functional_is_awaited(void)
     return i < FUNCTIONAL_LAUNCHES;
 }
 
+static struct worker *worker_of(uint32_t thread)
+{
+    if (!workers[thread])
+        workers[thread] = arena_reserve(sizeof *workers[thread]);
+    return workers[thread];
+}
+
+static void worker_begin(struct worker *k, const struct functional_launch *launch)
+{
+    struct host_view *view = &k->view;
+    view->refused = false;
+    host_view_refresh(view, launch->program, launch->pages, launch->pid);
+    if (view->gpu != launch->gpu)
+        view->count = view->next = 0; /* another may access other memory */
+    view->gpu = launch->gpu;
+    view->footprint = NULL;
+    isa_workspace_begin(&k->workspace);
+    k->counted_count = 0;
+}
+
 /* What other launches may have changed since this one ran. */
 static void take_turn(struct run *r)
 {
     const struct functional_launch *launch = r->launch;
     set_limit(r);
     launches++;
-    view.refused = false;
-    host_view_refresh(&view, launch->program, launch->pages, launch->pid);
-    if (view.gpu != launch->gpu)
-        view.count = view.next = 0; /* another may access other memory */
-    view.gpu = launch->gpu;
-    isa_workspace_begin(&workspace);
+    worker_begin(r->worker, launch);
 }
 
 /* No wavefront has run in a round, and no work-group can begin: only another launch can help. True:
@@ -772,8 +823,8 @@ static void deadlock(struct run *r)
              " work-groups have no room",
              waits, states[WAVE_RUNS], states[WAVE_AT_BARRIER] + states[WAVE_AT_SYNC], r->left);
     uint64_t pc = told->repeats.access ? told->repeats.pc : told->scalars.pc;
-    const struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
-    view.refused = false;
+    const struct step *s = &r->worker->steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+    r->worker->view.refused = false;
     fault(r, at, told, s->address == pc ? s->ready.inst : NULL, pc, WORK_NO_LANE, what);
     r->result.end = FUNCTIONAL_DEADLOCK;
 }
@@ -803,7 +854,6 @@ static enum functional_end yield(struct run *r)
 
 static void run_on(struct run *r)
 {
-    counted_count = 0;
     note_progress(r);
     begin_watch(r);
     touch_turn(&r->touch);
@@ -832,8 +882,145 @@ static void run_on(struct run *r)
     yields = used[r - runs] ? yields : 0;
     touch_pause(&r->touch);
     r->result.instructions = r->instructions;
-    for (uint32_t i = 0; i < counted_count; i++)
-        take_count(r, &steps[counted[i]]);
+    take_counts(r);
+}
+
+/* ---- launches that threads share ---- */
+
+/* What is known of a kernel's launches. A launch on several threads costs their start, and one
+ * whose work-groups depend on each other is executed twice. */
+struct habit {
+    uint64_t entry;
+    uint64_t instructions; /* of the last one; 0: there was none */
+    bool depends;
+};
+
+enum {
+    HABITS = 256,
+    SHARED_LEAST = 200000, /* instructions that are worth threads */
+    SHARED_WAVES = 64,     /* wavefronts, where nothing is known */
+    SHARED_TURNS = 1 << 12 /* of a work-group: then it seems to wait for another one */
+};
+
+static struct habit habits[HABITS];
+
+/* The launch that threads share now, by their workers; `next` is atomic. */
+static struct {
+    uint64_t next, groups, deal;
+} shared;
+
+static struct habit *habit_of(const struct functional_launch *launch)
+{
+    struct habit *h = &habits[(launch->entry >> 8) % HABITS];
+    if (h->entry != launch->entry)
+        *h = (struct habit){.entry = launch->entry};
+    return h;
+}
+
+/* From its beginning to its end. False: something that concerns more than this work-group. */
+static bool group_run_all(struct run *r, struct group *g)
+{
+    for (uint32_t turn = 0; turn < SHARED_TURNS && !footprint_is_lost(); turn++) {
+        if (engine_is_interrupted() || !group_run(r, g))
+            return false;
+        if (g->ended == g->waves)
+            return true;
+    }
+    return false;
+}
+
+static void share_run(uint32_t thread)
+{
+    struct run *r = &workers[thread]->run;
+    uint32_t slot = r->first + thread;
+    for (;;) {
+        uint64_t first = __atomic_fetch_add(&shared.next, shared.deal, __ATOMIC_RELAXED);
+        uint64_t end = first + shared.deal < shared.groups ? first + shared.deal : shared.groups;
+        for (uint64_t i = first; i < end; i++) {
+            work_nth_group(r->groups, r->launch->first_group + i, r->next);
+            group_start(r, slot);
+            if (!group_run_all(r, group_at(slot))) {
+                footprint_lose();
+                return;
+            }
+            r->result.work_groups++;
+        }
+        if (first >= shared.groups)
+            return;
+    }
+}
+
+static void share_begin(const struct run *r, uint32_t threads)
+{
+    shared.next = 0;
+    shared.groups = r->left;
+    shared.deal = r->left / (8 * threads) ? r->left / (8 * threads) : 1;
+    footprint_begin(threads);
+    for (uint32_t i = 0; i < threads; i++) {
+        struct worker *k = worker_of(i);
+        struct run *mine = &k->run;
+        *mine = *r;
+        mine->launch = &mine->asked;
+        mine->worker = k;
+        worker_begin(k, mine->launch);
+        k->view.footprint = footprint_of(i);
+        if (r->launch->executed)
+            mine->asked.executed = memset(k->executed, 0, sizeof k->executed);
+        slot_group(r, r->first + i);
+    }
+}
+
+/* True: all threads together are the launch. */
+static bool share_end(struct run *r, uint32_t threads)
+{
+    bool independent = footprint_end(threads);
+    for (uint32_t i = 0; i < threads; i++) {
+        struct worker *k = workers[i];
+        const struct run *mine = &k->run;
+        take_counts(mine);
+        k->view.footprint = NULL;
+        for (uint32_t b = 0; independent && r->launch->executed && b < SAMPLER_VECTOR; b++)
+            r->launch->executed[b] += k->executed[b];
+        r->instructions += independent ? mine->instructions : 0;
+        r->result.work_groups += independent ? mine->result.work_groups : 0;
+    }
+    return independent;
+}
+
+/* Threads that are worth it, and may: what counts, waits or looks at single instructions, and
+ * private memory, which belongs to slots, is left to one. */
+static uint32_t share_among(const struct run *r, const struct habit *h)
+{
+    const struct functional_launch *launch = r->launch;
+    uint64_t most = launch->threads < FOOTPRINT_THREADS ? launch->threads : FOOTPRINT_THREADS;
+    most = most < r->slots ? most : r->slots;
+    most = most < r->left / 2 ? most : r->left / 2;
+    bool large = h->instructions ? h->instructions >= SHARED_LEAST
+                                 : r->left * work_full_wavefronts(&r->common) >= SHARED_WAVES;
+    bool alone = h->depends || r->observed || launch->touches || r->limit != UINT64_MAX
+                 || r->packet.private_bytes || aql_meets(&r->packet);
+    return alone || !large ? 1 : (uint32_t)most;
+}
+
+/* Deals the work-groups to threads. False: nothing has been done. */
+static bool run_shared(struct run *r)
+{
+    struct habit *h = habit_of(r->launch);
+    uint32_t threads = share_among(r, h);
+    if (threads < 2)
+        return false;
+    share_begin(r, threads);
+    thread_team_run(share_run, threads);
+    h->depends = !share_end(r, threads);
+    if (h->depends) {
+        take_turn(r);
+        return false;
+    }
+    yields = 0;
+    repeats_change();
+    r->result.instructions = r->instructions;
+    r->result.threads = threads;
+    return true;
 }
 
 void functional_run(const struct functional_launch *launch, struct functional_result *result)
@@ -842,14 +1029,16 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     uint32_t slots = resident_groups(launch), first = free_range(slots);
     if (!r || first == SLOTS)
         bug("functional: no room for a launch; it was not asked for");
-    *r = (struct run){.asked = *launch,
-                      .packet = *launch->packet,
-                      .descriptor = *launch->descriptor,
-                      .first = first,
-                      .slots = slots,
-                      .free = slots,
-                      .result = {.end = FUNCTIONAL_DONE, .number = (uint32_t)(r - runs)},
-                      .observed = launch->profile || execution_observer};
+    *r = (struct run){
+        .asked = *launch,
+        .packet = *launch->packet,
+        .descriptor = *launch->descriptor,
+        .first = first,
+        .slots = slots,
+        .worker = worker_of(0),
+        .free = slots,
+        .result = {.end = FUNCTIONAL_DONE, .threads = 1, .number = (uint32_t)(r - runs)},
+        .observed = launch->profile || execution_observer};
     r->launch = &r->asked;
     r->asked.packet = &r->packet;
     r->asked.descriptor = &r->descriptor;
@@ -868,7 +1057,9 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     touch_begin(&r->touch, r->launch, &r->result.profile);
     if (aql_meets(&r->packet))
         wave_sync_begin_launch(&syncs[launch->gpu], aql_all_groups(&r->packet));
-    run_on(r);
+    if (!run_shared(r))
+        run_on(r);
+    habit_of(launch)->instructions = r->instructions;
     *result = r->result;
 }
 

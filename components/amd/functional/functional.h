@@ -69,8 +69,10 @@ struct functional_launch {
     bool (*is_alone)(void);       /* no thread of the program can change memory; NULL: one may */
     void (*attend)(uint32_t gpu); /* whenever a work-group gives way: its wavefronts may wait for
                                      the host; or NULL */
-    uint64_t *executed;           /* [SAMPLER_VECTOR]: how often which instructions,
-                                     components/sampling/stratified_sampler.h; or NULL */
+    uint32_t threads;   /* that may share it, see footprint.h; 0, 1: one. No thread of the program
+                           changes memory meanwhile. The results are the same */
+    uint64_t *executed; /* [SAMPLER_VECTOR]: how often which instructions,
+                           components/sampling/stratified_sampler.h; or NULL */
 };
 
 enum { FUNCTIONAL_BLOCKS = 32 };
@@ -101,6 +103,7 @@ struct functional_result {
     enum functional_end end;
     uint64_t instructions;       /* of all wavefronts */
     uint64_t work_groups;        /* that ended */
+    uint32_t threads;            /* that shared it; 1: it was run by one */
     uint32_t number;             /* for functional_resume() */
     char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: what and where */
     bool by_access;              /* FUNCTIONAL_FAULT by an access to `address` */

@@ -270,6 +270,31 @@ LANES_INLINE void lanes_load_parts(uint32_t *to, const char *host, const struct 
     }
 }
 
+/* A dword of each lane from host + shift + offset[lane], as lanes_gather_rows() takes them; `size`
+ * bytes may be read from `host` on. False: nothing has been done. */
+LANES_INLINE bool lanes_load_rows(uint32_t *to, const char *host, uint64_t size, uint64_t shift,
+                                  const uint32_t *offset)
+{
+    uint32_t loaded[64];
+    for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
+        uint64_t at = shift + offset[lane];
+        lanes_vector apart = lanes_get(offset + lane) - offset[lane];
+        bool is_row = lanes_are_zero(apart ^ lanes_row());
+        if ((!is_row && !lanes_are_zero(apart)) || at >= size
+            || size - at < (is_row ? sizeof apart : 4))
+            return false;
+        if (is_row) {
+            memcpy(loaded + lane, host + at, sizeof apart);
+        } else {
+            uint32_t value;
+            memcpy(&value, host + at, sizeof value);
+            lanes_put(loaded + lane, (lanes_vector){0} + value);
+        }
+    }
+    memcpy(to, loaded, sizeof loaded);
+    return true;
+}
+
 LANES_INLINE void lanes_load_uniform(uint32_t *to, const char *host, unsigned dwords, uint64_t exec)
 {
     for (unsigned i = 0; i < dwords; i++, to += 64) {

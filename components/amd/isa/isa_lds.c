@@ -326,24 +326,24 @@ static unsigned swizzle_source(unsigned pattern, unsigned lane)
     return (lane & 32) | (((in_group & and_mask) | or_mask) ^ xor_mask);
 }
 
-/* Lane sources; inactive lanes give 0. */
+/* Each active lane gets the word at offset[lane] of the wavefront's 64; inactive lanes give 0. */
 static void gather_lanes(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
-                         const uint32_t *data, const uint8_t from[64])
+                         const uint32_t *data, const uint32_t offset[64])
 {
-    uint32_t out[64];
-    for (unsigned lane = 0; lane < 64; lane++)
-        out[lane] = exec >> from[lane] & 1 ? data[from[lane]] : 0;
-    FOR_LANES(lane, exec)
-    vgpr(ctx, inst->dst)[lane] = out[lane];
+    uint32_t given[64], out[64];
+    for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE)
+        lanes_put(given + lane, lanes_get(data + lane) & lanes_active(exec, lane));
+    lanes_gather(out, (const char *)given, offset, 0, UINT64_MAX);
+    lanes_write(vgpr(ctx, inst->dst), out, exec);
 }
 
 static void permute_backward(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
 {
-    uint8_t from[64];
+    uint32_t offset[64];
     const uint32_t *address = vgpr(ctx, inst->src[0]);
     for (unsigned lane = 0; lane < 64; lane++)
-        from[lane] = (uint8_t)((address[lane] + (uint32_t)inst->simm) >> 2 & 63);
-    gather_lanes(ctx, exec, inst, vgpr(ctx, inst->src[1]), from);
+        offset[lane] = (address[lane] + (uint32_t)inst->simm) & 63 * 4;
+    gather_lanes(ctx, exec, inst, vgpr(ctx, inst->src[1]), offset);
 }
 
 /* Forward: where several lanes send to one, the highest wins. */
@@ -359,10 +359,10 @@ static void permute_forward(struct isa_context *ctx, uint64_t exec, const struct
 
 static void swizzle(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
 {
-    uint8_t from[64];
+    uint32_t offset[64];
     for (unsigned lane = 0; lane < 64; lane++)
-        from[lane] = (uint8_t)swizzle_source((unsigned)inst->simm, lane);
-    gather_lanes(ctx, exec, inst, vgpr(ctx, inst->src[0]), from);
+        offset[lane] = 4 * swizzle_source((unsigned)inst->simm, lane);
+    gather_lanes(ctx, exec, inst, vgpr(ctx, inst->src[0]), offset);
 }
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
@@ -515,14 +515,22 @@ static enum isa_status run_two(struct isa_context *ctx, struct isa_wave *wave,
     return ISA_OK;
 }
 
-static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
-                               const struct isa_ready *ready, struct isa_workspace *work)
+/* What moves words and computes with none of them. */
+static enum isa_status run_moves(struct isa_context *ctx, struct isa_wave *wave,
+                                 const struct isa_ready *ready, struct isa_workspace *work)
 {
-    isa_workspace_plain(work);
+    (void)work;
     enum isa_status status = PASTE(isa_lds_execute_, ISA_VARIANT)(ctx, wave, ready->inst);
     if (status == ISA_OK)
         wave->pc += ready->size;
     return status;
+}
+
+static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
+                               const struct isa_ready *ready, struct isa_workspace *work)
+{
+    isa_workspace_plain(work);
+    return run_moves(ctx, wave, ready, work);
 }
 
 static void prepare_two(const struct isa_inst *inst, const struct isa_table_row *row,
@@ -545,7 +553,9 @@ void PASTE(isa_lds_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct is
     unsigned type = row->type[0];
     bool is_load = row->kind == KIND_LOAD, is_signed = type == TYPE_I8 || type == TYPE_I16;
     bool whole = isa_type_bytes(type) >= 4 || type == TYPE_U8 || type == TYPE_U16;
-    out->run = run_any;
+    bool moves =
+        row->kind == KIND_SWIZZLE || row->kind == KIND_PERMUTE || row->kind == KIND_BPERMUTE;
+    out->run = moves ? run_moves : run_any;
     if (row->kind == KIND_LOAD2 || row->kind == KIND_LOAD2ST)
         prepare_two(inst, row, out);
     if ((!is_load && row->kind != KIND_STORE) || (!whole && !(is_load && is_signed)))

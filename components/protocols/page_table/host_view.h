@@ -31,7 +31,8 @@ struct host_view {
     uint32_t version; /* of the program table */
     uint32_t unit;    /* compute unit that accesses are touched for, or HOST_VIEW_NO_UNIT */
     uint32_t count, next;
-    bool refused; /* an access, to an address that is not there */
+    struct footprint *footprint; /* of the executor: where accesses are marked, or NULL */
+    bool refused;                /* an access, to an address that is not there */
     uint64_t refused_address;
     struct host_span span[HOST_VIEW_SPANS];
 };

@@ -363,6 +363,14 @@ static void functional_tell(const struct driver_command *k, const struct functio
         online_sampling_executed(executed);
 }
 
+/* Several only if no thread of the program can change memory meanwhile. */
+static uint32_t functional_threads(void)
+{
+    const struct driver_process *p = driver_process();
+    uint32_t threads = platform_threads();
+    return threads > 1 && p->is_alone && p->is_alone() ? threads : 1;
+}
+
 static struct functional_launch functional_describe_launch(const struct driver *d,
                                                            const struct driver_command *k,
                                                            uint32_t number,
@@ -391,6 +399,7 @@ static struct functional_launch functional_describe_launch(const struct driver *
                                       .most_instructions = platform_max_instructions(),
                                       .before = engine_instructions(),
                                       .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+                                      .threads = functional_threads(),
                                       .is_alone = driver_is_alone,
                                       .attend =
                                           driver_process()->attend ? functional_attend : NULL};

@@ -5,6 +5,7 @@
 
 #include "components/amd/functional/access.h"
 #include "components/amd/functional/access_lines.h"
+#include "components/amd/functional/footprint.h"
 
 enum { BYTES = 1 << 14, REGISTERS = 16, ROUNDS = 6000 };
 #define START ((uint64_t)0x12 << 40)
@@ -65,7 +66,7 @@ static void move_lanes(struct machine *m, const struct row *row, uint64_t exec)
 
 static void random_addresses(struct machine *m, unsigned bytes)
 {
-    uint64_t kind = next_random() % 7, room = BYTES - bytes;
+    uint64_t kind = next_random() % 8, room = BYTES - bytes;
     uint64_t start = kind == 6 ? BYTES - 64 * bytes : next_random() % 4096;
     for (uint64_t lane = 0; lane < 64; lane++) {
         uint64_t offset = kind == 0   ? start + lane * bytes
@@ -73,6 +74,7 @@ static void random_addresses(struct machine *m, unsigned bytes)
                           : kind == 2 ? start + lane * 100
                           : kind == 3 ? start + (63 - lane) * bytes
                           : kind == 6 ? start + lane * bytes
+                          : kind == 7 ? start + lane % 16 * bytes + lane / 16 * 1000
                                       : next_random() % (room + 1);
         uint64_t address = START + offset;
         m->vgpr[lane] = (uint32_t)address;
@@ -91,15 +93,20 @@ static accessor *const accessors[] = {
 #endif
 };
 
-/* With accumulators a0 is the fifth register: data lies there instead of in v4. */
-static void run_one(accessor *access, struct machine *m, const struct row *row, uint64_t exec,
-                    bool accumulators)
+/* With accumulators a0 is the fifth register: data lies there instead of in v4. Marks what is
+ * accessed in *marks, if that is not NULL: the memory then has the machine's bytes. */
+static void run_marked(accessor *access, struct machine *m, const struct row *row, uint64_t exec,
+                       bool accumulators, struct footprint *marks)
 {
     unsigned vgprs = accumulators ? 4 : REGISTERS, data = accumulators ? 0 : 4;
     static struct program_table no_program;
     static struct page_table no_pages;
-    struct host_view view = {.program = &no_program, .pages = &no_pages, .count = 1};
-    view.span[0] = (struct host_span){START, BYTES, (char *)m->bytes, false};
+    struct host_view view = {.program = &no_program,
+                             .pages = &no_pages,
+                             .unit = HOST_VIEW_NO_UNIT,
+                             .footprint = marks,
+                             .count = 1};
+    view.span[0] = (struct host_span){START, BYTES, marks ? memory.bytes : (char *)m->bytes, false};
     const uint32_t word[3] = {0xdc000000u | (uint32_t)row->opcode << 18,
                               data << (row->store ? 8 : 24) | (uint32_t)accumulators << 23};
     struct isa_context context = {
@@ -112,6 +119,12 @@ static void run_one(accessor *access, struct machine *m, const struct row *row, 
     isa_prepare(&inst, vgprs, REGISTERS - vgprs, &ready);
     isa_wave_set_pair(&m->wave, ISA_EXEC, exec);
     m->wrong = access(&view, &context, &m->wave, &ready, &hint, &lane);
+}
+
+static void run_one(accessor *access, struct machine *m, const struct row *row, uint64_t exec,
+                    bool accumulators)
+{
+    run_marked(access, m, row, exec, accumulators, NULL);
 }
 
 static void randomise(struct machine *m)
@@ -161,12 +174,42 @@ Test(access, one_lane_outside_moves_nothing)
         before.vgpr[lane] = round % 2 ? BYTES - row->bytes + 1u : 0u - row->bytes;
         if (round % 3 == 0)
             before.vgpr[64 + lane] ^= 1;
+        if (round % 5 == 0) /* the last one of lanes that follow each other */
+            for (uint64_t i = 0; i < 64; i++)
+                before.vgpr[i] = BYTES - (uint32_t)((63 - i) * row->bytes);
         after = before;
         run_one(accessors[isa_variant_current()], &after, row, UINT64_MAX, round % 5 == 0);
         cr_assert_not_null(after.wrong);
         cr_assert_eq(memcmp(before.vgpr, after.vgpr, sizeof after.vgpr), 0);
         cr_assert_eq(memcmp(before.bytes, after.bytes, BYTES), 0);
         cr_assert_eq(after.wave.pc, 0);
+    }
+}
+
+Test(access, loads_and_stores_mark_the_dwords_of_their_lanes)
+{
+    static struct machine m;
+    memory_reserve(0, BYTES);
+    randomise(&m);
+    for (unsigned round = 0; round < ROUNDS / 4; round++) {
+        const struct row *row = &rows[round % (sizeof rows / sizeof *rows)];
+        uint64_t exec = round % 2 ? UINT64_MAX : next_random() | 1, want[BYTES / 4 / 64] = {0};
+        enum footprint_kind kind = row->store ? FOOTPRINT_WRITTEN : FOOTPRINT_READ;
+        random_addresses(&m, row->bytes);
+        for (unsigned lane = 0; lane < 64; lane++)
+            for (unsigned i = 0; i < row->bytes && (exec >> lane & 1); i++) {
+                uint32_t dword = (m.vgpr[lane] - (uint32_t)START + i) / 4;
+                want[dword / 64] |= UINT64_C(1) << dword % 64;
+            }
+        footprint_begin(1);
+        const struct footprint *f = footprint_of(0);
+        run_marked(accessors[isa_variant_current()], &m, row, exec, false, footprint_of(0));
+        cr_assert_null(m.wrong);
+        cr_assert(!memcmp(f->mark[kind], want, sizeof want), "opcode %u, exec %" PRIx64,
+                  row->opcode, exec);
+        memset(want, 0, sizeof want);
+        cr_assert(!memcmp(f->mark[!kind], want, sizeof want));
+        cr_assert(footprint_end(1));
     }
 }
 

@@ -62,11 +62,31 @@ static const uint32_t load_into_address[] = {
     0xbf810000,             /* s_endpgm */
 };
 
+/* data[16 * group + i] = 7 + data[16 * group + i + distance]; the distance, an operand code, is to
+ * be put in. */
+enum { ADD_FROM = 6, SUBTRACT_FROM = 11, ADD_FROM_INSTRUCTIONS = 13, ADD_FROM_ITEMS = 16 };
+static const uint32_t add_from[] = {
+    0x8e038402,             /* s_lshl_b32 s3, s2, 4 */
+    0x32020003,             /* v_add_u32 v1, vcc, s3, v0 */
+    0x24020282,             /* v_lshlrev_b32 v1, 2, v1 */
+    0x7e040201,             /* v_mov_b32 v2, s1 */
+    0x32020200,             /* v_add_u32 v1, vcc, s0, v1 */
+    0x38040480,             /* v_addc_u32 v2, vcc, 0, v2, vcc */
+    0x32020200,             /* v_add_u32 v1, vcc, distance, v1 */
+    0xdc500000, 0x03000001, /* flat_load_dword v3, v[1:2] */
+    0xbf8c0070,             /* s_waitcnt vmcnt(0) lgkmcnt(0) */
+    0x32060687,             /* v_add_u32 v3, vcc, 7, v3 */
+    0x36020200,             /* v_subrev_u32 v1, vcc, distance, v1 */
+    0xdc700000, 0x00000301, /* flat_store_dword v[1:2], v3 */
+    0xbf810000,             /* s_endpgm */
+};
+
 static const uint32_t broken[] = {0xffffffff, 0xffffffff, 0xffffffff};
 
 static struct program_table program;
 static struct page_table *pages;
 static bool touching;
+static uint32_t threads;
 
 static void put_memory(uint64_t physical, const void *from, size_t bytes)
 {
@@ -133,7 +153,8 @@ static struct functional_result run(uint64_t kernarg, uint32_t grid, uint16_t bl
                                              .packet = &packet,
                                              .descriptor = &descriptor,
                                              .most_instructions = limit,
-                                             .touches = touching};
+                                             .touches = touching,
+                                             .threads = threads};
     static struct functional_result result;
     functional_run(&launch, &result);
     return result;
@@ -260,6 +281,82 @@ Test(functional, code_that_was_replaced_between_launches_is_seen)
     cr_assert_eq(run(DATA, 1, 1, 1, 0).end, FUNCTIONAL_DONE);
     put_memory(FIRST_PHYSICAL, handshake, sizeof handshake);
     cr_assert_eq(run(DATA, 2, 1, 2, 0).end, FUNCTIONAL_DONE);
+}
+
+/* Runs add_from with a distance of `bytes` on `sharing` threads; `got` is the data behind it. */
+static struct functional_result run_add_from(uint32_t bytes, uint32_t groups, uint32_t sharing,
+                                             uint32_t got[DATA_PAGES * PAGE / 4])
+{
+    uint32_t code[sizeof add_from / 4];
+    memcpy(code, add_from, sizeof code);
+    code[ADD_FROM] |= 128 + bytes; /* the operand code of a small integer */
+    code[SUBTRACT_FROM] |= 128 + bytes;
+    if (!threads)
+        open_memory(code, sizeof code);
+    for (uint32_t i = 0; i < DATA_PAGES * PAGE / 4; i++)
+        got[i] = i * i;
+    host_view_write(table(), DATA, got, DATA_PAGES * PAGE);
+    threads = sharing;
+    struct functional_result r = run(DATA, groups * ADD_FROM_ITEMS, ADD_FROM_ITEMS, 2 * groups, 0);
+    host_view_read(table(), DATA, got, DATA_PAGES * PAGE);
+    return r;
+}
+
+Test(functional, threads_share_work_groups_that_do_not_depend_on_each_other)
+{
+    enum { GROUPS = DATA_PAGES * PAGE / 4 / ADD_FROM_ITEMS };
+    static uint32_t got[DATA_PAGES * PAGE / 4];
+    struct functional_result r = run_add_from(0, GROUPS, 4, got);
+    cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
+    cr_assert_eq(r.threads, 4);
+    cr_assert_eq(r.instructions, GROUPS * ADD_FROM_INSTRUCTIONS);
+    cr_assert_eq(r.work_groups, GROUPS);
+    for (uint32_t i = 0; i < DATA_PAGES * PAGE / 4; i++)
+        cr_assert_eq(got[i], i * i + 7, "element %u is %u", i, got[i]);
+}
+
+/* Each work-group reads what the next one writes, and none writes what another one does. */
+Test(functional, one_thread_does_again_what_depends_on_the_order_of_work_groups)
+{
+    enum { GROUPS = DATA_PAGES * PAGE / 4 / ADD_FROM_ITEMS - 1 };
+    static uint32_t got[DATA_PAGES * PAGE / 4];
+    struct functional_result r = run_add_from(64, GROUPS, 4, got);
+    cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
+    cr_assert_eq(r.instructions, GROUPS * ADD_FROM_INSTRUCTIONS);
+    cr_assert_eq(r.work_groups, GROUPS);
+    for (uint32_t i = 0; i < GROUPS * ADD_FROM_ITEMS; i++)
+        cr_assert_eq(got[i], (i + ADD_FROM_ITEMS) * (i + ADD_FROM_ITEMS) + 7, "element %u is %u", i,
+                     got[i]);
+}
+
+Test(functional, a_fault_is_that_of_one_thread_however_many_share_the_launch)
+{
+    enum { GROUPS = DATA_PAGES * PAGE / 4 / ADD_FROM_ITEMS };
+    static uint32_t got[2][DATA_PAGES * PAGE / 4];
+    struct functional_result one = run_add_from(0, GROUPS + 8, 1, got[0]);
+    struct functional_result four = run_add_from(0, GROUPS + 8, 4, got[1]);
+    cr_assert_eq(one.end, FUNCTIONAL_FAULT);
+    cr_assert_eq(four.end, FUNCTIONAL_FAULT);
+    cr_assert_str_eq(one.text, four.text);
+    cr_assert_eq(one.address, four.address);
+    cr_assert_eq(one.instructions, four.instructions);
+    cr_assert(!memcmp(got[0], got[1], sizeof got[0]));
+}
+
+/* Work-group 0 waits for others, which write without waiting. */
+Test(functional, one_thread_does_again_what_waits_for_other_work_groups)
+{
+    static const uint32_t zero;
+    struct functional_result r[2];
+    open_memory(handshake, sizeof handshake);
+    for (uint32_t i = 0; i < 2; i++) {
+        host_view_write(table(), DATA, &zero, sizeof zero);
+        threads = 1 + 3 * i;
+        r[i] = run(DATA, 128, 1, 128, 0);
+        cr_assert_eq(r[i].end, FUNCTIONAL_DONE, "%s", r[i].text);
+        cr_assert_eq(r[i].threads, 1);
+    }
+    cr_assert_eq(r[0].instructions, r[1].instructions);
 }
 
 Test(functional, windows_are_runs_of_neighbouring_pages_of_one_allocation)

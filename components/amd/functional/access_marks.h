@@ -1,0 +1,57 @@
+/* What memory instructions mark in a thread's footprint. Included by access.c only. */
+#ifndef HEDDLE_FUNCTIONAL_ACCESS_MARKS_H
+#define HEDDLE_FUNCTIONAL_ACCESS_MARKS_H
+
+#include "footprint.h"
+
+#include "components/amd/isa/isa_lanes.h"
+
+/* Bytes of lanes at host + shift + offset[lane], each `step`-th of those that exec names and up to
+ * where the last lane of its step ends; what follows each other is marked together. */
+LANES_INLINE void mark_steps(struct footprint *f, const char *host, uint64_t shift,
+                             const uint32_t *offset, unsigned step, unsigned bytes, uint64_t exec,
+                             enum footprint_kind kind)
+{
+    uint64_t begin = 0, end = 0; /* of what is not marked yet */
+    for (uint64_t rest = exec; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        uint64_t at = shift + offset[lane], behind = shift + offset[lane + step - 1] + bytes;
+        if (at == end && end) {
+            end = behind;
+        } else if (at < begin || behind > end) {
+            if (end)
+                footprint_mark(f, host + begin, end - begin, kind);
+            begin = at;
+            end = behind;
+        }
+    }
+    footprint_mark(f, host + begin, end - begin, kind);
+}
+
+/* Dwords of all lanes, of which each vector has one or some that follow each other. */
+static __attribute__((noinline)) void mark_rows(struct footprint *f, const char *host,
+                                                uint64_t shift, const uint32_t *offset)
+{
+    const uint64_t firsts = LANES_AT_ONCE == 8 ? 0x0101010101010101 : 0x1111111111111111;
+    mark_steps(f, host, shift, offset, LANES_AT_ONCE, 4, firsts, FOOTPRINT_READ);
+}
+
+static __attribute__((noinline)) void mark_lanes(struct footprint *f, const char *host,
+                                                 const struct lanes_span *s, unsigned bytes,
+                                                 uint64_t exec, enum footprint_kind kind)
+{
+    mark_steps(f, host, 0 - (uint64_t)s->low, s->offset, 1, bytes, exec, kind);
+}
+
+/* Lanes in the shape of a prepared access. */
+LANES_INLINE void mark_span(struct footprint *f, const char *host, const struct lanes_span *s,
+                            unsigned bytes, uint64_t exec, enum footprint_kind kind)
+{
+    bool dense = s->regular && s->step == bytes && exec == UINT64_MAX;
+    if (dense || s->low == s->high)
+        footprint_mark(f, host, (uint64_t)(s->high - s->low) + bytes, kind);
+    else
+        mark_lanes(f, host, s, bytes, exec, kind);
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* See footprint.h. */
+#include "footprint.h"
+
+#include <string.h>
+
+#include "runtime/engine/arena.h"
+
+#define BLOCK_WORDS (((uint64_t)1 << FOOTPRINT_BLOCK_BITS) / 4 / 64)
+#define BLOCK_PAGES ((uint64_t)1 << (FOOTPRINT_BLOCK_BITS - FOOTPRINT_PAGE_BITS))
+#define PAGE_BYTES  ((size_t)1 << FOOTPRINT_PAGE_BITS)
+
+uint8_t *footprint_pages;
+static char *copies;      /* of pages, at their places in memory */
+static uint64_t reserved; /* size of the memory that all of this is for */
+static struct footprint footprints[FOOTPRINT_THREADS];
+static bool lost; /* atomic */
+
+void footprint_lose(void)
+{
+    __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
+}
+
+bool footprint_is_lost(void)
+{
+    return __atomic_load_n(&lost, __ATOMIC_RELAXED);
+}
+
+struct footprint *footprint_of(uint32_t thread)
+{
+    return &footprints[thread];
+}
+
+/* ---- room ---- */
+
+static uint64_t blocks_in(uint64_t bytes)
+{
+    return (bytes >> FOOTPRINT_BLOCK_BITS) + 1;
+}
+
+static void release(void)
+{
+    arena_release(footprint_pages, blocks_in(reserved) * BLOCK_PAGES);
+    arena_release(copies, reserved);
+    for (struct footprint *f = footprints; f < footprints + FOOTPRINT_THREADS; f++) {
+        if (!f->blocks)
+            continue;
+        arena_release(f->blocks, blocks_in(reserved));
+        for (unsigned kind = 0; kind < FOOTPRINT_KINDS; kind++)
+            arena_release(f->mark[kind], blocks_in(reserved) * BLOCK_WORDS * sizeof *f->mark[kind]);
+        *f = (struct footprint){.low = 0};
+    }
+}
+
+void footprint_begin(uint32_t threads)
+{
+    if (reserved != memory.size) {
+        if (reserved)
+            release();
+        reserved = memory.size;
+        footprint_pages = arena_reserve(blocks_in(reserved) * BLOCK_PAGES);
+        copies = arena_reserve(reserved);
+    }
+    for (struct footprint *f = footprints; f < footprints + threads; f++) {
+        f->low = UINT64_MAX;
+        f->high = 0;
+        if (f->blocks)
+            continue;
+        f->blocks = arena_reserve(blocks_in(reserved));
+        for (unsigned kind = 0; kind < FOOTPRINT_KINDS; kind++)
+            f->mark[kind] =
+                arena_reserve(blocks_in(reserved) * BLOCK_WORDS * sizeof *f->mark[kind]);
+    }
+    __atomic_store_n(&lost, false, __ATOMIC_RELAXED);
+}
+
+/* ---- marks ---- */
+
+void footprint_new_blocks(struct footprint *f, uint64_t from, uint64_t to, enum footprint_kind kind)
+{
+    uint64_t first = from >> FOOTPRINT_BLOCK_BITS, last = to >> FOOTPRINT_BLOCK_BITS;
+    for (uint64_t block = first; block <= last; block++)
+        f->blocks[block] |= (uint8_t)(1u << kind);
+    f->low = first < f->low ? first : f->low;
+    f->high = last + 1 > f->high ? last + 1 : f->high;
+}
+
+static void keep_page(uint64_t page)
+{
+    uint8_t expected = FOOTPRINT_FREE;
+    if (__atomic_compare_exchange_n(&footprint_pages[page], &expected, FOOTPRINT_COPYING, false,
+                                    __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+        memcpy(copies + page * PAGE_BYTES, memory.bytes + page * PAGE_BYTES, PAGE_BYTES);
+        __atomic_store_n(&footprint_pages[page], FOOTPRINT_KEPT, __ATOMIC_RELEASE);
+    }
+    while (!footprint_is_kept(&footprint_pages[page]))
+        __builtin_ia32_pause();
+}
+
+void footprint_keep(uint64_t from, uint64_t to)
+{
+    for (uint64_t page = from >> FOOTPRINT_PAGE_BITS; page <= to >> FOOTPRINT_PAGE_BITS; page++)
+        keep_page(page);
+}
+
+/* ---- when the threads have ended ---- */
+
+/* Has `a` written in the block what `b` has read or written? */
+static bool depend_in(const struct footprint *a, const struct footprint *b, uint64_t block)
+{
+    const uint64_t *written = a->mark[FOOTPRINT_WRITTEN] + block * BLOCK_WORDS;
+    uint64_t both = 0;
+    for (unsigned kind = 0; kind < FOOTPRINT_KINDS; kind++) {
+        const uint64_t *other = b->mark[kind] + block * BLOCK_WORDS;
+        for (unsigned i = 0; i < BLOCK_WORDS && b->blocks[block] >> kind & 1; i++)
+            both |= written[i] & other[i];
+    }
+    return both;
+}
+
+static bool depend(uint32_t threads)
+{
+    for (const struct footprint *a = footprints; a < footprints + threads; a++)
+        for (uint64_t block = a->low; block < a->high; block++)
+            for (const struct footprint *b = footprints;
+                 a->blocks[block] >> FOOTPRINT_WRITTEN & 1 && b < footprints + threads; b++)
+                if (b != a && b->blocks[block] && depend_in(a, b, block))
+                    return true;
+    return false;
+}
+
+/* The pages of a block that has been written to: their copies go, or come back. */
+static void give_pages(uint64_t block, bool come_back)
+{
+    for (uint64_t page = block * BLOCK_PAGES; page < (block + 1) * BLOCK_PAGES; page++) {
+        if (come_back && footprint_pages[page] == FOOTPRINT_KEPT)
+            memcpy(memory.bytes + page * PAGE_BYTES, copies + page * PAGE_BYTES, PAGE_BYTES);
+        footprint_pages[page] = FOOTPRINT_FREE;
+    }
+}
+
+static void clear(struct footprint *f, bool come_back)
+{
+    for (uint64_t block = f->low; block < f->high; block++) {
+        for (unsigned kind = 0; kind < FOOTPRINT_KINDS; kind++)
+            if (f->blocks[block] >> kind & 1)
+                memset(f->mark[kind] + block * BLOCK_WORDS, 0, BLOCK_WORDS * sizeof *f->mark[kind]);
+        if (f->blocks[block] >> FOOTPRINT_WRITTEN & 1)
+            give_pages(block, come_back);
+        f->blocks[block] = 0;
+    }
+}
+
+bool footprint_end(uint32_t threads)
+{
+    bool independent = !footprint_is_lost() && !depend(threads);
+    for (uint32_t i = 0; i < threads; i++)
+        clear(footprint_of(i), !independent);
+    return independent;
+}

@@ -1,0 +1,86 @@
+/* What the threads that share a launch read and write: whether its work-groups depend on each
+ * other. Private to components/amd/functional.
+ *
+ * Each thread marks the dwords of the simulated memory that its work-groups read and those that
+ * they write, and a page is copied before the first thread writes to it. When all have ended,
+ * footprint_end() compares. If no thread has written what another one has read or written, the
+ * threads could have taken turns in any way, so memory is as one thread leaves it. Otherwise, and
+ * when a thread met what it cannot mark, memory is put back as it was.
+ *
+ * Marks are bits of one reservation of address space for each thread, a thirty-second of the
+ * memory for reads and for writes each; copies lie in another one, where their pages lie in
+ * memory. Neither is state. */
+#ifndef HEDDLE_FUNCTIONAL_FOOTPRINT_H
+#define HEDDLE_FUNCTIONAL_FOOTPRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/state/memory.h"
+
+enum {
+    FOOTPRINT_THREADS = 32,
+    FOOTPRINT_BLOCK_BITS = 14, /* of bytes; each has flags, so that few marks are looked at */
+    FOOTPRINT_PAGE_BITS = 12,
+};
+
+enum footprint_kind { FOOTPRINT_READ, FOOTPRINT_WRITTEN, FOOTPRINT_KINDS };
+
+/* What one thread has marked. */
+struct footprint {
+    uint64_t *mark[FOOTPRINT_KINDS]; /* a bit a dword */
+    uint8_t *blocks;                 /* bit k: something is marked in mark[k] */
+    uint64_t low, high;              /* blocks with marks: from low to below high */
+};
+
+/* Nothing is marked; `threads` at most FOOTPRINT_THREADS. */
+void footprint_begin(uint32_t threads);
+struct footprint *footprint_of(uint32_t thread);
+
+/* The launch cannot be shared: the threads should end. */
+void footprint_lose(void);
+bool footprint_is_lost(void);
+
+/* When all threads have ended. False: memory is as it was at footprint_begin(). */
+bool footprint_end(uint32_t threads);
+
+/* What the functions below leave to these. */
+void footprint_new_blocks(struct footprint *f, uint64_t from, uint64_t to,
+                          enum footprint_kind kind);
+void footprint_keep(uint64_t from, uint64_t to);
+
+enum { FOOTPRINT_FREE, FOOTPRINT_COPYING, FOOTPRINT_KEPT };
+extern uint8_t *footprint_pages __attribute__((visibility("hidden"))); /* one of those each */
+
+static inline bool footprint_is_kept(const uint8_t *page)
+{
+    return __atomic_load_n(page, __ATOMIC_ACQUIRE) == FOOTPRINT_KEPT;
+}
+
+/* `bytes` from `host` on, 1 to 1 << FOOTPRINT_PAGE_BITS, are about to be read or written by the
+ * thread. */
+static inline void footprint_mark(struct footprint *f, const char *host, uint64_t bytes,
+                                  enum footprint_kind kind)
+{
+    uint64_t from = (uint64_t)(host - memory.bytes), to = from + bytes - 1;
+    const uint8_t *blocks = f->blocks, *pages = footprint_pages;
+    if (__builtin_expect(
+            !((blocks[from >> FOOTPRINT_BLOCK_BITS] & blocks[to >> FOOTPRINT_BLOCK_BITS]) >> kind
+              & 1),
+            0))
+        footprint_new_blocks(f, from, to, kind);
+    if (kind == FOOTPRINT_WRITTEN
+        && __builtin_expect(!footprint_is_kept(&pages[from >> FOOTPRINT_PAGE_BITS])
+                                || !footprint_is_kept(&pages[to >> FOOTPRINT_PAGE_BITS]),
+                            0))
+        footprint_keep(from, to);
+    uint64_t first = from >> 2, *word = f->mark[kind] + (first >> 6);
+    uint64_t left = (to >> 2) - (first & ~UINT64_C(63)); /* number of the last bit in *word */
+    uint64_t bits = UINT64_MAX << (first & 63);
+    for (; left > 63; left -= 64, bits = UINT64_MAX)
+        *word++ |= bits;
+    *word |= bits & UINT64_MAX >> (63 - left);
+}
+
+#endif
