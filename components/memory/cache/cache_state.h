@@ -31,6 +31,7 @@
 #define WAY_NONE    UINT32_MAX
 #define PARKED_NONE 0  /* those that wait are numbered from 1 on */
 #define HINT_WAYS   8u /* of a word */
+#define CACHE_TAGS_MAX 32
 
 /* CACHE_INLINE: the path of hits and plain misses, inlined into one function. CACHE_RARE: all else,
  * kept out of line so that the common path saves few registers. */

@@ -123,8 +123,8 @@ Test(cache, hits_stream_at_the_rate_of_the_ports)
     }
 }
 
-/* Four requests a cycle, but tags of one line or two: requests to a line that follow each other
- * share a lookup. */
+/* Four requests a cycle, but one tag RAM: requests to a line that follow each other share a lookup.
+ */
 Test(cache, lines_are_looked_up_at_the_rate_of_the_tags)
 {
     for (unsigned same = 1; same <= 4; same *= 2) {
@@ -138,6 +138,28 @@ Test(cache, lines_are_looked_up_at_the_rate_of_the_tags)
             send(b.cpu, harness_read(100, i + 1, i / same % 2 ? 0x40 : 0x80, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);
         cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / same - 1, "%u: %d", same, (int)seen(b, 400));
+    }
+}
+
+/* Four tag RAMs, and four requests a cycle to as many lines: all at once, or in turns where some
+ * lie in one RAM. */
+Test(cache, each_tag_ram_looks_up_a_line_a_cycle)
+{
+    static const struct {
+        uint64_t step;
+        unsigned lines_a_cycle;
+    } all[] = {{64, 4}, {192, 4}, {128, 2}, {256, 1}};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+        struct cache_params params = plain(65536, 4, CACHE_WRITE_AROUND);
+        params.ports = params.tags = 4;
+        struct bench b = set_up(params, 10);
+        for (uint16_t i = 0; i < 8; i++)
+            send(b.cpu, harness_read(1, i, i * all[k].step, 4));
+        for (uint16_t i = 0; i < 400; i++)
+            send(b.cpu, harness_read(200, i + 8, i % 8 * all[k].step, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        uint64_t want = 200 + 4 + 1 + 400 / all[k].lines_a_cycle - 1;
+        cr_expect_eq(seen(b, 407), want, "%d: %d", (int)all[k].step, (int)seen(b, 407));
     }
 }
 
