@@ -140,7 +140,8 @@ CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_
         hold(c, HOLD_MSHR);
         return NULL;
     }
-    if ((stored && !index_pool_has(&c->free_stored)) || (!has_room && !room_below(c))) {
+    bool room = has_room || pairs_with_last(c, number, pid) || room_below(c);
+    if ((stored && !index_pool_has(&c->free_stored)) || !room) {
         hold(c, HOLD_ROOM_BELOW);
         return NULL;
     }
