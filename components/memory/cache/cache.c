@@ -168,7 +168,7 @@ CACHE_INLINE const struct mem_request *oldest(const struct cache *c)
     return (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
 }
 
-/* Its address, which has been translated. */
+/* The address of the oldest request, which has been translated. */
 CACHE_INLINE uint64_t oldest_physical(const struct cache *c)
 {
     return cache_translation_ops(c) ? c->head_physical : request_address(oldest(c));

@@ -26,11 +26,11 @@
 #include "runtime/engine/arena.h"
 #include "scope.gen.h"
 
-#define LINE_FREE   0
-#define LINE_NONE   UINT32_MAX
-#define WAY_NONE    UINT32_MAX
-#define PARKED_NONE 0  /* those that wait are numbered from 1 on */
-#define HINT_WAYS   8u /* of a word */
+#define LINE_FREE      0
+#define LINE_NONE      UINT32_MAX
+#define WAY_NONE       UINT32_MAX
+#define PARKED_NONE    0  /* those that wait are numbered from 1 on */
+#define HINT_WAYS      8u /* of a word */
 #define CACHE_TAGS_MAX 32
 
 /* CACHE_INLINE: the path of hits and plain misses, inlined into one function. CACHE_RARE: all else,
@@ -71,7 +71,7 @@ struct cache_mshr {
     bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
     uint8_t installed; /* the answer has been merged into the line, its targets are being served:
                           MSHR_INSTALLED, then MSHR_SERVED (in builds that note where) */
-    uint16_t paired; /* 1 + number of the MSHR whose line comes in the same answer; 0: none */
+    uint16_t paired;   /* 1 + number of the MSHR whose line comes in the same answer; 0: none */
     struct cache_target head; /* the first one: nearly always the only one */
 };
 

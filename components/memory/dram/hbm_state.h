@@ -84,12 +84,12 @@ struct hbm_place {
 struct hbm_channel {
     uint64_t next;          /* edge to look at; HBM_NEVER without requests */
     uint64_t columns, rows; /* banks that may have a command then, unless the refresh is due */
-    uint64_t refresh; /* when the next one is due */
+    uint64_t refresh;       /* when the next one is due */
     uint64_t act, column[2];
     uint64_t window[4]; /* the next activation but three may come then */
     uint32_t number;
     uint32_t activations;
-    uint32_t refreshed; /* the bank that has its turn, when they take turns */
+    uint32_t refreshed;      /* the bank that has its turn, when they take turns */
     uint8_t direction, last; /* now chosen; of the last column command */
     bool forced;             /* drains because there are many writes */
     uint8_t reserved;

@@ -235,8 +235,8 @@ Test(cache, halves_of_a_line_below_are_asked_for_together)
     }
 }
 
-/* Each line that is asked for is in one read below, alone or with its other half, and loads see what
- * the stores before them left. */
+/* Each line that is asked for is in one read below, alone or with its other half, and loads see
+ * what the stores before them left. */
 Test(cache, lines_asked_for_together_are_right_in_any_order_of_ticks)
 {
     enum { COUNT = 10000, LINES = 96 };
