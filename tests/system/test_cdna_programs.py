@@ -45,6 +45,8 @@ MICRO = """
     shoc_devicememory 1 block_size=256;transfer_mode=readwrite
     shoc_triad 3000 block_size=256;precision=float
     strides 3
+    gathers 4096 num_blocks=2;steps=8
+    gathers 65536 element=1;window=256;steps=8
     stream_occupancy 128 size_mb=1;operation=triad
     stream_occupancy 128 size_mb=1;operation=read
     small_kernels 4 launches=10""".strip().split("\n")

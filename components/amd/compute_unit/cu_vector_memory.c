@@ -124,9 +124,11 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
                                     const struct isa_memory *m, unsigned lines)
 {
-    unsigned lanes = (unsigned)compute_unit_params(c)->vmem_lanes;
+    const struct compute_unit_params *k = compute_unit_params(c);
+    struct coalescer_tags tags = {(unsigned)k->vmem_line, (unsigned)k->vmem_tags};
+    unsigned lanes = (unsigned)k->vmem_lanes;
     unsigned cycles = e->shape == VMEM_LINEAR ? (ISA_LANES + lanes - 1) / lanes
-                                              : coalescer_address_cycles(m, lanes);
+                                              : coalescer_address_cycles(m, lanes, tags);
     uint64_t start = c->addresses_free > e->issued ? c->addresses_free : e->issued;
     c->addresses_free = start + cycles;
     e->first_send += start - e->issued;

@@ -148,60 +148,72 @@ unsigned coalescer_atomics(const struct isa_memory *m, struct coalesced_line *ou
 }
 
 /* Do the active lanes [first, first + lanes) stay in one line, or are they parts of one run? */
-static bool coalescer_group_is_one(const struct isa_memory *m, unsigned first, unsigned lanes)
+static bool coalescer_group_is_one(const struct isa_memory *m, unsigned first, unsigned lanes,
+                                   unsigned tag_line)
 {
     uint64_t mask = m->mask >> first & (lanes == 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1);
     if (!mask)
         return true;
-    uint64_t line = m->address[first + (unsigned)__builtin_ctzll(mask)] / COALESCER_LINE;
+    uint64_t line = m->address[first + (unsigned)__builtin_ctzll(mask)] / tag_line;
     uint64_t base = m->address[first];
     bool one = true, run = true;
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(mask);
         uint64_t at = m->address[first + lane];
-        one &= at / COALESCER_LINE == line && (at + m->bytes - 1) / COALESCER_LINE == line;
+        one &= at / tag_line == line && (at + m->bytes - 1) / tag_line == line;
         run &= (m->mask >> first & 1) && at == base + (uint64_t)lane * m->bytes;
     }
     return one || run;
 }
 
-/* Cycles for the addresses of the four lanes from `first` on. */
-static unsigned coalescer_quad_cycles(const struct isa_memory *m, unsigned first)
+/* Different numbers in each bank of so many. */
+struct coalescer_banks {
+    unsigned count[COALESCER_BANKS];
+    uint64_t seen[COALESCER_BANKS][COALESCER_QUAD];
+};
+
+/* How many numbers, `number` among them, lie in its bank. */
+static unsigned coalescer_bank_add(struct coalescer_banks *b, uint64_t number, unsigned banks)
 {
-    enum { QUAD = 4 };
-    unsigned element = m->bytes <= 4 ? 4 : m->bytes <= 8 ? 8 : 16;
-    uint64_t line[QUAD] = {0}, seen[QUAD][QUAD] = {{0}};
-    unsigned lines = 0, most = 0, count[QUAD] = {0};
-    for (unsigned lane = first; lane < first + QUAD; lane++) {
-        if (!(m->mask >> lane & 1))
-            continue;
-        uint64_t own = m->address[lane] / COALESCER_LINE, slot = m->address[lane] / element;
-        unsigned bank = slot % QUAD, i = 0;
-        while (i < lines && line[i] != own)
-            i++;
-        if (i == lines)
-            line[lines++] = own;
-        for (i = 0; i < count[bank] && seen[bank][i] != slot;)
-            i++;
-        if (i == count[bank])
-            seen[bank][count[bank]++] = slot;
-        most = count[bank] > most ? count[bank] : most;
-    }
-    return most > lines ? most : lines;
+    unsigned bank = number % banks, i = 0;
+    while (i < b->count[bank] && b->seen[bank][i] != number)
+        i++;
+    if (i == b->count[bank])
+        b->seen[bank][b->count[bank]++] = number;
+    return b->count[bank];
 }
 
-unsigned coalescer_address_cycles(const struct isa_memory *m, unsigned lanes)
+/* Cycles for the addresses of the four lanes from `first` on. */
+static unsigned coalescer_quad_cycles(const struct isa_memory *m, unsigned first,
+                                      struct coalescer_tags tags)
+{
+    unsigned element = m->bytes <= 4 ? 4 : m->bytes <= 8 ? 8 : 16, most = 0;
+    struct coalescer_banks lines = {.count = {0}}, elements = {.count = {0}};
+    for (unsigned lane = first; lane < first + COALESCER_QUAD; lane++) {
+        if (!(m->mask >> lane & 1))
+            continue;
+        uint64_t at = m->address[lane];
+        unsigned in_ram = coalescer_bank_add(&lines, at / tags.line, tags.rams);
+        unsigned in_bank = coalescer_bank_add(&elements, at / element, COALESCER_QUAD);
+        most = in_ram > most ? in_ram : most;
+        most = in_bank > most ? in_bank : most;
+    }
+    return most;
+}
+
+unsigned coalescer_address_cycles(const struct isa_memory *m, unsigned lanes,
+                                  struct coalescer_tags tags)
 {
     unsigned cycles = 0;
     if (m->swizzle_mask) /* each dword of the lanes is a run */
         return (m->bytes + 3) / 4 * ((ISA_LANES + lanes - 1) / lanes);
     for (unsigned first = 0; first < ISA_LANES; first += lanes) {
-        if (coalescer_group_is_one(m, first, lanes)) {
+        if (coalescer_group_is_one(m, first, lanes, tags.line)) {
             cycles++;
             continue;
         }
-        for (unsigned quad = first; quad < first + lanes; quad += 4)
-            cycles += coalescer_quad_cycles(m, quad);
+        for (unsigned quad = first; quad < first + lanes; quad += COALESCER_QUAD)
+            cycles += coalescer_quad_cycles(m, quad, tags);
     }
     return cycles;
 }

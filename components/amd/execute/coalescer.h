@@ -15,7 +15,9 @@
 
 enum {
     COALESCER_LINE = 64,
-    COALESCER_MAX_LINES = 320 /* 64 lanes with parts of five dwords in lines of their own */
+    COALESCER_MAX_LINES = 320, /* 64 lanes with parts of five dwords in lines of their own */
+    COALESCER_QUAD = 4,        /* lanes whose addresses are looked at together */
+    COALESCER_BANKS = 4        /* of elements, and tag RAMs at most */
 };
 
 struct coalesced_line {
@@ -79,12 +81,19 @@ unsigned coalescer_lines(const struct isa_memory *m, struct coalesced_line *out)
  * at most 64. */
 unsigned coalescer_atomics(const struct isa_memory *m, struct coalesced_line *out);
 
+/* The tags of the L1: RAMs, between which lines of `line` bytes take turns, and which look up a
+ * line a cycle each. */
+struct coalescer_tags {
+    unsigned line, rams; /* at most COALESCER_BANKS */
+};
+
 /* Cycles in which the addresses of an access that is not linear are worked out, `lanes` of them at
  * once: a group of so many takes one when it stays in one line or is a run itself. Any other takes,
- * for each four lanes, as many as these touch lines, or as they have different elements in one of
- * four banks. Measured: vector L1 of MI210 at strides of 1 to 32 floats (RRZE gpu-benches,
- * gpu-strides), to 3 %. */
-unsigned coalescer_address_cycles(const struct isa_memory *m, unsigned lanes);
+ * for each four lanes, as many as these touch lines of one tag RAM, or as they have different
+ * elements in one of four banks. Measured: vector L1 of MI210, with one RAM, at strides of 1 to 32
+ * floats (RRZE gpu-benches, gpu-strides), to 3 %. */
+unsigned coalescer_address_cycles(const struct isa_memory *m, unsigned lanes,
+                                  struct coalescer_tags tags);
 
 /* The part of a run [address, address + bytes) that lies in the line: where in both, and how much.
  */

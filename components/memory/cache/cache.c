@@ -33,6 +33,7 @@
 #include "components/sampling/warmup.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/link/split.h"
 #include "runtime/observe/hang.h"
 
 static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t mshrs)
@@ -89,6 +90,10 @@ static void cache_init(struct cache *c)
         init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
     }
     ring_add_pipeline(ring_number(cache_io(c)->top_reply), delay);
+    uint32_t below = ring_number(c->io.bottom_request);
+    if (cache_params(c)->pairs && (ring_at(below)->latency < 2 || split_far(below) != below))
+        engine_fail(&c->io.base, "with `pairs` the way below takes two cycles at least, inside of "
+                                 "one partition");
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
 }
@@ -158,12 +163,15 @@ CACHE_INLINE bool can_retry(const struct cache *c)
            && (!cache_translation_ops(c) || c->replay.first == PARKED_NONE);
 }
 
-CACHE_INLINE bool take_again(struct cache *c)
+CACHE_INLINE const struct mem_request *oldest(const struct cache *c)
 {
-    const struct mem_request *m =
-        (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
-    uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
-    return take_miss(c, m, physical, c->head_set, WAY_NONE, true);
+    return (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
+}
+
+/* The address of the oldest request, which has been translated. */
+CACHE_INLINE uint64_t oldest_physical(const struct cache *c)
+{
+    return cache_translation_ops(c) ? c->head_physical : request_address(oldest(c));
 }
 
 /* The oldest request of `top` has been taken. false: no other can be seen. */
@@ -188,39 +196,44 @@ CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
     return finish_oldest(c);
 }
 
-/* Lines whose tags have been looked up in this cycle. */
+/* Lines whose tags have been looked up in this cycle: of each tag RAM in `used` one. */
 struct cache_lookups {
-    unsigned count;
-    uint64_t last; /* the line */
+    uint32_t used;
+    uint64_t line[CACHE_TAGS_MAX];
 };
 
 /* Is there a lookup left for the line of `address`? */
 CACHE_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done, uint64_t address)
 {
     uint64_t line = address / line_bytes(c);
-    if (done->count && line == done->last)
-        return true;
-    done->last = line;
-    return done->count++ < (unsigned)cache_params(c)->tags;
+    unsigned ram = (unsigned)(line % (uint64_t)cache_params(c)->tags);
+    if (done->used >> ram & 1)
+        return line == done->line[ram];
+    done->used |= UINT32_C(1) << ram;
+    done->line[ram] = line;
+    return true;
 }
 
 /* Takes requests until `room`, one a port, is used up or one has to be held. */
 CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
 {
-    struct cache_lookups lookups = {0, 0};
+    struct cache_lookups lookups;
+    lookups.used = 0;
     if (!worth_trying(c))
         return;
     bool more = true, retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
     c->hold = HOLD_NONE;
     if (retry) {
-        if (!take_again(c)) {
+        uint64_t physical = oldest_physical(c);
+        if (!take_miss(c, oldest(c), physical, c->head_set, WAY_NONE, true)) {
             note_blocked(c);
             return;
         }
+        if (cache_params(c)->tags)
+            can_look_up(c, &lookups, physical);
         note_unblocked(c);
         more = finish_oldest(c);
         --*room;
-        lookups = (struct cache_lookups){1, UINT64_MAX};
     }
     for (; more && *room; --*room) {
         struct cache_next next;

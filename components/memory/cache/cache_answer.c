@@ -124,6 +124,19 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
     return true;
 }
 
+/* The answer to a read: for one line, or for two that were asked for together. */
+CACHE_INLINE bool fill_lines(struct cache *c, uint32_t number, const struct message *answer,
+                             const void *bytes)
+{
+    struct cache_mshr *mshr = mshr_at(c, number);
+    if (cache_params(c)->pairs && mshr->paired) {
+        if (!fill(c, mshr->paired - 1u, answer, bytes))
+            return false;
+        mshr->paired = 0;
+    }
+    return fill(c, number, answer, bytes);
+}
+
 /* The answer to a write or atomic that was sent below. */
 CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct message *answer,
                             void *payload)
@@ -160,7 +173,7 @@ CACHE_INLINE void take_answers(struct cache *c)
         m = ring_slot(below->head);
         void *payload = ring_payload(below->head);
         bool done = engine_likely(m->tag < mshrs)
-                        ? fill(c, m->tag, m, mem_data_data(payload, below_bytes(c)))
+                        ? fill_lines(c, m->tag, m, mem_data_data(payload, below_bytes(c)))
                         : acknowledge(c, m->tag - mshrs, m, payload);
         if (!done)
             return;

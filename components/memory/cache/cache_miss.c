@@ -64,6 +64,37 @@ static inline void target_store(struct cache *c, struct cache_target *t, struct 
         memcpy(s->bytes[1], compare, line_bytes(c));
 }
 
+/* Can the line of number `number` be asked for together with the one of the cycle before? */
+CACHE_INLINE bool pairs_with_last(const struct cache *c, uint64_t number, uint32_t pid)
+{
+    const struct cache_last_read *last = &c->last_read;
+    return cache_params(c)->pairs && last->now == component_tick_now(&c->io.base)
+           && last->line == number / 2 && last->pid == pid
+           && mshr_at(c, last->mshr)->address != number * line_bytes(c);
+}
+
+/* Asks below for the line of MSHR `i`. */
+CACHE_INLINE void ask_below(struct cache *c, uint32_t i, uint64_t number, uint32_t pid)
+{
+    if (pairs_with_last(c, number, pid)) {
+        struct mem_request *sent = (struct mem_request *)ring_slot(c->last_read.slot);
+        sent->read.address = number / 2 * below_bytes(c);
+        sent->read.size = below_bytes(c);
+        mshr_at(c, c->last_read.mshr)->paired = (uint16_t)(i + 1);
+        c->last_read.now = 0;
+        c->io.stats.paired++;
+        return;
+    }
+    note_line_below(c);
+    if (cache_params(c)->pairs)
+        c->last_read = (struct cache_last_read){.line = number / 2,
+                                                .now = component_tick_now(&c->io.base) + 1,
+                                                .mshr = i,
+                                                .pid = pid,
+                                                .slot = ring_placed(c->io.bottom_request)->tail};
+    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
+}
+
 /* Asks below for the bytes of a line, which is claimed; `partial`: some are here already. MSHR and
  * room below must be there. */
 CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
@@ -79,9 +110,9 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     mshr->installed = 0;
     arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
     set_at(c, set)->pending |= (uint64_t)1 << way;
+    mshr->paired = 0;
     end_last_write(c);
-    note_line_below(c);
-    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
+    ask_below(c, i, number, pid);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
     return mshr;
 }
@@ -109,7 +140,8 @@ CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_
         hold(c, HOLD_MSHR);
         return NULL;
     }
-    if ((stored && !index_pool_has(&c->free_stored)) || (!has_room && !room_below(c))) {
+    bool room = has_room || pairs_with_last(c, number, pid) || room_below(c);
+    if ((stored && !index_pool_has(&c->free_stored)) || !room) {
         hold(c, HOLD_ROOM_BELOW);
         return NULL;
     }

@@ -26,11 +26,12 @@
 #include "runtime/engine/arena.h"
 #include "scope.gen.h"
 
-#define LINE_FREE   0
-#define LINE_NONE   UINT32_MAX
-#define WAY_NONE    UINT32_MAX
-#define PARKED_NONE 0  /* those that wait are numbered from 1 on */
-#define HINT_WAYS   8u /* of a word */
+#define LINE_FREE      0
+#define LINE_NONE      UINT32_MAX
+#define WAY_NONE       UINT32_MAX
+#define PARKED_NONE    0  /* those that wait are numbered from 1 on */
+#define HINT_WAYS      8u /* of a word */
+#define CACHE_TAGS_MAX 32
 
 /* CACHE_INLINE: the path of hits and plain misses, inlined into one function. CACHE_RARE: all else,
  * kept out of line so that the common path saves few registers. */
@@ -70,6 +71,7 @@ struct cache_mshr {
     bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
     uint8_t installed; /* the answer has been merged into the line, its targets are being served:
                           MSHR_INSTALLED, then MSHR_SERVED (in builds that note where) */
+    uint16_t paired;   /* 1 + number of the MSHR whose line comes in the same answer; 0: none */
     struct cache_target head; /* the first one: nearly always the only one */
 };
 
@@ -107,6 +109,16 @@ struct cache_last_write {
     uint32_t sent;
     struct cache_writer writer;
     void *payload;
+};
+
+/* The last read that has gone below, if nothing has gone there since: with `pairs`, one of the
+ * other half of its line below joins it in the next cycle, in which it is still on its way. */
+struct cache_last_read {
+    uint64_t line; /* number of the line below */
+    uint64_t now;  /* 1 + cycle, 0: there is none */
+    uint32_t mshr;
+    uint32_t pid;
+    uint32_t slot; /* of its ring */
 };
 
 /* A request whose page has been asked for, or that waits to be replayed after it. */
@@ -174,6 +186,7 @@ struct cache {
     bool job_passes;   /* caches below have been sent the fence */
     uint32_t job_pass; /* caches below that have yet to be sent the fence */
     struct cache_last_write last_write;
+    struct cache_last_read last_read;
     uint64_t below_next; /* with below_interval: the first cycle in which a line may go below */
 #ifdef HEDDLE_PROFILE
     uint8_t served; /* what is noted on the next answer, see mem_served.h */
@@ -219,9 +232,11 @@ static inline bool room_below(struct cache *c)
     return cache_bottom_can_send(c);
 }
 
-/* Notes that a line goes below: the next one waits for the interval. */
+/* Notes that a line goes below: the next one waits for the interval, and joins no read. */
 static inline void note_line_below(struct cache *c)
 {
+    if (cache_params(c)->pairs)
+        c->last_read.now = 0;
     if (cache_params(c)->below_interval > 1)
         c->below_next = component_tick_now(&c->io.base) + (uint64_t)cache_params(c)->below_interval;
 }

@@ -123,7 +123,7 @@ static void tlb_l1_fill(struct part *self, uint32_t number, const struct transla
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     p->page = PAGE_NONE;
-    translation_fill(&p->table, number, page, true);
+    p->io.stats.entered += translation_fill(&p->table, number, page, true);
 }
 
 static void tlb_l1_flush(struct part *self)

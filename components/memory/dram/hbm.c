@@ -39,7 +39,7 @@ static void hbm_setup_channel(struct hbm *p, uint32_t number)
     ch->number = number;
     ch->next = HBM_NEVER;
     /* Channels take turns. */
-    ch->refresh = (uint64_t)p->t.refi * (number + 1) / (uint64_t)k->channels;
+    ch->refresh = (uint64_t)p->t.refi / hbm_refreshes(p) * (number + 1) / (uint64_t)k->channels;
     for (uint32_t i = 0; i < hbm_bank_count(p); i++)
         ch->banks[i].row = HBM_CLOSED;
 }
@@ -69,15 +69,16 @@ static bool hbm_queue_has_room(const struct hbm_queue *q, int64_t most)
 /* The refreshes that fell due before `edge` while there was nothing to do. */
 static void hbm_catch_up(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
 {
+    uint64_t count = hbm_refreshes(p), round = hbm_edges(p).refi / count * count;
+    for (uint64_t i = 0; i < count && ch->refresh < edge; i++)
+        hbm_refresh(p, ch);
     if (ch->refresh >= edge)
         return;
-    hbm_refresh(p, ch);
-    if (ch->refresh >= edge)
-        return;
-    uint64_t refi = hbm_edges(p).refi, skipped = (edge - 1 - ch->refresh) / refi;
-    ch->refresh += skipped * refi;
-    p->io.stats.refreshes += skipped;
-    hbm_refresh(p, ch);
+    uint64_t skipped = (edge - 1 - ch->refresh) / round;
+    ch->refresh += skipped * round;
+    p->io.stats.refreshes += skipped * count;
+    while (ch->refresh < edge)
+        hbm_refresh(p, ch);
 }
 
 static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
@@ -288,7 +289,7 @@ static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
     bool together = hbm_params(p)->commands == HBM_COMMANDS_TOGETHER;
     if (edge >= ch->refresh) {
         hbm_refresh(p, ch);
-        hbm_plan(p, ch, ch->banks[0].act);
+        hbm_plan(p, ch, hbm_params(p)->refresh == HBM_REFRESH_ALL ? ch->banks[0].act : edge);
         return number;
     }
     if (ch->rows && !(together && ch->columns))

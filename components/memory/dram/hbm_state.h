@@ -84,14 +84,15 @@ struct hbm_place {
 struct hbm_channel {
     uint64_t next;          /* edge to look at; HBM_NEVER without requests */
     uint64_t columns, rows; /* banks that may have a command then, unless the refresh is due */
-    uint64_t refresh;
+    uint64_t refresh;       /* when the next one is due */
     uint64_t act, column[2];
     uint64_t window[4]; /* the next activation but three may come then */
     uint32_t number;
     uint32_t activations;
+    uint32_t refreshed;      /* the bank that has its turn, when they take turns */
     uint8_t direction, last; /* now chosen; of the last column command */
     bool forced;             /* drains because there are many writes */
-    uint8_t reserved[5];
+    uint8_t reserved;
     struct hbm_queue queues[2];
     struct hbm_bank banks[]; /* the groups stand behind them */
 };
@@ -120,6 +121,12 @@ static inline uint32_t hbm_bank_count(const struct hbm *p)
 static inline struct hbm_channel *hbm_channel(const struct hbm *p, uint32_t number)
 {
     return arena_at(struct hbm_channel, p->channels[number]);
+}
+
+/* Refreshes in the time in which each bank has one. */
+static inline uint32_t hbm_refreshes(const struct hbm *p)
+{
+    return hbm_params(p)->refresh == HBM_REFRESH_ALL ? 1 : hbm_bank_count(p);
 }
 
 /* The bit of a channel's queue among all queues. */

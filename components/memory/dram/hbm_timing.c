@@ -98,8 +98,24 @@ static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t
     bank->act = max_u64(bank->act, edge + hbm_edges(p).rp);
 }
 
+/* Refreshes the bank whose turn it is, when that is due or as soon as the bank can be closed. Its
+ * commands find room between those of other banks. */
+static inline void hbm_refresh_bank(struct hbm *p, struct hbm_channel *ch)
+{
+    uint32_t number = ch->refreshed++ % hbm_bank_count(p);
+    struct hbm_bank *bank = &ch->banks[number];
+    if (bank->row != HBM_CLOSED) {
+        uint64_t edge = max_u64(ch->refresh, bank->pre);
+        HBM_COMMAND(ch, "PREB", number, bank->row, edge);
+        hbm_precharge(p, ch, number, edge);
+    }
+    uint64_t start = max_u64(ch->refresh, bank->act);
+    HBM_COMMAND(ch, "REFB", number, 0, start);
+    bank->act = start + hbm_edges(p).rfc;
+}
+
 /* Precharges what is open at or after the edge at which the refresh is due, and refreshes. */
-static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
+static inline void hbm_refresh_all(struct hbm *p, struct hbm_channel *ch)
 {
     const struct hbm_edges t = hbm_edges(p);
     uint32_t banks = hbm_bank_count(p);
@@ -120,7 +136,15 @@ static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
     HBM_COMMAND(ch, "REF", 0, 0, start);
     for (uint32_t i = 0; i < banks; i++)
         ch->banks[i].act = start + t.rfc;
-    ch->refresh += t.refi;
+}
+
+static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
+{
+    if (hbm_params(p)->refresh == HBM_REFRESH_ALL)
+        hbm_refresh_all(p, ch);
+    else
+        hbm_refresh_bank(p, ch);
+    ch->refresh += hbm_edges(p).refi / hbm_refreshes(p);
     p->io.stats.refreshes++;
 }
 

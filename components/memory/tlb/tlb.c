@@ -217,7 +217,7 @@ static bool take_pages(struct tlb *c)
         }
         uint32_t key_bits = c->table.key_bits;
         uint64_t name = pending_name(c, m->tag);
-        translation_fill(&c->table, m->tag, &found, m->found.page_bits != 0);
+        c->io.stats.entered += translation_fill(&c->table, m->tag, &found, m->found.page_bits != 0);
         tlb_bottom_pop_reply(c);
         clear_vain(c, name, c->table.fragments || c->table.key_bits != key_bits);
         progress = true;

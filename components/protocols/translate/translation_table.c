@@ -254,13 +254,13 @@ static inline void translation_note_sizes(struct translation_table *t,
         t->larger |= UINT32_C(1) << page->fragment_bits;
 }
 
-static inline void translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
+static inline bool translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
                                      const struct translated_page *page)
 {
     translation_note_sizes(t, page);
     uint32_t i = translation_find(t, pid, address);
     if (i != TRANSLATION_NONE)
-        return; /* asked for twice before the page size was known */
+        return false; /* asked for twice before the size of its fragment was known */
     unsigned bits = t->fragments ? page->fragment_bits : page->page_bits;
     uint64_t key = translation_key_of(address, bits), first = address >> page->page_bits;
     i = translation_take(t, (uint32_t)((key >> bits) % t->sets));
@@ -274,9 +274,10 @@ static inline void translation_enter(struct translation_table *t, uint32_t pid, 
     e->writable = page->writable;
     e->physical = page->physical - ((first << page->page_bits) - (address >> bits << bits));
     translation_chain(t, i);
+    return true;
 }
 
-static inline void translation_fill(struct translation_table *t, uint32_t number,
+static inline bool translation_fill(struct translation_table *t, uint32_t number,
                                     const struct translated_page *page, bool valid)
 {
     uint32_t p = t->sets * t->ways + number;
@@ -288,6 +289,5 @@ static inline void translation_fill(struct translation_table *t, uint32_t number
     t->free_pending = p;
     t->pending_count--;
     t->last = TRANSLATION_NONE;
-    if (valid)
-        translation_enter(t, pid, address, page);
+    return valid && translation_enter(t, pid, address, page);
 }

@@ -130,14 +130,15 @@ static uint32_t translation_find_pending(const struct translation_table *t, uint
 /* Is the page of the one size that all have? What is not may neither be entered nor answered. */
 static bool translation_fits(const struct translation_table *t, const struct translated_page *page);
 
-/* Makes the most recent entry of the page that holds `address`, which is not pending. */
-static void translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
+/* Makes the most recent entry of the page that holds `address`, which is not pending. False: the
+ * entry of its fragment is there already. */
+static bool translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
                               const struct translated_page *page);
 
 /* The answer for pending page `number`. The number is free again. `valid` false: nothing is
  * entered.
- */
-static void translation_fill(struct translation_table *t, uint32_t number,
+ * False: no entry has been made. */
+static bool translation_fill(struct translation_table *t, uint32_t number,
                              const struct translated_page *page, bool valid);
 
 #endif

@@ -6,9 +6,16 @@
 
 #define MAX_BANKS 64u
 
+/* Of those that have the bus of row commands: refreshes of a bank find room between others. */
 static bool is_row(enum rules_kind k)
 {
     return k == RULES_ACT || k == RULES_PRE || k == RULES_PREA || k == RULES_REF;
+}
+
+static bool closes(const struct rules_command *c, uint32_t bank)
+{
+    return c->kind == RULES_PREA
+           || ((c->kind == RULES_PRE || c->kind == RULES_PREB) && c->bank == bank);
 }
 
 static bool is_column(enum rules_kind k)
@@ -28,7 +35,7 @@ static const char *after_act(const struct rules_times *t, const struct rules_com
 {
     bool bank = a->bank == b->bank,
          group = a->bank / t->banks_of_group == b->bank / t->banks_of_group;
-    if (b->kind == RULES_ACT && bank && gap < t->rc)
+    if ((b->kind == RULES_ACT || b->kind == RULES_REFB) && bank && gap < t->rc)
         return "tRC";
     if (b->kind == RULES_ACT && gap < (group ? t->rrd_l : t->rrd_s))
         return "tRRD";
@@ -36,7 +43,7 @@ static const char *after_act(const struct rules_times *t, const struct rules_com
         return "tRCD of a read";
     if (b->kind == RULES_WR && bank && gap < t->rcd_write)
         return "tRCD of a write";
-    if (((b->kind == RULES_PRE && bank) || b->kind == RULES_PREA) && gap < t->ras)
+    if (closes(b, a->bank) && gap < t->ras)
         return "tRAS";
     return NULL;
 }
@@ -45,10 +52,9 @@ static const char *after_act(const struct rules_times *t, const struct rules_com
 static const char *after_column(const struct rules_times *t, const struct rules_command *a,
                                 const struct rules_command *b, uint64_t gap)
 {
-    bool bank = a->bank == b->bank,
-         group = a->bank / t->banks_of_group == b->bank / t->banks_of_group;
+    bool group = a->bank / t->banks_of_group == b->bank / t->banks_of_group;
     uint64_t end = data(t, a) + t->burst; /* first clock behind the data */
-    if ((b->kind == RULES_PRE && bank) || b->kind == RULES_PREA) {
+    if (closes(b, a->bank)) {
         if (a->kind == RULES_RD && gap < t->rtp)
             return "tRTP";
         if (a->kind == RULES_WR && b->edge < end + t->wr)
@@ -80,8 +86,11 @@ static const char *check_pair(const struct rules_times *t, const struct rules_co
         return after_column(t, a, b, gap);
     if (a->kind == RULES_REF)
         return (is_row(b->kind) && b->kind != RULES_PREA && gap < t->rfc) ? "tRFC" : NULL;
-    bool same = a->kind == RULES_PREA || a->bank == b->bank || b->kind == RULES_REF;
-    return (b->kind == RULES_ACT || b->kind == RULES_REF) && same && gap < t->rp ? "tRP" : NULL;
+    bool same = a->kind == RULES_PREA || a->bank == b->bank || b->kind == RULES_REF,
+         next = b->kind == RULES_ACT || b->kind == RULES_REF || b->kind == RULES_REFB;
+    if (a->kind == RULES_REFB)
+        return same && (next || closes(b, a->bank)) && gap < t->rfc ? "tRFC" : NULL;
+    return next && same && gap < t->rp ? "tRP" : NULL;
 }
 
 /* Rows that are open before command `c`, which changes them. */
@@ -99,6 +108,7 @@ static const char *check_rows(const struct rules_times *t, bool open[MAX_BANKS],
     case RULES_WR:
         return open[c->bank] && rows[c->bank] == c->row ? NULL : "access to a row that is not open";
     case RULES_PRE:
+    case RULES_PREB:
         open[c->bank] = false;
         return NULL;
     case RULES_PREA:
@@ -106,8 +116,9 @@ static const char *check_rows(const struct rules_times *t, bool open[MAX_BANKS],
             open[i] = false;
         return NULL;
     case RULES_REF:
+    case RULES_REFB:
         for (uint32_t i = 0; i < t->banks; i++)
-            if (open[i])
+            if (open[i] && (c->kind == RULES_REF || i == c->bank))
                 return "refresh of an open bank";
         return NULL;
     }

@@ -6,7 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum rules_kind { RULES_ACT, RULES_PRE, RULES_PREA, RULES_RD, RULES_WR, RULES_REF };
+/* PREB and REFB: precharge and refresh of one bank in its turn. */
+enum rules_kind {
+    RULES_ACT,
+    RULES_PRE,
+    RULES_PREA,
+    RULES_RD,
+    RULES_WR,
+    RULES_REF,
+    RULES_PREB,
+    RULES_REFB
+};
 
 struct rules_command {
     enum rules_kind kind;

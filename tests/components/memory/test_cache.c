@@ -12,6 +12,8 @@ struct bench {
     uint32_t cache, cpu, memory, control;
 };
 
+static uint32_t cycles_below = 1; /* from the cache to memory */
+
 static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
 {
     return (struct cache_params){.size = size,
@@ -44,7 +46,7 @@ static struct bench set_up_type(const struct build_type *type, const int64_t *va
     harness_wire(HARNESS_CONTROL, (struct build_end){b.control, 0, 0},
                  (struct build_end){b.cache, CONTROL, 0}, 4, 1, 1);
     harness_wire(HARNESS_MEM, (struct build_end){b.cache, BOTTOM, 0},
-                 (struct build_end){b.memory, 0, 0}, 16, 1, 1);
+                 (struct build_end){b.memory, 0, 0}, 16, 1, cycles_below);
     harness_build();
     return b;
 }
@@ -123,8 +125,8 @@ Test(cache, hits_stream_at_the_rate_of_the_ports)
     }
 }
 
-/* Four requests a cycle, but tags of one line or two: requests to a line that follow each other
- * share a lookup. */
+/* Four requests a cycle, but one tag RAM: requests to a line that follow each other share a lookup.
+ */
 Test(cache, lines_are_looked_up_at_the_rate_of_the_tags)
 {
     for (unsigned same = 1; same <= 4; same *= 2) {
@@ -138,6 +140,28 @@ Test(cache, lines_are_looked_up_at_the_rate_of_the_tags)
             send(b.cpu, harness_read(100, i + 1, i / same % 2 ? 0x40 : 0x80, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);
         cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / same - 1, "%u: %d", same, (int)seen(b, 400));
+    }
+}
+
+/* Four tag RAMs, and four requests a cycle to as many lines: all at once, or in turns where some
+ * lie in one RAM. */
+Test(cache, each_tag_ram_looks_up_a_line_a_cycle)
+{
+    static const struct {
+        uint64_t step;
+        unsigned lines_a_cycle;
+    } all[] = {{64, 4}, {192, 4}, {128, 2}, {256, 1}};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+        struct cache_params params = plain(65536, 4, CACHE_WRITE_AROUND);
+        params.ports = params.tags = 4;
+        struct bench b = set_up(params, 10);
+        for (uint16_t i = 0; i < 8; i++)
+            send(b.cpu, harness_read(1, i, i * all[k].step, 4));
+        for (uint16_t i = 0; i < 400; i++)
+            send(b.cpu, harness_read(200, i + 8, i % 8 * all[k].step, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        uint64_t want = 200 + 4 + 1 + 400 / all[k].lines_a_cycle - 1;
+        cr_expect_eq(seen(b, 407), want, "%d: %d", (int)all[k].step, (int)seen(b, 407));
     }
 }
 
@@ -165,6 +189,90 @@ Test(cache, misses_to_one_line_ask_once)
     cr_expect_eq(harness_count(b.memory), 1);
     cr_expect_eq(stats(b)->misses, 6);
     cr_expect_eq(stats(b)->mshr_hits, 5);
+}
+
+/* Lines of 32 bytes above one of 64. */
+static struct bench set_up_pairs(int64_t ports)
+{
+    struct cache_params params = plain(1024, 2, CACHE_WRITE_AROUND);
+    params.line = params.above = 32;
+    params.sets *= 2;
+    params.ports = ports;
+    params.pairs = true;
+    cycles_below = 2;
+    return set_up(params, 10);
+}
+
+static uint32_t read_size(const struct harness_message *m)
+{
+    struct message header;
+    memcpy(header.fields, m->fields, sizeof header.fields);
+    return m->kind == MEM_READ ? ((const struct mem_request *)(const void *)&header)->read.size : 0;
+}
+
+Test(cache, halves_of_a_line_below_are_asked_for_together)
+{
+    static const struct {
+        uint64_t first, second, cycle;
+        bool stores, together;
+    } all[] = {{0x40, 0x60, 2, false, true},  {0x60, 0x40, 2, false, true},
+               {0x40, 0x60, 3, false, false}, {0x60, 0x80, 2, false, false},
+               {0x40, 0x60, 2, true, false},  {0x40, 0x40, 2, false, false}};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+        struct bench b = set_up_pairs(2);
+        uint8_t bytes[64] = {9};
+        for (unsigned i = 0; i < 256; i++)
+            harness_memory[i] = (uint8_t)i;
+        send(b.cpu, harness_read(1, 1, all[k].first, 4));
+        if (all[k].stores) /* behind the first load and before the second, to its bytes */
+            send(b.cpu, harness_write(1, 3, all[k].second, 1, bytes));
+        send(b.cpu, harness_read(all[k].cycle, 2, all[k].second, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(read_size(harness_log(b.memory, 0)), all[k].together ? 64 : 32, "%zu", k);
+        cr_expect_eq(stats(b)->paired, all[k].together, "%zu", k);
+        cr_expect_eq(harness_reply(b.cpu, 1)->payload[0], all[k].first);
+        cr_expect_eq(harness_reply(b.cpu, 2)->payload[0], all[k].stores ? 9 : all[k].second);
+    }
+}
+
+/* Each line that is asked for is in one read below, alone or with its other half, and loads see
+ * what the stores before them left. */
+Test(cache, lines_asked_for_together_are_right_in_any_order_of_ticks)
+{
+    enum { COUNT = 10000, LINES = 96 };
+    static uint8_t model[LINES], expected[COUNT];
+    for (int order = ENGINE_ASCENDING; order <= ENGINE_RANDOM; order++) {
+        struct bench b = set_up_pairs(2);
+        uint64_t random = 7, cycle = 1, line = 0, asked = 0, together = 0;
+        harness_tick_order(order, order == ENGINE_RANDOM);
+        memset(model, 0, sizeof model);
+        memset(harness_memory, 0, LINES * 32);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            uint64_t r = harness_random(&random);
+            uint8_t bytes[64] = {(uint8_t)r};
+            line = i % 2 && r % 8 ? line ^ 1 : (r >> 8) % LINES; /* often the other half */
+            expected[i] = model[line];
+            if (r >> 60 < 4)
+                send(b.cpu, harness_write(cycle, (uint16_t)i, line * 32, 1, bytes));
+            else
+                send(b.cpu, harness_read(cycle, (uint16_t)i, line * 32, 4));
+            model[line] = r >> 60 < 4 ? (uint8_t)r : model[line];
+            cycle += r >> 50 & 1;
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const struct harness_message *m = harness_log(b.cpu, i);
+            if (m->kind == MEM_DATA)
+                cr_assert_eq(m->payload[0], expected[m->tag], "request %u", m->tag);
+        }
+        for (uint32_t i = 0; i < harness_count(b.memory); i++) {
+            asked += read_size(harness_log(b.memory, i)) / 32;
+            together += read_size(harness_log(b.memory, i)) == 64;
+        }
+        cr_expect_eq(asked, stats(b)->mshr_occupancy.count);
+        cr_expect_eq(together, stats(b)->paired);
+        cr_expect_gt(together, 100);
+    }
 }
 
 /* ---- hits and misses against a naive cache ---- */

@@ -8,7 +8,7 @@
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
 
-static uint32_t cpu, control, memory, walker;
+static uint32_t cpu, control, memory, walker, tlb_cache;
 static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */
 /* Who may write; AWAY: a page comes with the first fault, AWAY_COPIED: for reading only. */
 static enum { OPEN, COPIED, COPIED_AND_MOVING, READ_ONLY, FRAGMENTS, AWAY, AWAY_COPIED } pages;
@@ -79,6 +79,7 @@ static void set_up_tlb(int64_t sets, int64_t ways, bool fragments)
     harness_start();
     uint32_t cache = build_instance(&translated_cache_type, 0, "cache", values, NULL,
                                     sizeof values / sizeof values[0]);
+    tlb_cache = cache;
     cpu = harness_requester();
     control = harness_requester();
     memory = harness_server(20, harness_answer_memory);
@@ -134,6 +135,25 @@ Test(cache_translation, a_fragment_is_asked_for_once_and_found_by_all_its_pages,
     cr_expect_eq(read_byte(3000, 20, 0x25000), 6, "of another fragment");
     cr_expect_eq(read_byte(3200, 21, 0x17000), 8);
     cr_expect_eq(harness_count(walker), 2);
+}
+
+/* Loads of all pages of a fragment at once: each misses, and asks for its page, but there is one
+ * entry. */
+Test(cache_translation, misses_on_the_way_of_a_fragment_make_one_entry, .init = set_up_fragments)
+{
+    for (uint16_t page = 0; page < 4; page++) {
+        struct harness_message m = harness_read(1, page, 0x10000u + page * 0x1000u, 1);
+        harness_send(cpu, &m);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(read_byte(500, 9, 0x17000), 8);
+    const struct cache *c = harness_instance(tlb_cache);
+    const struct tlb_l1_stats *stats =
+        &((const struct tlb_l1_io *)(const void *)cache_translation(c))->stats;
+    cr_expect_eq(harness_count(walker), 4);
+    cr_expect_eq(stats->misses, 4);
+    cr_expect_eq(stats->entered, 1);
+    cr_expect_eq(stats->hits, 1);
 }
 
 enum { READS = 400, SPAN = 512 << 10 };

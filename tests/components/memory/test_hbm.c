@@ -40,7 +40,7 @@ void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint6
 void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint64_t row,
                      uint64_t edge)
 {
-    static const char *const names[] = {"ACT", "PRE", "PREA", "RD", "WR", "REF"};
+    static const char *const names[] = {"ACT", "PRE", "PREA", "RD", "WR", "REF", "PREB", "REFB"};
     unsigned kind = 0;
     while (strcmp(names[kind], command) != 0)
         kind++;
@@ -505,6 +505,29 @@ Test(hbm, refreshes_are_on_time_busy_or_idle)
                  "the refresh has closed the row");
 }
 
+/* A bank in its turn: a read of that one waits, one of another does not, and a long rest changes
+ * neither the turns nor their number. */
+Test(hbm, banks_are_refreshed_in_turn)
+{
+    struct hbm_params k = plain();
+    k.refresh = HBM_REFRESH_BANK;
+    k.trefi = 16 * 400 * NS; /* each 400 ns one of 16 banks */
+    k.hash = 0;
+    for (uint64_t round = 0; round < 3; round++) {
+        uint64_t turn = 6400 * (round * 100) + 400; /* of bank 0 */
+        set_up(k);
+        send(top, harness_read(turn - 200, 1, address(&k, 0, 1, 0, 0), 64));
+        send(top, harness_read(turn + 9, 2, address(&k, 0, 0, 0, 0), 64));
+        send(top, harness_read(turn + 9, 3, address(&k, 0, 1, 1, 0), 64));
+        send(top, harness_read(turn + 800, 4, address(&k, 0, 1, 1, 0), 64));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(seen(2), turn + 110 + 14 + 14 + 4 + 20 + 1);
+        cr_expect_lt(seen(3), turn + 60);
+        cr_expect_eq(seen(4), turn + 800 + 1 + 1 + 14 + 14 + 4 + 20 + 1, "closed by its turn");
+        cr_expect_eq(stats()->refreshes, round * 1600 + 3);
+    }
+}
+
 /* ---- contents, and all rules at once ---- */
 
 static struct hbm_params odd(unsigned variant)
@@ -533,6 +556,10 @@ static struct hbm_params odd(unsigned variant)
         k.trp = k.trrd_s = k.trrd_l = k.tfaw = 2 * NS;
         k.tras = k.trc = 10 * NS;
         k.hit_cap = 2;
+    } else if (variant == 4) { /* banks are refreshed in turn, some of them at a time */
+        k.refresh = HBM_REFRESH_BANK;
+        k.trefi = 1000 * NS;
+        k.channels = 2;
     }
     return k;
 }
@@ -582,7 +609,7 @@ static void random_traffic(uint32_t count, uint64_t seed, uint8_t *model)
 Test(hbm, random_traffic_keeps_all_rules_and_all_bytes)
 {
     static uint8_t model[MEMORY];
-    for (unsigned variant = 0; variant < 4; variant++) {
+    for (unsigned variant = 0; variant < 5; variant++) {
         struct hbm_params k = odd(variant);
         memset(model, 0, sizeof model);
         set_up(k);
@@ -607,6 +634,7 @@ Test(hbm, ticks_do_not_matter)
     for (unsigned variant = 0; variant < 3; variant++) {
         struct hbm_params k = odd(1);
         k.channels = 4;
+        k.refresh = HBM_REFRESH_BANK;
         k.controller = 0;
         set_up(k);
         harness_tick_order(variant == 1 ? ENGINE_DESCENDING : ENGINE_ASCENDING, variant == 2);
@@ -676,7 +704,7 @@ Test(hbm, what_is_put_off_is_done_before_anybody_looks)
 {
     static struct looks first, second;
     for (int kinds = 0; kinds <= ONLY_WRITES; kinds++) {
-        for (unsigned variant = 0; variant < 4; variant++) {
+        for (unsigned variant = 0; variant < 5; variant++) {
             struct hbm_params k = odd(variant);
             look_often(&k, kinds, true, &first);
             look_often(&k, kinds, false, &second);

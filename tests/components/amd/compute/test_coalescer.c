@@ -313,6 +313,7 @@ struct address_case {
     unsigned stride, offset, bytes;
     uint64_t mask;
     unsigned cycles;
+    unsigned with_four_rams; /* of lines of 128 bytes */
 };
 
 /* Strides of floats: 16, 32 and 64 cycles a wavefront are 16, 8 and 4 bytes a cycle, as RRZE
@@ -321,22 +322,24 @@ struct address_case {
 Test(coalescer, addresses_take_the_time_that_was_measured)
 {
     static const struct address_case all[] = {
-        {"one float", 0, 0, 4, UINT64_MAX, 4},
-        {"stride 1", 4, 0, 4, UINT64_MAX, 4},
-        {"stride 1 across lines", 4, 32, 4, UINT64_MAX, 4},
-        {"stride 2", 8, 0, 4, UINT64_MAX, 32},
-        {"stride 3, in lines", 12, 0, 4, 0x000f000f000f000f, 4},
-        {"stride 4", 16, 0, 4, UINT64_MAX, 64},
-        {"stride 8", 32, 0, 4, UINT64_MAX, 64},
-        {"stride 32", 128, 0, 4, UINT64_MAX, 64},
-        {"stride 5", 20, 0, 4, UINT64_MAX, 28},
-        {"stride 11", 44, 0, 4, UINT64_MAX, 48},
-        {"bytes", 1, 0, 1, UINT64_MAX, 4},
-        {"pairs", 8, 0, 8, UINT64_MAX, 4},
-        {"fours", 16, 0, 16, UINT64_MAX, 4},
-        {"fours, a line apart", 64, 0, 16, UINT64_MAX, 64},
-        {"fours, some lanes", 16, 0, 16, 0x5555555555555555, 4},
-        {"one lane", 64, 0, 4, 1, 4},
+        {"one float", 0, 0, 4, UINT64_MAX, 4, 4},
+        {"stride 1", 4, 0, 4, UINT64_MAX, 4, 4},
+        {"stride 1 across lines", 4, 32, 4, UINT64_MAX, 4, 4},
+        {"stride 2", 8, 0, 4, UINT64_MAX, 32, 4},
+        {"stride 3, in lines", 12, 0, 4, 0x000f000f000f000f, 4, 4},
+        {"stride 4", 16, 0, 4, UINT64_MAX, 64, 64},
+        {"stride 8", 32, 0, 4, UINT64_MAX, 64, 64},
+        {"stride 32", 128, 0, 4, UINT64_MAX, 64, 64},
+        {"stride 5", 20, 0, 4, UINT64_MAX, 28, 16},
+        {"stride 11", 44, 0, 4, UINT64_MAX, 48, 16},
+        {"bytes", 1, 0, 1, UINT64_MAX, 4, 4},
+        {"pairs", 8, 0, 8, UINT64_MAX, 4, 4},
+        {"fours", 16, 0, 16, UINT64_MAX, 4, 4},
+        {"fours, a line apart", 64, 0, 16, UINT64_MAX, 64, 64},
+        {"fours, some lanes", 16, 0, 16, 0x5555555555555555, 4, 4},
+        {"one lane", 64, 0, 4, 1, 4, 4},
+        {"a line and a word apart", 132, 0, 4, UINT64_MAX, 64, 16},
+        {"512 bytes and a word apart", 516, 0, 4, UINT64_MAX, 64, 64},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const struct address_case *c = &all[i];
@@ -344,8 +347,10 @@ Test(coalescer, addresses_take_the_time_that_was_measured)
             .kind = ISA_MEMORY_LOAD, .bytes = (uint8_t)c->bytes, .mask = c->mask};
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             m.address[lane] = BASE + c->offset + (uint64_t)lane * c->stride;
-        unsigned cycles = coalescer_address_cycles(&m, 16);
+        unsigned cycles = coalescer_address_cycles(&m, 16, (struct coalescer_tags){64, 1});
         cr_expect_eq(cycles, c->cycles, "%s: %u", c->name, cycles);
+        cycles = coalescer_address_cycles(&m, 16, (struct coalescer_tags){128, 4});
+        cr_expect_eq(cycles, c->with_four_rams, "%s, four RAMs: %u", c->name, cycles);
     }
 }
 
@@ -357,6 +362,6 @@ Test(coalescer, addresses_of_scratch_take_a_pass_for_each_dword)
     m.dword_stride = 256;
     for (unsigned lane = 0; lane < ISA_LANES; lane++)
         m.address[lane] = BASE + (uint64_t)lane * 4;
-    cr_expect_eq(coalescer_address_cycles(&m, 16), 16);
-    cr_expect_eq(coalescer_address_cycles(&m, 32), 8);
+    cr_expect_eq(coalescer_address_cycles(&m, 16, (struct coalescer_tags){64, 1}), 16);
+    cr_expect_eq(coalescer_address_cycles(&m, 32, (struct coalescer_tags){64, 1}), 8);
 }
