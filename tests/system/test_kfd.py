@@ -21,7 +21,7 @@ NEEDS_ROCMINFO = pytest.mark.skipif(
 
 # HIP programs through the distribution's library. Those that ask for heddle's own functions, and
 # those that hold answers of heddle's library to be right, are left out.
-QUICK = ["prints", "streams"]
+QUICK = ["prints", "stream_ends", "streams"]
 REST = """aes128 alignment allreduce atax atomics bfloat16 bfs bitonic calls chase
     clocks convolution copies copy_rate dct8x8 device_variables devices divergence
     doubles dynamic_lds each_gpu fences fft fir fixed_address floyd_warshall flushes
