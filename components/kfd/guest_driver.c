@@ -129,57 +129,112 @@ static void set_attendant(void (*attendant)(const struct driver_attention *now))
     ASK(set_attendant, attendant != NULL);
 }
 
-/* ---- devices and memory ---- */
+/* ---- calls: parameters, and what goes into the message ---- */
+
+#define PLAIN(name, parameters, ...)                                                               \
+    static enum driver_status name parameters                                                      \
+    {                                                                                              \
+        struct kfd_reply reply;                                                                    \
+        return ASK(name, __VA_ARGS__);                                                             \
+    }
+
+/* The answer's first word goes to *given, unless that is NULL. `function`: its name here, as the C
+ * library has some of the others. */
+#define GIVES_AS(function, name, parameters, ...)                                                  \
+    static enum driver_status function parameters                                                  \
+    {                                                                                              \
+        struct kfd_reply reply;                                                                    \
+        enum driver_status status = ASK(name, __VA_ARGS__);                                        \
+        if (given && status == DRIVER_OK)                                                          \
+            *given = (__typeof__(*given))reply.word[0];                                            \
+        return status;                                                                             \
+    }
+#define GIVES(name, parameters, ...) GIVES_AS(name, name, parameters, __VA_ARGS__)
+
+/* The answer's bytes go to *filled. */
+#define FILLS(name, parameters, ...)                                                               \
+    static enum driver_status name parameters                                                      \
+    {                                                                                              \
+        struct kfd_reply reply;                                                                    \
+        enum driver_status status = ASK(name, __VA_ARGS__);                                        \
+        if (status == DRIVER_OK)                                                                   \
+            memcpy(filled, reply.bytes, sizeof *filled);                                           \
+        return status;                                                                             \
+    }
+
+FILLS(device_info, (uint32_t device, struct driver_device_info *filled), device)
+PLAIN(set_window, (uint64_t base, uint64_t size), base, size)
+GIVES(allocate, (uint32_t device, uint64_t size, uint64_t align, uint64_t *given), device, size,
+      align)
+PLAIN(allocate_at, (uint32_t device, uint64_t address, uint64_t size, enum driver_place place),
+      device, address, size, place)
+GIVES(allocate_unified, (uint32_t device, uint64_t size, uint64_t align, uint64_t *given), device,
+      size, align)
+PLAIN(release, (uint64_t address), address)
+FILLS(page_info, (uint64_t address, struct driver_page *filled), address)
+PLAIN(remap, (uint64_t address, uint64_t size, uint32_t gpu), address, size, gpu)
+PLAIN(prefetch, (uint32_t device, uint64_t address, uint64_t size), device, address, size)
+PLAIN(advise, (uint64_t address, uint64_t size, enum driver_advice advice, bool on), address, size,
+      advice, on)
+PLAIN(set_peer, (uint32_t gpu, uint32_t peer, bool on), gpu, peer, on)
+GIVES(context_create, (uint32_t device, uint32_t process, uint32_t *given), device, process)
+PLAIN(context_destroy, (uint32_t context), context)
+
+GIVES(queue_create, (uint32_t device, uint32_t *given), device)
+PLAIN(queue_destroy, (uint32_t queue), queue)
+PLAIN(queue_attends, (uint32_t queue), queue)
+GIVES_AS(write_host, write,
+         (uint32_t queue, uint64_t address, const void *host, uint64_t size, uint64_t *given),
+         queue, address, (uintptr_t)host, size)
+GIVES_AS(read_host, read,
+         (uint32_t queue, void *host, uint64_t address, uint64_t size, uint64_t *given), queue,
+         (uintptr_t)host, address, size)
+GIVES(write_shared,
+      (uint32_t queue, uint64_t address, const void *host, uint64_t size, uint64_t *given), queue,
+      address, (uintptr_t)host, size)
+GIVES(read_shared, (uint32_t queue, void *host, uint64_t address, uint64_t size, uint64_t *given),
+      queue, (uintptr_t)host, address, size)
+GIVES(copy, (uint32_t queue, uint64_t to, uint64_t from, uint64_t size, uint64_t *given), queue, to,
+      from, size)
+GIVES_AS(fill_words, fill,
+         (uint32_t queue, uint64_t address, uint64_t pattern, uint32_t pattern_bytes,
+          uint64_t count, uint64_t *given),
+         queue, address, pattern, pattern_bytes, count)
+GIVES(launch, (uint32_t queue, const struct driver_launch *what, uint64_t *given), queue,
+      (uintptr_t)what)
+GIVES(mark, (uint32_t queue, uint64_t *given), queue)
+GIVES(last, (uint32_t queue, uint64_t *given), queue)
+PLAIN(wait_for, (uint32_t queue, uint64_t ticket), queue, ticket)
+GIVES(call_begin, (uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *given),
+      queue, call, is_default)
+PLAIN(call_end, (uint32_t queue, uint64_t ticket), queue, ticket)
+
+PLAIN(wait, (uint64_t ticket), ticket)
+PLAIN(advance, (bool poll), poll)
+PLAIN(query, (uint64_t ticket), ticket)
+GIVES(time_of, (uint64_t ticket, uint64_t *given), ticket)
+
+PLAIN(register_code,
+      (uint32_t device, const char *name, uint64_t address, const void *bytes, uint64_t size),
+      device, (uintptr_t)name, address, (uintptr_t)bytes, size)
+PLAIN(unregister_code, (uint64_t address), address)
+PLAIN(copy_code, (uint32_t device, uint64_t address), device, address)
+PLAIN(register_kernel, (uint32_t device, const char *name, uint64_t entry), device, (uintptr_t)name,
+      entry)
+PLAIN(register_ptx,
+      (uint32_t device, const char *name, uint64_t address, const char *text, uint64_t size),
+      device, (uintptr_t)name, address, (uintptr_t)text, size)
+FILLS(ptx_kernel, (uint64_t entry, struct driver_ptx_kernel *filled), entry)
+GIVES(ptx_blocks,
+      (uint32_t device, uint64_t entry, uint32_t threads, uint64_t shared_bytes, uint32_t *given),
+      device, entry, threads, shared_bytes)
+PLAIN(set_kernel_heap, (uint32_t device, uint64_t bytes), device, bytes)
+
+/* ---- calls of other forms ---- */
 
 static uint32_t device_count(void)
 {
     return own.gpu_count;
-}
-
-static enum driver_status device_info(uint32_t device, struct driver_device_info *info)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(device_info, device);
-    if (status == DRIVER_OK)
-        memcpy(info, reply.bytes, sizeof *info);
-    return status;
-}
-
-static enum driver_status set_window(uint64_t base, uint64_t size)
-{
-    struct kfd_reply reply;
-    return ASK(set_window, base, size);
-}
-
-static enum driver_status allocate(uint32_t device, uint64_t size, uint64_t align,
-                                   uint64_t *address)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(allocate, device, size, align);
-    *address = status == DRIVER_OK ? reply.word[0] : *address;
-    return status;
-}
-
-static enum driver_status allocate_at(uint32_t device, uint64_t address, uint64_t size,
-                                      enum driver_place place)
-{
-    struct kfd_reply reply;
-    return ASK(allocate_at, device, address, size, place);
-}
-
-static enum driver_status allocate_unified(uint32_t device, uint64_t size, uint64_t align,
-                                           uint64_t *address)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(allocate_unified, device, size, align);
-    *address = status == DRIVER_OK ? reply.word[0] : *address;
-    return status;
-}
-
-static enum driver_status release(uint64_t address)
-{
-    struct kfd_reply reply;
-    return ASK(release, address);
 }
 
 static bool find(uint64_t address, struct driver_allocation *allocation)
@@ -206,54 +261,6 @@ static uint64_t name_of(uint32_t device, uint64_t address)
     return ASK(name, device, address) == DRIVER_OK ? reply.word[0] : address;
 }
 
-static enum driver_status page_info(uint64_t address, struct driver_page *page)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(page_info, address);
-    if (status == DRIVER_OK)
-        memcpy(page, reply.bytes, sizeof *page);
-    return status;
-}
-
-static enum driver_status remap(uint64_t address, uint64_t size, uint32_t gpu)
-{
-    struct kfd_reply reply;
-    return ASK(remap, address, size, gpu);
-}
-
-static enum driver_status prefetch(uint32_t device, uint64_t address, uint64_t size)
-{
-    struct kfd_reply reply;
-    return ASK(prefetch, device, address, size);
-}
-
-static enum driver_status advise(uint64_t address, uint64_t size, enum driver_advice advice,
-                                 bool on)
-{
-    struct kfd_reply reply;
-    return ASK(advise, address, size, advice, on);
-}
-
-static enum driver_status set_peer(uint32_t gpu, uint32_t peer, bool on)
-{
-    struct kfd_reply reply;
-    return ASK(set_peer, gpu, peer, on);
-}
-
-static enum driver_status context_create(uint32_t device, uint32_t process, uint32_t *context)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(context_create, device, process);
-    *context = (uint32_t)reply.word[0];
-    return status;
-}
-
-static enum driver_status context_destroy(uint32_t context)
-{
-    struct kfd_reply reply;
-    return ASK(context_destroy, context);
-}
-
 static enum driver_status unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
 {
     (void)gpus, (void)count, (void)device;
@@ -262,95 +269,12 @@ static enum driver_status unify(const uint32_t *gpus, uint32_t count, uint32_t *
     return DRIVER_INVALID_VALUE;
 }
 
-/* ---- queues ---- */
-
-static enum driver_status queue_create(uint32_t device, uint32_t *queue)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(queue_create, device);
-    *queue = (uint32_t)reply.word[0];
-    return status;
-}
-
-static enum driver_status queue_destroy(uint32_t queue)
-{
-    struct kfd_reply reply;
-    return ASK(queue_destroy, queue);
-}
-
-static enum driver_status queue_attends(uint32_t queue)
-{
-    struct kfd_reply reply;
-    return ASK(queue_attends, queue);
-}
-
-/* A call that gives a ticket. */
-#define GIVE_TICKET(...)                                                                           \
-    do {                                                                                           \
-        struct kfd_reply reply;                                                                    \
-        enum driver_status status = ASK(__VA_ARGS__);                                              \
-        if (ticket && status == DRIVER_OK)                                                         \
-            *ticket = reply.word[0];                                                               \
-        return status;                                                                             \
-    } while (0)
-
-static enum driver_status write_host(uint32_t queue, uint64_t address, const void *host,
-                                     uint64_t size, uint64_t *ticket)
-{
-    GIVE_TICKET(write, queue, address, (uintptr_t)host, size);
-}
-
-static enum driver_status read_host(uint32_t queue, void *host, uint64_t address, uint64_t size,
-                                    uint64_t *ticket)
-{
-    GIVE_TICKET(read, queue, (uintptr_t)host, address, size);
-}
-
-static enum driver_status write_shared(uint32_t queue, uint64_t address, const void *host,
-                                       uint64_t size, uint64_t *ticket)
-{
-    GIVE_TICKET(write_shared, queue, address, (uintptr_t)host, size);
-}
-
-static enum driver_status read_shared(uint32_t queue, void *host, uint64_t address, uint64_t size,
-                                      uint64_t *ticket)
-{
-    GIVE_TICKET(read_shared, queue, (uintptr_t)host, address, size);
-}
-
-static enum driver_status copy(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
-                               uint64_t *ticket)
-{
-    GIVE_TICKET(copy, queue, to, from, size);
-}
-
 static enum driver_status fill(uint32_t queue, uint64_t address, const void *pattern,
                                uint32_t pattern_bytes, uint64_t count, uint64_t *ticket)
 {
     uint64_t word = 0;
     memcpy(&word, pattern, pattern_bytes <= sizeof word ? pattern_bytes : 0);
-    GIVE_TICKET(fill, queue, address, word, pattern_bytes, count);
-}
-
-static enum driver_status launch(uint32_t queue, const struct driver_launch *what, uint64_t *ticket)
-{
-    GIVE_TICKET(launch, queue, (uintptr_t)what);
-}
-
-static enum driver_status mark(uint32_t queue, uint64_t *ticket)
-{
-    GIVE_TICKET(mark, queue);
-}
-
-static enum driver_status last(uint32_t queue, uint64_t *ticket)
-{
-    GIVE_TICKET(last, queue);
-}
-
-static enum driver_status wait_for(uint32_t queue, uint64_t ticket)
-{
-    struct kfd_reply reply;
-    return ASK(wait_for, queue, ticket);
+    return fill_words(queue, address, word, pattern_bytes, count, ticket);
 }
 
 static uint32_t stream_flags(void)
@@ -358,67 +282,9 @@ static uint32_t stream_flags(void)
     return own.stream_flags;
 }
 
-static enum driver_status call_begin(uint32_t queue, enum driver_stream_call call, bool is_default,
-                                     uint64_t *blocker)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(call_begin, queue, call, is_default);
-    *blocker = reply.word[0];
-    return status;
-}
-
-static enum driver_status call_end(uint32_t queue, uint64_t ticket)
-{
-    struct kfd_reply reply;
-    return ASK(call_end, queue, ticket);
-}
-
-/* ---- waiting and time ---- */
-
-static enum driver_status wait(uint64_t ticket)
-{
-    struct kfd_reply reply;
-    return ASK(wait, ticket);
-}
-
-static enum driver_status advance(bool poll)
-{
-    struct kfd_reply reply;
-    return ASK(advance, poll);
-}
-
-static enum driver_status query(uint64_t ticket)
-{
-    struct kfd_reply reply;
-    return ASK(query, ticket);
-}
-
-static enum driver_status time_of(uint64_t ticket, uint64_t *time_ps)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(time_of, ticket);
-    *time_ps = status == DRIVER_OK ? reply.word[0] : *time_ps;
-    return status;
-}
-
 static uint64_t now(void)
 {
     return __atomic_load_n(&own.now_ps, __ATOMIC_RELAXED);
-}
-
-/* ---- code ---- */
-
-static enum driver_status register_code(uint32_t device, const char *name, uint64_t address,
-                                        const void *bytes, uint64_t size)
-{
-    struct kfd_reply reply;
-    return ASK(register_code, device, (uintptr_t)name, address, (uintptr_t)bytes, size);
-}
-
-static enum driver_status unregister_code(uint64_t address)
-{
-    struct kfd_reply reply;
-    return ASK(unregister_code, address);
 }
 
 /* Checks know no lines of programs in other processes. */
@@ -432,49 +298,6 @@ static enum driver_status describe_constant(uint64_t address, uint64_t size)
 {
     (void)address, (void)size;
     return DRIVER_OK;
-}
-
-static enum driver_status copy_code(uint32_t device, uint64_t address)
-{
-    struct kfd_reply reply;
-    return ASK(copy_code, device, address);
-}
-
-static enum driver_status register_kernel(uint32_t device, const char *name, uint64_t entry)
-{
-    struct kfd_reply reply;
-    return ASK(register_kernel, device, (uintptr_t)name, entry);
-}
-
-static enum driver_status register_ptx(uint32_t device, const char *name, uint64_t address,
-                                       const char *text, uint64_t size)
-{
-    struct kfd_reply reply;
-    return ASK(register_ptx, device, (uintptr_t)name, address, (uintptr_t)text, size);
-}
-
-static enum driver_status ptx_kernel(uint64_t entry, struct driver_ptx_kernel *kernel)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(ptx_kernel, entry);
-    if (status == DRIVER_OK)
-        memcpy(kernel, reply.bytes, sizeof *kernel);
-    return status;
-}
-
-static enum driver_status ptx_blocks(uint32_t device, uint64_t entry, uint32_t threads,
-                                     uint64_t dynamic_shared_bytes, uint32_t *blocks)
-{
-    struct kfd_reply reply;
-    enum driver_status status = ASK(ptx_blocks, device, entry, threads, dynamic_shared_bytes);
-    *blocks = (uint32_t)reply.word[0];
-    return status;
-}
-
-static enum driver_status set_kernel_heap(uint32_t device, uint64_t bytes)
-{
-    struct kfd_reply reply;
-    return ASK(set_kernel_heap, device, bytes);
 }
 
 static bool meets(uint64_t entry)

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <linux/kfd_ioctl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -110,6 +111,15 @@ static bool wait_for_answer(int fd, uint32_t limit_ms)
     }
 }
 
+/* Without the server such a call does not end well: what it waits for never happens, and AMD's
+ * runtime would look for it for ever. */
+static bool is_wait(const struct kfd_call *call)
+{
+    return call->kind == KFD_SAY_WAIT
+           || (call->kind == KFD_SAY_IOCTL
+               && _IOC_NR(call->word[0]) == _IOC_NR(AMDKFD_IOC_WAIT_EVENTS));
+}
+
 int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms, int *file)
 {
     int error = errno, fd = mine ? mine - 1 : open_thread(), sent = file ? *file : -1;
@@ -125,6 +135,8 @@ int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit
         kfd_views_renew();
     rang |= call->kind == KFD_SAY_RUNG;
     int result = good ? reply->result : tell_gone();
+    if (!good && is_wait(call))
+        abort();
     errno = error;
     return result;
 }

@@ -5,6 +5,8 @@ import os
 import re
 import signal
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
@@ -137,6 +139,10 @@ def children(process):
                           check=False).stdout.split()
 
 
+def name(process):
+    return Path(f"/proc/{process}/comm").read_text().strip()
+
+
 def look(folder, server):
     """Free memory of the machine, and descriptors of its server, which has one child."""
     done = call([HEDDLE, "join", folder, "--", KFD / "kfd_peer", "memory"])
@@ -158,6 +164,21 @@ def test_programs_join_a_server_one_after_another(tmp_path):
                 if "vecAdd" in k["name"]]) == 4
     call([HEDDLE, "join", "--", "/bin/true"], "there is no server", status=1,
          env={"TMPDIR": str(tmp_path)})
+
+
+def test_a_program_ends_when_its_simulator_is_killed():
+    command = [HEDDLE, "run", NANO, "--stack", "rocm", "--mode", "functional", "--",
+               PROGRAMS / "endless"]
+    command = [str(word) for word in command[:-2]] + harness.generic * ["--generic"] + command[-2:]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          cwd=ROOT) as running:
+        while not (names := {name(child): child for child in children(running.pid)}) \
+                or not {"heddle-kfd", "endless"} <= {*names}:
+            time.sleep(0.1)
+        time.sleep(2)
+        os.kill(int(names["heddle-kfd"]), signal.SIGKILL)
+        said = running.communicate(timeout=60)[1]
+    assert running.returncode == 3 and "the simulator was ended by signal 9" in said, said
 
 
 @pytest.mark.full
