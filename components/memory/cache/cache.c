@@ -81,7 +81,7 @@ static const struct warm_ops cache_warm_ops;
 static void cache_init(struct cache *c)
 {
     uint32_t sets = (uint32_t)cache_params(c)->sets, ways = (uint32_t)cache_params(c)->ways;
-    init_lines(c, sets, sets * ways, (uint32_t)cache_params(c)->mshrs);
+    init_lines(c, sets, line_count(c), (uint32_t)cache_params(c)->mshrs);
     init_requests(c, (uint32_t)cache_params(c)->mshrs);
     uint32_t delay = (uint32_t)cache_params(c)->latency - 1;
     if (cache_translation(c)) {
@@ -89,6 +89,7 @@ static void cache_init(struct cache *c)
         init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
     }
     ring_add_pipeline(ring_number(cache_io(c)->top_reply), delay);
+    init_probes(c);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
 }
@@ -248,6 +249,8 @@ CACHE_RARE void take_requests_rarely(struct cache *c, unsigned *room)
 CACHE_RARE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
 {
     bool worked = false;
+    if (pending >> cache_probe_first_pending(c) & 1)
+        take_probes(c);
     if (cache_translation_ops(c) && c->job != JOB_PAUSED
         && (pending >> cache_translate_first_pending(c) & 1))
         take_pages(c);

@@ -76,12 +76,14 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     mshr->targets = 0;
     mshr->used = 1;
     mshr->own_bytes = is_write_back(c) && partial;
+    mshr->outdated = false;
     mshr->installed = 0;
     arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
     set_at(c, set)->pending |= (uint64_t)1 << way;
     end_last_write(c);
     note_line_below(c);
-    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
+    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c),
+                           pid_below(c, pid), false);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
     return mshr;
 }
@@ -90,7 +92,7 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
 static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way, bool stored)
 {
     struct cache_mshr *mshr = line_mshr(c, set * way_count(c) + way);
-    if (!target_room(c, mshr, stored) || mshr->installed) {
+    if (!target_room(c, mshr, stored) || mshr->installed || mshr->outdated) {
         hold(c, HOLD_OTHER);
         return NULL;
     }
