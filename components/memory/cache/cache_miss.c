@@ -82,8 +82,8 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     set_at(c, set)->pending |= (uint64_t)1 << way;
     end_last_write(c);
     note_line_below(c);
-    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c),
-                           pid_below(c, pid), false);
+    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid_below(c, pid),
+                           false);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
     return mshr;
 }

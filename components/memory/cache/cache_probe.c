@@ -9,6 +9,8 @@
 
 #include "cache_state.h"
 #include "components/protocols/probe/probe_die.h"
+#include "runtime/engine/bug.h"
+#include "runtime/link/split.h"
 #include "runtime/state/platform.h"
 
 static bool is_probed(const struct cache *c)
@@ -72,22 +74,28 @@ static uint32_t probe_element(const struct platform_table *t, uint32_t ring)
         uint32_t first = t->bindings[i];
         for (uint32_t at = 0; t->binding_kinds[i] == BIND_FIRST_RING && at < t->bindings[i - 1];
              at++)
-            if (t->port_rings[2 * (first + at)] == ring)
+            if (t->port_rings[2 * (first + at)] == split_near(ring))
                 return at;
     }
-    return 0;
+    bug("no port of '%s' leads to ring %u", t->strings + from->path, ring);
 }
 
-/* A request ring that leads to the interconnect in front of `ring`, or `ring`. */
-static uint32_t probe_source(const struct platform_table *t, uint32_t ring)
+/* A request ring that leads to the interconnect in front of `ring`, or `ring`; in *count, how many
+ * do. */
+static uint32_t probe_source(const struct platform_table *t, uint32_t ring, uint32_t *count)
 {
     const struct platform_instance *via = &t->instances[t->rings[ring].sender];
+    uint32_t found = ring;
+    *count = 0;
     for (uint32_t i = via->incoming; i < via->incoming + via->incoming_count; i++) {
         const struct platform_ring *r = &t->rings[t->incoming[i]];
-        if (!r->is_reply && r->protocol == t->rings[ring].protocol)
-            return t->incoming[i];
+        if (r->is_reply || r->protocol != t->rings[ring].protocol)
+            continue;
+        found = t->incoming[i];
+        ++*count;
     }
-    return ring;
+    *count += !*count;
+    return found;
 }
 
 static void init_probes(struct cache *c)
@@ -95,13 +103,17 @@ static void init_probes(struct cache *c)
     const struct platform_table *t = engine_base.platform;
     if (!is_probed(c))
         return;
-    uint32_t below = t->rings[ring_number(c->io.bottom_request)].receiver;
-    c->probe_pid =
-        probe_pid(probe_element(t, probe_source(t, ring_number(c->io.probe_request))));
-    c->probed_size = UINT64_MAX;
-    if (t->instances[below].route_space < 0)
-        return;
-    struct platform_interleaving w = platform_interleaving(t->instances[below].route_space);
+    uint32_t below = t->rings[ring_number(c->io.bottom_request)].receiver, count;
+    uint32_t source = probe_source(t, ring_number(c->io.probe_request), &count);
+    struct platform_interleaving w = {.size = UINT64_MAX, .targets = 1};
+    if (t->instances[below].route_space >= 0)
+        w = platform_interleaving(t->instances[below].route_space);
+    if (count != w.targets)
+        engine_fail(&c->io.base,
+                    "there are %u memories behind `bottom`, but `probe` comes from %u: lines of "
+                    "the others would stay when they change",
+                    w.targets, count);
+    c->probe_pid = probe_pid(probe_element(t, source));
     c->probed_base = w.base;
     c->probed_size = w.size;
     c->others = t->instances[below].route_else >= 0;

@@ -172,7 +172,7 @@ struct cache {
     uint32_t faulted; /* requests that wait for a page to become writable */
     uint32_t payload_stride;
     bool job_write_back, job_drop;
-    bool job_stale; /* drops only what others may have changed */
+    bool job_stale;    /* drops only what others may have changed */
     bool job_passes;   /* caches below have been sent the fence */
     uint32_t job_pass; /* caches below that have yet to be sent the fence */
     struct cache_last_write last_write;

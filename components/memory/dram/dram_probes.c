@@ -3,8 +3,8 @@
  * (AMD, CDNA3 white paper). It has room for all lines, so it forgets no holder.
  *
  * A read of `top` adds its die to the holders. A write takes effect at once, leaves its own die as
- * the only holder, and is answered when all others have let go. So whoever waits for that answer,
- * and tells others, has made sure that they find the new line. An atomic waits until nobody else
+ * the only holder, and is answered when all others have let go. So what is released behind that
+ * answer is not hidden by an old line. An atomic waits until no other die
  * holds the line; so do writes to memory with a timing part and nothing in front, which are
  * answered later than they are taken. */
 #include "dram.gen.h"
@@ -150,7 +150,7 @@ static bool dram_take_probe_answers(struct dram *c)
     return taken;
 }
 
-/* The same without time. */
+/* An access without time changes the holders as it would in time. */
 static void dram_touch_holders(struct dram *c, const struct warm_access *a)
 {
     uint64_t line = a->physical / dram_line(c) * dram_line(c);
@@ -163,10 +163,9 @@ static void dram_touch_holders(struct dram *c, const struct warm_access *a)
         return;
     struct warm_access probe = {.address = line, .physical = line, .kind = WARM_PROBE};
     for (unsigned rest = *holders & ~(unsigned)own; rest; rest &= rest - 1)
-        warm_pass(engine_base.port_rings[2
-                                         * (dram_io(c)->probe_first
-                                            + (uint32_t)__builtin_ctz(rest))],
-                  &probe);
+        warm_pass(
+            engine_base.port_rings[2 * (dram_io(c)->probe_first + (uint32_t)__builtin_ctz(rest))],
+            &probe);
     *holders = a->kind == WARM_WRITE ? own : 0;
 }
 

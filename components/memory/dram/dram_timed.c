@@ -237,11 +237,12 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
         return false;
     if (dram_front_ops(c))
         return dram_take_cached(c, port, m, address, bytes, now_ps);
-    bool taken = kind == MEM_READ    ? dram_take_memory(c, port, m, MEM_READ, address, bytes,
-                                                        DRAM_TIMING_READ, now_ps)
-                 : kind == MEM_WRITE ? dram_take_memory(c, port, m, MEM_WRITE, address, bytes,
-                                                        DRAM_TIMING_WRITE, now_ps)
-                                     : dram_take_atomic(c, port, m, address, bytes, now_ps);
+    bool taken =
+        kind == MEM_READ
+            ? dram_take_memory(c, port, m, MEM_READ, address, bytes, DRAM_TIMING_READ, now_ps)
+        : kind == MEM_WRITE
+            ? dram_take_memory(c, port, m, MEM_WRITE, address, bytes, DRAM_TIMING_WRITE, now_ps)
+            : dram_take_atomic(c, port, m, address, bytes, now_ps);
     if (engine_unlikely(dram_is_probing(c, port)) && taken)
         dram_note_holder(c, m, address);
     return taken;

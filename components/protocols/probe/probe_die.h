@@ -1,4 +1,4 @@
-/* Who holds a line of memory that keeps track of that: see probe.heddle.
+/* The dies that hold a line, as memory that keeps track of them knows them: see probe.heddle.
  *
  * Behind all translation the process of a request (`pid` of the protocol mem) means nothing more. A
  * cache that is probed sends the number of its die in its place, which is the element of the port
