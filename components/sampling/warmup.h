@@ -21,7 +21,8 @@
 enum { WARM_LINE = 64 }; /* bytes that one access touches at most, and its alignment */
 
 /* WARM_COHERENT: a read that must see what others wrote. WARM_PAGE: a look-up of a translation.
- * WARM_FILL: the host copies through the first cache that all share. */
+ * WARM_FILL: the host copies through the first cache that all share. WARM_PROBE: memory tells a
+ * cache that others have changed a line. */
 enum warm_kind {
     WARM_READ,
     WARM_COHERENT,
@@ -29,6 +30,7 @@ enum warm_kind {
     WARM_ATOMIC,
     WARM_PAGE,
     WARM_FILL,
+    WARM_PROBE,
     WARM_KINDS
 };
 

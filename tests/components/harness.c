@@ -250,6 +250,7 @@ static const struct platform_message work[] = {
     {.payload_bytes = 352},
 };
 static const char *const block_names[] = {"run", "finished"};
+static const char *const probe_names[] = {"changed", "done"};
 static const char *const work_names[] = {"map", "finished"};
 static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
 static const char *const translate_names[] = {"lookup", "fault", "found"};
@@ -277,6 +278,7 @@ void harness_start(void)
     protocols[HARNESS_SECTOR_CONTROL] =
         build_protocol("sector_control", 3, 1, sector_control, sector_control_names);
     protocols[HARNESS_BLOCK] = build_protocol("thread_block", 1, 1, small + 1, block_names);
+    protocols[HARNESS_PROBE] = build_protocol("probe", 1, 1, small + 1, probe_names);
     protocols[HARNESS_WORK] = build_protocol("work", 1, 1, work, work_names);
 }
 

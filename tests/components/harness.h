@@ -42,6 +42,7 @@ enum harness_protocol {
     HARNESS_SECTOR,
     HARNESS_SECTOR_CONTROL,
     HARNESS_BLOCK,
+    HARNESS_PROBE,
     HARNESS_PROTOCOLS
 };
 

@@ -44,8 +44,9 @@ def test_micro_benchmark_takes_the_cycles_that_were_measured(run, program, fixed
 
 
 @pytest.mark.parametrize("target, values", [
-    ("gfx803", "4 16 16 16 32 64 64"), ("gfx90a", "16 4 16 16 4 4 16"),
-    ("gfx942", "16 4 16 16 4 4 16")])
+    ("gfx803", "4 16 16 16 32 64 64"), ("gfx900", "4 16 16 16 32 64 64"),
+    ("gfx906", "4 16 16 16 8 8 16"), ("gfx908", "4 16 16 16 8 8 16"),
+    ("gfx90a", "16 4 16 16 4 4 16"), ("gfx942", "16 4 16 16 4 4 16")])
 def test_rates_follow_the_target(heddle, target, values):
     names = ("conversion", "integer_multiply", "quarter_rate", "transcendental", "f64_add",
              "f64_multiply", "f64_transcendental")

@@ -51,6 +51,12 @@ HIERARCHIES = {
     "two-dies": (LEVELS, "memtest_dies", 32, ""),
     "two-dies-scoped": (LEVELS, "memtest_dies", 32, "tester.order=scoped tester.agents=1"),
     "four-dies-large-l2": (LEVELS, "memtest_dies", 64, "dies=4 die.l2.size=32KiB die.l2.ways=16"),
+    "two-dies-probed": (LEVELS, "memtest_dies", 32, "probes=2"),
+    "two-dies-probed-scoped": (LEVELS, "memtest_dies", 32,
+                               "probes=2 tester.order=scoped tester.agents=1"),
+    "four-dies-probed-large-l2": (LEVELS, "memtest_dies", 64, "probes=2 dies=4 die.l2.size=32KiB"
+                                  " die.l2.ways=16"),
+    "two-dies-of-two-gpus-probed": (LEVELS, "memtest_nodes", 32, "gpu.probes=2"),
     "two-dies-of-two-gpus": (LEVELS, "memtest_nodes", 32, ""),
     "two-dies-of-two-gpus-scoped": (LEVELS, "memtest_nodes", 32,
                                     "tester.order=scoped tester.agents=2"),

@@ -64,8 +64,10 @@ enum control_kind {
     X(L1V, l1v_control, 1, invalidate(c, i, 0))                                                    \
     X(L1S, l1s_control, 1, invalidate(c, i, 0))                                                    \
     X(L1I, l1i_control, 1, invalidate(c, i, 0))                                                    \
-    X(L2, l2_control, 2, flush(c, i, 0, c->control != CONTROL_RELEASE))                            \
-    X(L3, l3_control, 3, flush(c, i, 0, c->control != CONTROL_RELEASE))
+    X(L2, l2_control, 2,                                                                           \
+      flush(c, i, 0, c->control != CONTROL_RELEASE, c->control == CONTROL_ACQUIRE))                \
+    X(L3, l3_control, 3,                                                                           \
+      flush(c, i, 0, c->control != CONTROL_RELEASE, c->control == CONTROL_ACQUIRE))
 enum { CONTROL_LAST_INVALIDATED = 1, CONTROL_LAST_PAUSED = 2, CONTROL_LAST_FLUSHED = 3 };
 
 #define CONTROL_NAME(NAME, PORT, LEVEL, REQUEST) CONTROL_##NAME,

@@ -82,7 +82,7 @@ static const struct warm_ops cache_warm_ops;
 static void cache_init(struct cache *c)
 {
     uint32_t sets = (uint32_t)cache_params(c)->sets, ways = (uint32_t)cache_params(c)->ways;
-    init_lines(c, sets, sets * ways, (uint32_t)cache_params(c)->mshrs);
+    init_lines(c, sets, line_count(c), (uint32_t)cache_params(c)->mshrs);
     init_requests(c, (uint32_t)cache_params(c)->mshrs);
     uint32_t delay = (uint32_t)cache_params(c)->latency - 1;
     if (cache_translation(c)) {
@@ -94,6 +94,7 @@ static void cache_init(struct cache *c)
     if (cache_params(c)->pairs && (ring_at(below)->latency < 2 || split_far(below) != below))
         engine_fail(&c->io.base, "with `pairs` the way below takes two cycles at least, inside of "
                                  "one partition");
+    init_probes(c);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
 }
@@ -261,6 +262,8 @@ CACHE_RARE void take_requests_rarely(struct cache *c, unsigned *room)
 CACHE_RARE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
 {
     bool worked = false;
+    if (pending >> cache_probe_first_pending(c) & 1)
+        take_probes(c);
     if (cache_translation_ops(c) && c->job != JOB_PAUSED
         && (pending >> cache_translate_first_pending(c) & 1))
         take_pages(c);

@@ -118,6 +118,8 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
         uint64_t bit = (uint64_t)1 << (line % way_count(c));
         s->pending &= ~bit;
         s->filled |= bit;
+        if (engine_unlikely(mshr->outdated))
+            line_outdate(c, line);
     }
     mshr->used = 0;
     index_pool_give(&c->free_mshrs, number);

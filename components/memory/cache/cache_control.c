@@ -17,11 +17,13 @@
 #include "cache_state.h"
 #include "scope.gen.h"
 
-static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop)
+static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop,
+                      bool stale)
 {
     c->job = (uint8_t)job;
     c->job_write_back = write_back_lines && is_write_back(c);
     c->job_drop = drop;
+    c->job_stale = stale;
     c->job_pass = 0;
     c->job_passes = false;
 }
@@ -48,11 +50,11 @@ CACHE_RARE bool start_control(struct cache *c)
     if (c->job == JOB_PAUSED || message_kind(m) == CACHE_CONTROL_RESUME)
         control_at_once(c, m);
     else if (message_kind(m) == CACHE_CONTROL_PAUSE)
-        start_job(c, JOB_PAUSE, true, true);
+        start_job(c, JOB_PAUSE, true, true, false);
     else if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
-        start_job(c, JOB_INVALIDATE, false, true);
+        start_job(c, JOB_INVALIDATE, false, true, false);
     else
-        start_job(c, JOB_FLUSH, true, m->flush.invalidate);
+        start_job(c, JOB_FLUSH, true, m->flush.invalidate, m->flush.stale);
     return paused && c->job == JOB_NONE;
 }
 
@@ -93,7 +95,10 @@ static bool finish_job(struct cache *c)
                         c->dirty_count);
             return false;
         }
-        drop_all(c);
+        if (c->job_stale)
+            drop_stale(c);
+        else
+            drop_all(c);
         if (from_control && cache_translation(c)) {
             cache_translation_ops(c)->flush(cache_translation(c));
             c->head_translated = c->head_missed = c->head_faults = false;
@@ -170,7 +175,7 @@ static void start_fence(struct cache *c, const struct mem_request *m)
     struct fence_kind f = fence_of(m);
     bool shared = f.scope == SCOPE_SYSTEM
                   || (f.scope == SCOPE_AGENT && cache_params(c)->scope == CACHE_SCOPE_AGENT);
-    start_job(c, JOB_FENCE, shared && (f.release || f.acquire), shared && f.acquire);
+    start_job(c, JOB_FENCE, shared && (f.release || f.acquire), shared && f.acquire, true);
     unsigned narrowest =
         cache_params(c)->release == CACHE_RELEASE_AGENT ? SCOPE_AGENT : SCOPE_SYSTEM;
     if (cache_params(c)->acquire == CACHE_ACQUIRE_BELOW

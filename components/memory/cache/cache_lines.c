@@ -179,8 +179,9 @@ static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address,
                                struct cache_writer writer, struct mem_mask mask, const void *bytes)
 {
     unsigned below = below_bytes(c), place = place_below(c, address);
-    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
-                                            address - place, writer.pid, writer.scope);
+    void *payload =
+        cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address - place,
+                                pid_below(c, writer.pid), writer.scope);
     note_line_below(c);
     mem_mask_store(mem_write_mask(payload, below), mem_mask_up(mask, place), below);
     memcpy((char *)mem_write_data(payload, below) + place, bytes, line_bytes(c));

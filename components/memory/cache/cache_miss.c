@@ -92,7 +92,8 @@ CACHE_INLINE void ask_below(struct cache *c, uint32_t i, uint64_t number, uint32
                                                 .mshr = i,
                                                 .pid = pid,
                                                 .slot = ring_placed(c->io.bottom_request)->tail};
-    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
+    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid_below(c, pid),
+                           false);
 }
 
 /* Asks below for the bytes of a line, which is claimed; `partial`: some are here already. MSHR and
@@ -107,6 +108,7 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     mshr->targets = 0;
     mshr->used = 1;
     mshr->own_bytes = is_write_back(c) && partial;
+    mshr->outdated = false;
     mshr->installed = 0;
     arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
     set_at(c, set)->pending |= (uint64_t)1 << way;
@@ -121,7 +123,7 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
 static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way, bool stored)
 {
     struct cache_mshr *mshr = line_mshr(c, set * way_count(c) + way);
-    if (!target_room(c, mshr, stored) || mshr->installed) {
+    if (!target_room(c, mshr, stored) || mshr->installed || mshr->outdated) {
         hold(c, HOLD_OTHER);
         return NULL;
     }

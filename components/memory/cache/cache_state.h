@@ -69,6 +69,7 @@ struct cache_mshr {
     uint16_t targets;     /* requests that wait */
     uint8_t used;
     bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
+    bool outdated;  /* others have changed the line since: see cache_probe.c */
     uint8_t installed; /* the answer has been merged into the line, its targets are being served:
                           MSHR_INSTALLED, then MSHR_SERVED (in builds that note where) */
     uint16_t paired;   /* 1 + number of the MSHR whose line comes in the same answer; 0: none */
@@ -183,10 +184,14 @@ struct cache {
     uint32_t faulted; /* requests that wait for a page to become writable */
     uint32_t payload_stride;
     bool job_write_back, job_drop;
+    bool job_stale;    /* drops only what others may have changed */
     bool job_passes;   /* caches below have been sent the fence */
     uint32_t job_pass; /* caches below that have yet to be sent the fence */
     struct cache_last_write last_write;
     struct cache_last_read last_read;
+    uint64_t probed_base, probed_size; /* bytes whose lines are probed */
+    uint32_t probe_pid;                /* of what goes below; 0: not probed */
+    bool others;                       /* there is other memory below */
     uint64_t below_next; /* with below_interval: the first cycle in which a line may go below */
 #ifdef HEDDLE_PROFILE
     uint8_t served; /* what is noted on the next answer, see mem_served.h */
@@ -251,6 +256,17 @@ static inline void end_last_write(struct cache *c)
 static inline unsigned way_count(const struct cache *c)
 {
     return (unsigned)cache_params(c)->ways;
+}
+
+static inline uint32_t line_count(const struct cache *c)
+{
+    return (uint32_t)cache_params(c)->sets * way_count(c);
+}
+
+/* What a request that goes below has as its process. */
+static inline uint32_t pid_below(const struct cache *c, uint32_t pid)
+{
+    return c->probe_pid ? c->probe_pid : pid;
 }
 
 static inline bool is_write_back(const struct cache *c)

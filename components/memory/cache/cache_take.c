@@ -336,9 +336,9 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
     note_served(c, MEM_SERVED_MISSED);
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     note_line_below(c);
-    char *to =
-        cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start, m->atomic.pid,
-                                 m->atomic.op, m->atomic.size, m->atomic.returns);
+    char *to = cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start,
+                                        pid_below(c, m->atomic.pid), m->atomic.op, m->atomic.size,
+                                        m->atomic.returns);
     take_operands(c, payload, address, &o);
     mem_mask_store(mem_atomic_mask(to, below), mem_mask_up(o.mask, place), below);
     if (below > line_bytes(c)) { /* a cache below looks at all bytes of the operand */

@@ -21,6 +21,7 @@ static void warm_below(const struct cache *c, const struct cache_touch *t, enum 
 {
     struct warm_access below = *t->access;
     below.address = below.physical;
+    below.pid = pid_below(c, below.pid);
     below.kind = (uint8_t)kind;
     if (kind == WARM_READ || kind == WARM_COHERENT)
         below.mask = UINT64_MAX;
@@ -36,6 +37,7 @@ static void warm_write_back(struct cache *c, uint32_t line)
         struct warm_access below = {.address = address + at,
                                     .physical = address + at,
                                     .mask = mask->word[at / WARM_LINE],
+                                    .pid = pid_below(c, 0),
                                     .kind = WARM_WRITE};
         if (below.mask)
             warm_pass(ring_number(c->io.bottom_request), &below);
@@ -162,6 +164,9 @@ static void cache_touch_line(struct component *self, const struct warm_access *a
     t.set = set_of(c, t.number);
     t.mask.word[a->physical % line_bytes(c) / WARM_LINE] = a->mask;
     switch ((enum warm_kind)a->kind) {
+    case WARM_PROBE:
+        probe_line(c, a->physical);
+        break;
     case WARM_WRITE:
         is_write_back(c) ? warm_write_here(c, &t) : warm_write_on(c, &t);
         break;

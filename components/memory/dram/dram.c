@@ -7,9 +7,33 @@
  * latency in the ring of answers; so a load never sees a store that was taken after it, and what
  * has been answered is there for the other port. */
 #include "dram_state.h"
+#include "components/sampling/warmup.h"
+
+static void dram_touch(struct component *self, const struct warm_access *a)
+{
+    struct dram *c = (struct dram *)(void *)self;
+    if (dram_front_ops(c) && a->kind != WARM_PAGE)
+        dram_warm_settle(c, a);
+    else if (!dram_front_ops(c))
+        warm_count((enum warm_kind)a->kind, 1);
+    if (dram_probe_count(c))
+        dram_touch_holders(c, a);
+}
+
+static void dram_warm_drop(struct component *self)
+{
+    struct dram *c = (struct dram *)(void *)self;
+    if (dram_front_ops(c))
+        dram_front_ops(c)->drop(dram_front(c));
+}
+
+static const struct warm_ops dram_warm_ops = {.touch = dram_touch, .drop = dram_warm_drop};
 
 static void dram_init(struct dram *c)
 {
+    dram_init_probes(c);
+    if (dram_front_ops(c) || dram_probe_count(c))
+        warm_register(&c->io.base, &dram_warm_ops);
     if (dram_timing_ops(c)) {
         dram_init_timed(c);
         return;
@@ -57,19 +81,24 @@ static inline __attribute__((always_inline)) void dram_serve(struct dram *c, uns
     } else if (kind == MEM_WRITE) {
         struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line), line);
         mem_copy_masked(bytes, mem_write_data(payload, line), mask, line);
-        dram_reply_done(c, port, m->tag);
+        if (!dram_is_probing(c, port) || !dram_withhold(c, m, address))
+            dram_reply_done(c, port, m->tag);
         c->io.stats.writes++;
         c->io.stats.bytes_written += mem_mask_count(mask);
     } else {
         serve_atomic(c, port, m, payload, bytes);
     }
+    if (dram_is_probing(c, port))
+        dram_note_holder(c, m, address);
 }
 
 /* Serves the oldest request of `port`, if there is one, and room for its answer. */
 static inline __attribute__((always_inline)) bool take(struct dram *c, unsigned port)
 {
     const struct mem_request *m = dram_peek(c, port);
-    if (!m || !dram_can_reply(c, port))
+    if (!m || !dram_can_reply(c, port)
+        || (dram_is_probing(c, port)
+            && !dram_may_happen(c, m, m->read.address / dram_line(c) * dram_line(c))))
         return false;
     const struct mem_request *next = dram_ahead(c, port);
     if (next && memory_contains(next->read.address, 1)) /* the host's memory answers meanwhile */
@@ -89,6 +118,8 @@ static __attribute__((noinline)) bool take_dma(struct dram *c)
 /* true: as many were taken as a cycle allows, so there may be more. */
 static bool dram_tick(struct dram *c)
 {
+    if (dram_probe_count(c))
+        dram_take_probe_answers(c);
     if (dram_timing_ops(c))
         return dram_tick_timed(c);
     for (int64_t room = dram_params(c)->width; room; room--) {
@@ -111,5 +142,8 @@ static unsigned dram_outstanding(const struct dram *c, struct hang_report *repor
     for (unsigned p = 0; report && p < DRAM_PORTS; p++)
         if (c->taken[p])
             hang_note(report, "%u requests of port %s are not answered", c->taken[p], names[p]);
-    return c->taken[DRAM_TOP] + c->taken[DRAM_DMA];
+    if (report && (c->head_awaited || index_pool_used(&c->free_withheld)))
+        hang_note(report, "%u writes wait for caches to let go of their lines",
+                  index_pool_used(&c->free_withheld) + (c->head_awaited > 0));
+    return c->taken[DRAM_TOP] + c->taken[DRAM_DMA] + index_pool_used(&c->free_withheld);
 }

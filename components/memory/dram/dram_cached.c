@@ -8,21 +8,11 @@
 #include "dram_state.h"
 #include "components/sampling/warmup.h"
 
-static void dram_warm_touch(struct component *self, const struct warm_access *a)
+static void dram_warm_settle(struct dram *c, const struct warm_access *a)
 {
-    struct dram *c = (struct dram *)(void *)self;
     bool writes = a->kind == WARM_WRITE || a->kind == WARM_ATOMIC;
-    if (a->kind != WARM_PAGE)
-        dram_front_ops(c)->settle(dram_front(c), a->physical, writes);
+    dram_front_ops(c)->settle(dram_front(c), a->physical, writes);
 }
-
-static void dram_warm_drop(struct component *self)
-{
-    struct dram *c = (struct dram *)(void *)self;
-    dram_front_ops(c)->drop(dram_front(c));
-}
-
-static const struct warm_ops dram_warm_ops = {.touch = dram_warm_touch, .drop = dram_warm_drop};
 
 /* Returns what stands in the rings of answers. */
 static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps)
@@ -32,7 +22,6 @@ static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps)
     ops->setup(dram_front(c), dram_line(c));
     uint64_t latency_ps = (ops->latency(dram_front(c)) - 1) * cycle_ps;
     c->extra_ps = overhead_ps > latency_ps ? overhead_ps - latency_ps : 0;
-    warm_register(&c->io.base, &dram_warm_ops);
     return latency_ps;
 }
 
@@ -65,6 +54,8 @@ static inline bool dram_take_cached(struct dram *c, unsigned port, const struct 
         dram_serve(c, port, m);
     } else if (!dram_take_memory(c, port, m, kind, address, bytes, DRAM_TIMING_READ, now_ps)) {
         return false;
+    } else if (dram_is_probing(c, port)) {
+        dram_note_holder(c, m, address);
     }
     ops->settle(dram_front(c), address, kind != MEM_READ);
     c->free_at = dram_now(c) + ops->interval(dram_front(c), address, kind == MEM_ATOMIC);

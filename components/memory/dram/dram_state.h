@@ -10,6 +10,7 @@
 #include "dram.gen.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/memory.h"
+#include "runtime/state/platform.h"
 
 enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 
@@ -55,6 +56,13 @@ struct dram {
     /* With a cache in front. */
     uint64_t free_at;  /* cycle of the next request */
     uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
+    /* With caches that are probed. */
+    struct platform_interleaving placing; /* of the space that this slice is a part of */
+    struct index_pool free_withheld;
+    uint32_t holders;      /* arena offset: uint16_t by line of the slice, a bit a die */
+    uint32_t withheld;     /* arena offset: struct dram_withheld by number */
+    uint16_t head_awaited; /* answers to probes for the oldest request of `top` */
+    bool head_probed;      /* they have been sent */
 };
 
 static inline unsigned dram_line(const struct dram *c)

@@ -157,7 +157,7 @@ static DRAM_INLINE void dram_happen(struct dram *c, uint32_t number, unsigned po
 static __attribute__((noinline)) bool dram_take_fence(struct dram *c, unsigned port,
                                                       const struct mem_request *m)
 {
-    if (c->taken[port] || !dram_can_reply(c, port))
+    if (c->taken[port] || index_pool_used(&c->free_withheld) || !dram_can_reply(c, port))
         return false;
     dram_reply_done(c, port, m->tag);
     return true;
@@ -233,13 +233,19 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
     }
     char *bytes = memory.bytes + (address - memory.first);
     __builtin_prefetch(bytes); /* the host's memory answers meanwhile */
+    if (engine_unlikely(dram_is_probing(c, port)) && !dram_may_happen(c, m, address))
+        return false;
     if (dram_front_ops(c))
         return dram_take_cached(c, port, m, address, bytes, now_ps);
-    if (kind == MEM_READ)
-        return dram_take_memory(c, port, m, MEM_READ, address, bytes, DRAM_TIMING_READ, now_ps);
-    if (kind == MEM_WRITE)
-        return dram_take_memory(c, port, m, MEM_WRITE, address, bytes, DRAM_TIMING_WRITE, now_ps);
-    return dram_take_atomic(c, port, m, address, bytes, now_ps);
+    bool taken =
+        kind == MEM_READ
+            ? dram_take_memory(c, port, m, MEM_READ, address, bytes, DRAM_TIMING_READ, now_ps)
+        : kind == MEM_WRITE
+            ? dram_take_memory(c, port, m, MEM_WRITE, address, bytes, DRAM_TIMING_WRITE, now_ps)
+            : dram_take_atomic(c, port, m, address, bytes, now_ps);
+    if (engine_unlikely(dram_is_probing(c, port)) && taken)
+        dram_note_holder(c, m, address);
+    return taken;
 }
 
 /* Takes as many as a cycle allows, from the ports in turn. One that the part refused is not tried

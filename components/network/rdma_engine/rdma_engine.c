@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "components/protocols/mem/index_pool.h"
+#include "components/protocols/probe/probe_die.h"
 #include "runtime/observe/hang.h"
 
 #define LINE ((uint32_t)rdma_engine_params(c)->line)
@@ -126,8 +127,10 @@ static void rdma_engine_init(struct rdma_engine *c)
     }
 #define SAME_PID(fields) (fields).pid
 #define COPY_PID(fields) RDMA_COPY_PID
+/* A die of this GPU is none of the peer's, which does not keep track of what goes abroad. */
+#define HOME_PID(fields) (probe_is_die((fields).pid) ? 0 : (fields).pid)
 
-RDMA_FORWARD(local, remote, outward, sent, SAME_PID)
+RDMA_FORWARD(local, remote, outward, sent, HOME_PID)
 RDMA_FORWARD(copy_out, remote, outward, copied_out, COPY_PID)
 RDMA_FORWARD(peer, inside, inward, served, SAME_PID)
 RDMA_FORWARD(peer, copy_in, inward, copied_in, SAME_PID)

@@ -194,7 +194,9 @@ def numbers(arguments):
 
 
 def page(arguments):
-    not_modelled = (ROOT / "tests/bench/accuracy/not_modelled.md").read_text(encoding="utf-8")
+    by_cause, not_modelled = (
+        (ROOT / f"tests/bench/accuracy/{name}.md").read_text(encoding="utf-8")
+        for name in ("by_cause", "not_modelled"))
     commit = arguments.frozen
     frozen = (f"The parameters are those of commit `{commit}`, before these measurements "
               "([frozen.txt](measured/frozen.txt) has digests of them). Points of up to about "
@@ -231,7 +233,8 @@ def page(arguments):
         "## R9 Nano", "",
         "The R9 Nano itself was not measured. Beside its numbers are those of GCN cards and, for "
         "latencies, of an MI100 ([gpus.csv](measured/gpus.csv)); its closed forms are in "
-        "[accuracy.md](accuracy.md).", "", *r9nano(arguments), not_modelled])
+        "[accuracy.md](accuracy.md).", "", *r9nano(arguments), by_cause,
+        not_modelled])
 
 
 def all_points(arguments):

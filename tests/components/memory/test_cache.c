@@ -362,7 +362,7 @@ Test(cache, rrip_hits_as_its_definition)
     static const uint32_t places[] = {sizeof(struct cache_params) / sizeof(int64_t), 0};
     static const struct build_type rrip_type = {.unit = &cache__generic,
                                                 .ports = cache_ports,
-                                                .port_count = 4,
+                                                .port_count = PORTS,
                                                 .parts = rrip_parts,
                                                 .part_count = 2,
                                                 .part_params = places};

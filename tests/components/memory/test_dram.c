@@ -3,16 +3,19 @@
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
+#include "components/protocols/probe/probe_die.h"
 #include "dram.gen.h"
+#include "probe.gen.h"
 #include "runtime/state/memory.h"
 #include "tests/components/harness.h"
 
 extern const struct unit_type dram__generic;
 
-static const struct build_port ports[] = {{"top", BUILD_IN, false}, {"dma", BUILD_IN, false}};
+static const struct build_port ports[] = {
+    {"top", BUILD_IN, false}, {"dma", BUILD_IN, false}, {"probe", BUILD_OUT, true}};
 static const char *const parts[] = {NULL, NULL}; /* no timing part */
 static const struct build_type type = {
-    .unit = &dram__generic, .ports = ports, .port_count = 2, .parts = parts, .part_count = 2};
+    .unit = &dram__generic, .ports = ports, .port_count = 3, .parts = parts, .part_count = 2};
 
 static uint32_t dram, top, dma;
 
@@ -119,4 +122,79 @@ Test(dram, nothing_is_lost_when_answers_are_not_taken)
     cr_expect_eq(harness_count(top), 300);
     for (uint16_t i = 0; i < 300; i++)
         cr_assert_eq(harness_log(top, i)->tag, i);
+}
+
+/* ---- caches that are probed ---- */
+
+enum { LET_GO = 300 }; /* cycles from a probe to its answer */
+static uint32_t die[2];
+
+static void let_go(const struct harness_message *request, struct harness_message *reply)
+{
+    (void)request;
+    reply->kind = PROBE_DONE;
+}
+
+static void set_up_dies(void)
+{
+    int64_t params[] = {1 << 20, 64, 64, 10, 1};
+    harness_start();
+    build_map(build_space("memory", 0, 1 << 20, 64, 1));
+    dram = build_instance(&type, 0, "dram", params, NULL, 5);
+    top = harness_requester();
+    for (uint32_t i = 0; i < 2; i++)
+        die[i] = harness_server(LET_GO, let_go);
+    harness_wire(HARNESS_MEM, (struct build_end){top, 0, 0}, (struct build_end){dram, 0, 0}, 32, 1,
+                 1);
+    for (uint32_t i = 0; i < 2; i++)
+        harness_wire(HARNESS_PROBE, (struct build_end){dram, 2, i},
+                     (struct build_end){die[i], 0, 0}, 4, 1, 1);
+    harness_build();
+}
+
+/* A message whose process is that of die `number`, or of none (-1). */
+static struct harness_message of_die(int number, struct harness_message m)
+{
+    uint32_t pid = number < 0 ? 0 : probe_pid((uint32_t)number);
+    struct mem_request *r = (struct mem_request *)(void *)(m.fields - sizeof(uint64_t));
+    if (m.kind == MEM_READ)
+        r->read.pid = pid;
+    else if (m.kind == MEM_WRITE)
+        r->write.pid = (uint16_t)pid;
+    else
+        r->atomic.pid = pid;
+    return m;
+}
+
+Test(dram, a_write_is_answered_when_other_dies_have_let_go_of_the_line)
+{
+    static const uint8_t ones[64] = {1};
+    set_up_dies();
+    send(top, of_die(1, harness_read(1, 1, 0x40, 4)));
+    send(top, of_die(0, harness_write(100, 2, 0x40, 1, ones)));
+    send(top, of_die(0, harness_read(101, 3, 0x40, 4)));
+    send(top, of_die(0, harness_write(1000, 4, 0x40, 1, ones)));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_geq(harness_reply(top, 2)->cycle, 100u + LET_GO);
+    cr_expect_eq(harness_reply(top, 3)->cycle, 101 + 10 + 1, "a read waits for nothing");
+    cr_expect_eq(harness_reply(top, 3)->payload[0], 1, "a write takes effect at once");
+    cr_expect_eq(harness_reply(top, 4)->cycle, 1000 + 10 + 1, "nobody else holds the line");
+    cr_expect_eq(harness_count(die[0]), 0u);
+    cr_expect_eq(harness_count(die[1]), 1u);
+}
+
+Test(dram, an_atomic_waits_for_all_holders_and_none_is_left)
+{
+    static const uint8_t ones[64] = {1};
+    set_up_dies();
+    for (int i = 0; i < 2; i++)
+        send(top, of_die(i, harness_read(1, (uint16_t)i, 0x80, 4)));
+    send(top, of_die(-1, harness_atomic(50, 2, 0x80, 0xf, ATOMIC_OP_ADD, 4, ones, ones)));
+    send(top, of_die(1, harness_write(1000, 3, 0x80, 1, ones)));
+    send(top, of_die(1, harness_write(2000, 4, 0xc0, 1, ones)));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_geq(harness_reply(top, 2)->cycle, 50u + LET_GO);
+    cr_expect_eq(harness_reply(top, 3)->cycle, 1000 + 10 + 1);
+    cr_expect_eq(harness_count(die[0]), 1u);
+    cr_expect_eq(harness_count(die[1]), 1u);
 }

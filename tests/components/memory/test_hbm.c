@@ -20,12 +20,13 @@
 
 extern const struct unit_type dram__generic;
 
-static const struct build_port ports[] = {{"top", BUILD_IN, false}, {"dma", BUILD_IN, false}};
+static const struct build_port ports[] = {
+    {"top", BUILD_IN, false}, {"dma", BUILD_IN, false}, {"probe", BUILD_OUT, true}};
 static const char *const parts[] = {"hbm", NULL};
 static const uint32_t places[] = {sizeof(struct dram_params) / sizeof(int64_t), 0};
 static const struct build_type type = {.unit = &dram__generic,
                                        .ports = ports,
-                                       .port_count = 2,
+                                       .port_count = 3,
                                        .parts = parts,
                                        .part_count = 2,
                                        .part_params = places};

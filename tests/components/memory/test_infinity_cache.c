@@ -25,13 +25,14 @@ struct values {
     struct infinity_cache_params cache;
 };
 
-static const struct build_port ports[] = {{"top", BUILD_IN, false}, {"dma", BUILD_IN, false}};
+static const struct build_port ports[] = {
+    {"top", BUILD_IN, false}, {"dma", BUILD_IN, false}, {"probe", BUILD_OUT, true}};
 static const char *const parts[] = {"hbm", "infinity_cache"};
 static const uint32_t part_params[] = {offsetof(struct values, hbm) / sizeof(int64_t),
                                        offsetof(struct values, cache) / sizeof(int64_t)};
 static const struct build_type type = {.unit = &dram__generic,
                                        .ports = ports,
-                                       .port_count = 2,
+                                       .port_count = 3,
                                        .parts = parts,
                                        .part_count = 2,
                                        .part_params = part_params};

@@ -1,0 +1,120 @@
+/* Probes: the memory below keeps track of the lines that are here, and tells when others have
+ * changed one (std/probe). So lines of that memory are never older than what has been released, and
+ * fences and kernels drop only those of other memories.
+ *
+ * A probe is answered at once, whatever else is under way. Of a line that is here the own dirty
+ * bytes stay. One that has been asked for is forgotten when those that wait for it by now have been
+ * answered, and nothing more waits for it: the answer may be as old as the line. */
+#include "cache.gen.h"
+
+#include "cache_state.h"
+#include "components/protocols/probe/probe_die.h"
+#include "runtime/engine/bug.h"
+#include "runtime/link/split.h"
+#include "runtime/state/platform.h"
+
+static bool is_probed(const struct cache *c)
+{
+    return c->io.probe_request != RING_NONE;
+}
+
+/* The line's bytes are old, besides those that were written here. */
+static void line_outdate(struct cache *c, uint32_t line)
+{
+    if (is_write_back(c) && line_is_dirty(c, line))
+        set_at(c, line / way_count(c))->filled &= ~((uint64_t)1 << (line % way_count(c)));
+    else
+        line_drop(c, line);
+}
+
+static void probe_line(struct cache *c, uint64_t address)
+{
+    uint64_t number = address / line_bytes(c);
+    uint32_t line = line_find(c, set_of(c, number), number);
+    if (line == LINE_NONE)
+        return;
+    if (line_is_pending(c, line))
+        line_mshr(c, line)->outdated = true;
+    else
+        line_outdate(c, line);
+}
+
+/* Memory's lines may be longer. */
+CACHE_RARE void take_probes(struct cache *c)
+{
+    const struct probe_request *m;
+    while ((m = cache_probe_peek(c)) && cache_probe_can_reply(c)) {
+        for (unsigned at = 0; at < below_bytes(c); at += line_bytes(c))
+            probe_line(c, m->changed.address / below_bytes(c) * below_bytes(c) + at);
+        cache_probe_reply_done(c, m->tag);
+        cache_probe_pop(c);
+    }
+}
+
+/* Drops the lines that others may have changed unnoticed. */
+static void drop_stale(struct cache *c)
+{
+    if (!is_probed(c)) {
+        drop_all(c);
+        return;
+    }
+    for (uint32_t line = 0; c->any_lines && c->others && line < line_count(c); line++)
+        if (*line_tag(c, line) != LINE_FREE
+            && line_number(c, line) * line_bytes(c) - c->probed_base >= c->probed_size)
+            line_drop(c, line);
+}
+
+/* ---- start-up: what the wires say */
+
+/* The element of the sender's array of ports that request ring `ring` belongs to. */
+static uint32_t probe_element(const struct platform_table *t, uint32_t ring)
+{
+    const struct platform_instance *from = &t->instances[t->rings[ring].sender];
+    for (uint32_t i = from->bindings; i < from->bindings + from->binding_count; i++) {
+        uint32_t first = t->bindings[i];
+        for (uint32_t at = 0; t->binding_kinds[i] == BIND_FIRST_RING && at < t->bindings[i - 1];
+             at++)
+            if (t->port_rings[2 * (first + at)] == split_near(ring))
+                return at;
+    }
+    bug("no port of '%s' leads to ring %u", t->strings + from->path, ring);
+}
+
+/* A request ring that leads to the interconnect in front of `ring`, or `ring`; in *count, how many
+ * do. */
+static uint32_t probe_source(const struct platform_table *t, uint32_t ring, uint32_t *count)
+{
+    const struct platform_instance *via = &t->instances[t->rings[ring].sender];
+    uint32_t found = ring;
+    *count = 0;
+    for (uint32_t i = via->incoming; i < via->incoming + via->incoming_count; i++) {
+        const struct platform_ring *r = &t->rings[t->incoming[i]];
+        if (r->is_reply || r->protocol != t->rings[ring].protocol)
+            continue;
+        found = t->incoming[i];
+        ++*count;
+    }
+    *count += !*count;
+    return found;
+}
+
+static void init_probes(struct cache *c)
+{
+    const struct platform_table *t = engine_base.platform;
+    if (!is_probed(c))
+        return;
+    uint32_t below = t->rings[ring_number(c->io.bottom_request)].receiver, count;
+    uint32_t source = probe_source(t, ring_number(c->io.probe_request), &count);
+    struct platform_interleaving w = {.size = UINT64_MAX, .targets = 1};
+    if (t->instances[below].route_space >= 0)
+        w = platform_interleaving(t->instances[below].route_space);
+    if (count != w.targets)
+        engine_fail(&c->io.base,
+                    "there are %u memories behind `bottom`, but `probe` comes from %u: lines of "
+                    "the others would stay when they change",
+                    w.targets, count);
+    c->probe_pid = probe_pid(probe_element(t, source));
+    c->probed_base = w.base;
+    c->probed_size = w.size;
+    c->others = t->instances[below].route_else >= 0;
+}
