@@ -40,8 +40,8 @@ def run(arguments, machine):
     folder.mkdir(parents=True, exist_ok=True)
     stats, profile = folder / f"{machine}.json", folder / f"{machine}.csv"
     if not arguments.assemble:
-        subprocess.run([arguments.heddle, "run", f"platforms/{machine}.heddle", "--stats", stats,
-                        "--profile", f"instructions={profile}", "--", PROGRAM],
+        subprocess.run([arguments.heddle, "run", f"platforms/{machine}.heddle", "--generic",
+                        "--stats", stats, "--profile", f"instructions={profile}", "--", PROGRAM],
                        cwd=ROOT, check=True)
     found = told.counted(read(str(stats)), str(stats), str(profile))
     (kernel,), _, _ = card.paired(card.merged([str(ROOT / MEASURED)]), found)

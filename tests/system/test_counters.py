@@ -53,6 +53,24 @@ def test_counters_stand_once_in_the_table_and_name_what_platforms_count(ran):
         assert isinstance(value, float) or value == "needs --profile instructions"
 
 
+def test_expressions_are_those_of_their_definitions(ran):
+    """By numbers that no two parts of an expression have in common."""
+    waiting = dict.fromkeys(ran.stats["kernels"][0]["slot_cycles"]["waiting"], 0) | {
+        "vmcnt": 1000, "barrier": 200, "stores": 40, "valu_busy": 8, "scalar_busy": 12,
+        "lds_busy": 16, "lds_conflict": 24, "other_busy": 20}
+    launch = {**ran.stats["kernels"][0], "components": {
+        "gpu.l2[*]": {"reads": 10, "writes": 5, "hits": 3, "misses": 12, "mshr_hits": 4},
+        "gpu.sa[*].l1s": {"reads": 50, "hits": 20, "misses": 30, "mshr_hits": 13},
+        "gpu.sa[*].l1i": {"hits": 2, "misses": 9, "mshr_hits": 1}},
+        "slot_cycles": {**ran.stats["kernels"][0]["slot_cycles"], "waiting": waiting}}
+    found = table.Evaluator(table.read(), ran.stats).values(launch)
+    expected = {"TCC_HIT": 7, "TCC_MISS": 8, "TCC_REQ": 15, "L2CacheHit": 100 * 7 / 15,
+                "SQC_DCACHE_MISSES": 17, "SQC_DCACHE_MISSES_DUPLICATE": 13, "SQC_TC_REQ": 25,
+                "SQ_WAIT_ANY": 310, "SQ_WAIT_INST_ANY": 20, "SQ_WAIT_INST_LDS": 10,
+                "TCC_WRITEBACK": 0, "SQ_INSTS_VALU": 0}
+    assert {name: found[name] for name in expected} == expected
+
+
 def test_what_a_platform_does_not_count_has_no_value_and_a_reason(ran):
     stats = {**ran.stats, "components": {
         path: {name: value for name, value in of.items() if name != "writebacks"}
@@ -90,6 +108,27 @@ def test_counters_are_those_of_the_statistics(ran):
     plain = heddle(f"stats {ran.file} --report counters").stdout
     assert "SQ_INSTS_VMEM_RD" not in plain.split("not given, needs --profile")[0]
     assert "  SQ_INSTS_LDS  " in heddle(f"stats {ran.file} --report counters --all").stdout
+
+
+def test_counters_add_up_as_those_of_a_card(ran):
+    """In each launch. What a card's file holds to (test_measured_file_...) a run holds to."""
+    evaluator = table.Evaluator(table.read(), ran.stats)
+    for launch in ran.stats["kernels"]:
+        of = evaluator.values(launch)
+        assert of["TCC_HIT"] + of["TCC_MISS"] == of["TCC_REQ"] > 0
+        assert of["TCC_READ"] + of["TCC_WRITE"] + of["TCC_ATOMIC"] == of["TCC_REQ"]
+        assert of["SQC_DCACHE_HITS"] + of["SQC_DCACHE_MISSES"] \
+            + of["SQC_DCACHE_MISSES_DUPLICATE"] == of["SQC_DCACHE_REQ"] > 0
+        assert of["SQC_ICACHE_HITS"] + of["SQC_ICACHE_MISSES"] \
+            + of["SQC_ICACHE_MISSES_DUPLICATE"] == of["SQC_ICACHE_REQ"] > 0
+        assert of["TCP_TCC_READ_REQ"] + of["SQC_TC_REQ"] == of["TCC_READ"]
+        assert of["SQC_TC_REQ"] == of["SQC_TC_INST_REQ"] + of["SQC_TC_DATA_READ_REQ"]
+        assert of["SQ_WAIT_ANY"] + of["SQ_WAIT_INST_ANY"] + of["SQ_ACTIVE_INST_ANY"] \
+            == pytest.approx(of["SQ_WAVE_CYCLES"], rel=0.1)
+        assert of["SQ_INSTS"] > of["SQ_ACTIVE_INST_ANY"] - of["SQ_WAVES"]
+        assert of["SQ_WAIT_INST_LDS"] <= of["SQ_WAIT_INST_ANY"]
+        assert of["FetchSize"] * 16 == of["TCC_EA_RDREQ"]
+        assert of["SQ_WAVES"] == of["SPI_CSN_WAVE"] == of["Wavefronts"] == 64
 
 
 def test_csv_has_the_columns_of_rocprof_and_no_zero_for_what_is_not_given(ran):
