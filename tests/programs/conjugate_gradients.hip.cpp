@@ -174,7 +174,7 @@ int main(int argc, char **argv)
     matrix a = heat_matrix(side, random);
     std::vector<float> x(n), before;
     for (int i = 0; i < n; i++) {
-        x[i] = random.next() % 64 == 0 ? random.next() % 100 : 0;
+        x[i] = i == 0 || random.next() % 64 == 0 ? 1 + random.next() % 100 : 0;
     }
     int *starts = to_device(a.starts), *columns = to_device(a.columns);
     float *values = to_device(a.values), *dx = to_device(x), *b = to_device(x);
