@@ -49,7 +49,8 @@ def row(program, found):
     width = sum(r["interval"] / r["cycles"] for r in found) / count
     return (f"| {program} | {sum(r['count'] for r in found) / count:.0f} | "
             f"{sum(r['simulated'] for r in found) / count:.0f} | "
-            f"{100 * sum(errors) / count:.2f} % | {100 * max(errors):.2f} % | {100 * width:.2f} % | {inside} of {count} |")
+            f"{100 * sum(errors) / count:.2f} % | {100 * max(errors):.2f} % | "
+            f"{100 * width:.2f} % | {inside} of {count} |")
 
 
 def main(arguments):
