@@ -141,6 +141,41 @@ static void write_groups(struct json *j)
     json_close(j, ']');
 }
 
+/* A kernel: a launch of it, how many there are, and what all of them take. */
+static void write_kernel(struct json *j, uint32_t first)
+{
+    const struct sampler_group *of = &sampler->group[first];
+    struct sampler_estimate e[SAMPLER_QUANTITIES];
+    uint32_t launches = 0, simulated = 0;
+    for (uint32_t i = first; i < sampler->group_count; i++) {
+        const struct sampler_group *g = &sampler->group[i];
+        bool same = g->shape.kernel == of->shape.kernel;
+        launches += same ? g->count : 0;
+        simulated += same ? g->simulated : 0;
+    }
+    for (unsigned k = 0; k < SAMPLER_QUANTITIES; k++)
+        e[k] = sampler_estimate_kernel(sampler, of->shape.kernel, (enum sampler_quantity)k);
+    json_open(j, NULL, '{');
+    json_uint(j, "first_launch", of->first + 1);
+    json_uint(j, "launches", launches);
+    json_uint(j, "simulated", simulated);
+    estimate_write(j, e);
+    json_close(j, '}');
+}
+
+static void write_kernels(struct json *j)
+{
+    json_open(j, "kernels", '[');
+    for (uint32_t i = 0; i < sampler->group_count; i++) {
+        uint32_t first = 0;
+        while (sampler->group[first].shape.kernel != sampler->group[i].shape.kernel)
+            first++;
+        if (first == i)
+            write_kernel(j, i);
+    }
+    json_close(j, ']');
+}
+
 /* For each launch its group and instructions (of a list: bytes of its trace); cycles, bytes read
  * and written if it was simulated: the estimate can be computed again from these. */
 static void write_launches(struct json *j)
@@ -193,6 +228,7 @@ void online_sampling_write(struct json *j)
     json_uint(j, "count", sampler->launches);
     json_uint(j, "simulated", simulated);
     json_uint(j, "touched", touched);
+    write_kernels(j);
     write_groups(j);
     write_launches(j);
     if (in_parts)

@@ -8,13 +8,9 @@
 #ifndef HEDDLE_SAMPLING_THRESHOLDS_H
 #define HEDDLE_SAMPLING_THRESHOLDS_H
 
-/* How far launches of one group may be apart, as a share of what they execute together. Set to the
- * default aim of the whole estimate (sampling_options.c, DEFAULT_AIM). */
-#define FIRST_TOLERANCE 0.01
-
-/* The tolerance doubles with every SAMPLER_SPLIT groups and every MOST_MISSED wrong predictions.
- * Set to six doublings of the first: launches further apart share less than half of what they
- * execute. */
+/* The tolerance of a group begins with the aim, and doubles with every SAMPLER_SPLIT groups and
+ * every MOST_MISSED wrong predictions. Set: launches further apart share less than half of what
+ * they execute. */
 #define WIDEST 0.64
 
 /* A launch further than this from the predicted group is other work, and no sign that the kernel
@@ -23,19 +19,8 @@
 #define MOST_STRAYED 0.4
 
 enum {
-    /* Launches from the second simulated one of a group to the third. Measured (commit "The first
-     * distances of a group are longer"): with shorter first gaps, launches 2, 4 and 9, the early
-     * ones hardly counted in the estimate, since the later gaps are longer. */
-    FIRST_GAP = 8,
-
-    /* Eighths by which a gap grows once the group's part of the interval is small enough: 8 times.
-     * Measured: dct8x8 256 200 simulates 24 launches; before this and a shorter warm-up it was 43.
-     * What stopping early does to the interval was tried on 400 made-up programs of each kind: the
-     * truth is inside in 93 to 100 % (test_stratified_sampler.c). */
-    ENOUGH_GROWTH = 64,
-
-    /* Gaps from here on may end early in a chain. Set to FIRST_GAP: half of a shorter gap is less
-     * than one warm-up of SAMPLER_DEPTH launches, which is all that the early end saves. */
+    /* Gaps from here on may end early in a chain. Set: half of a shorter gap is less than one
+     * warm-up of SAMPLER_DEPTH launches, which is all that the early end saves. */
     LEAST_EARLY = 8,
 
     /* Bound that keeps sums of launch numbers and gaps in 32 bits. */

@@ -241,12 +241,14 @@ struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t
 
 /* Degrees of freedom: Satterthwaite, "An approximate distribution of estimates of variance
  * components", 1946. */
-struct sampler_estimate sampler_estimate_all(const struct sampler *s,
-                                             enum sampler_quantity quantity)
+struct sampler_estimate sampler_estimate_kernel(const struct sampler *s, uint32_t kernel,
+                                                enum sampler_quantity quantity)
 {
     struct sampler_estimate all = {0};
     double common = common_variance(s, quantity), parts = 0;
     for (uint32_t i = 0; i < s->group_count; i++) {
+        if (kernel != SAMPLER_NONE && s->group[i].shape.kernel != kernel)
+            continue;
         struct sampler_estimate e = estimate(s, i, quantity, common);
         all.value += e.value;
         all.variance += e.variance;
@@ -260,6 +262,12 @@ struct sampler_estimate sampler_estimate_all(const struct sampler *s,
     all.freedom = parts > 0 ? all.variance * all.variance / parts : INFINITY;
     all.half = all.variance > 0 ? sampler_student(all.freedom) * sqrt(all.variance) : 0;
     return all;
+}
+
+struct sampler_estimate sampler_estimate_all(const struct sampler *s,
+                                             enum sampler_quantity quantity)
+{
+    return sampler_estimate_kernel(s, SAMPLER_NONE, quantity);
 }
 
 double sampler_instructions(const struct sampler *s)

@@ -74,7 +74,7 @@ static void push(uint32_t *history, uint32_t group)
 static bool is_comparable(const struct sampler_shape *a, const struct sampler_shape *b)
 {
     return a->kernel == b->kernel && a->gpu == b->gpu && a->work_items == b->work_items
-           && a->flushed == b->flushed;
+           && a->age == b->age && a->flushed == b->flushed;
 }
 
 static double shapes_apart(const struct sampler_shape *a, const struct sampler_shape *b)
@@ -102,7 +102,8 @@ static const struct sampler_kernel *known_kernel(const struct sampler *s,
 {
     uint32_t i = 0;
     while (i < s->kernel_count
-           && (s->kernel[i].kernel != shape->kernel || s->kernel[i].gpu != shape->gpu))
+           && (s->kernel[i].kernel != shape->kernel || s->kernel[i].gpu != shape->gpu
+               || s->kernel[i].age != shape->age))
         i++;
     if (i == SAMPLER_KERNELS)
         i--;
@@ -115,14 +116,15 @@ static struct sampler_kernel *find_kernel(struct sampler *s, const struct sample
     if (known)
         return &s->kernel[known - s->kernel];
     s->kernel[s->kernel_count] =
-        (struct sampler_kernel){.kernel = shape->kernel, .gpu = shape->gpu};
+        (struct sampler_kernel){.kernel = shape->kernel, .gpu = shape->gpu, .age = shape->age};
     return &s->kernel[s->kernel_count++];
 }
 
-/* By how much launches of a group may differ, as a share of what they execute together. */
-static double tolerance(const struct sampler_kernel *k)
+/* By how much launches of a group may differ, as a share of what they execute together: at first by
+ * what the whole may be off. */
+static double tolerance(const struct sampler *s, const struct sampler_kernel *k)
 {
-    return fmin(WIDEST, ldexp(FIRST_TOLERANCE, (int)(k->groups / SAMPLER_SPLIT + k->widened)));
+    return fmin(WIDEST, ldexp(s->aim, (int)(k->groups / SAMPLER_SPLIT + k->widened)));
 }
 
 /* The oldest group of the kernel that is no further than `most`, or the nearest one. */
@@ -148,8 +150,8 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
 {
     double far;
     struct sampler_kernel *k = find_kernel(s, shape);
-    uint32_t group = find_group(s, shape, vector, tolerance(k), &far);
-    if (group != SAMPLER_NONE && (far <= tolerance(k) || s->group_count == SAMPLER_GROUPS))
+    uint32_t group = find_group(s, shape, vector, tolerance(s, k), &far);
+    if (group != SAMPLER_NONE && (far <= tolerance(s, k) || s->group_count == SAMPLER_GROUPS))
         return s->group[group].joined ? s->group[group].joined - 1 : group;
     if (s->group_count == SAMPLER_GROUPS)
         return 0;
@@ -165,7 +167,7 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
 static uint32_t similar(const struct sampler *s, const struct sampler_shape *shape)
 {
     const struct sampler_kernel *k = known_kernel(s, shape);
-    double most = k ? tolerance(k) : 0;
+    double most = k ? tolerance(s, k) : 0;
     for (uint32_t i = 0; i < s->group_count; i++) {
         const struct sampler_shape *other = &s->group[i].shape;
         if (is_comparable(other, shape) && shapes_apart(other, shape) <= most)
@@ -276,10 +278,10 @@ static double doubt(const struct sampler_group *g)
     return g->pairs ? cycles * cycles * g->differences / (4.0 * g->pairs) : 0;
 }
 
-/* Half of the interval, as a share of the aim, if all groups were like this one, and shares of the
- * aim's square were given out by cycles. If no group has more than 1, the whole is within the aim.
- */
-static double wanting(const struct sampler *s, const struct sampler_group *g)
+/* Simulated launches that the group needs for its part of the aim, if they stood for equal parts of
+ * its launches. All groups are taken to be like this one, and shares of the aim's square are given
+ * out by cycles: if each has as many as it needs, the whole is within the aim. */
+static double needed(const struct sampler *s, const struct sampler_group *g)
 {
     double cycles = 0, sum = 0, parts = 0;
     for (uint32_t i = 0; i < s->group_count; i++) {
@@ -293,26 +295,16 @@ static double wanting(const struct sampler *s, const struct sampler_group *g)
     }
     double own = g->cycles / g->simulated * g->count;
     double t = parts > 0 ? sampler_student(sum * sum / parts) : 0;
-    return t * sqrt(doubt(g) / (own * cycles)) / s->aim;
+    return 2 * t * t * doubt(g) / (own * cycles * s->aim * s->aim);
 }
 
-/* By which the gap grows, in eighths: 3 times where cycles per instruction of the last two
- * simulated launches differ by less than 1 %, twice up to 3 %, 1.5 times up to 8 %, not at all up
- * to 16 %, and half above. Set so that the error that is left is spent evenly; measured only as a
- * whole (21 programs, above). A group that is known well enough need not be looked at again soon.
- */
-static uint32_t growth(const struct sampler *s, const struct sampler_group *g, double difference)
+/* Launches to the next one that is simulated. Where each gap is the same share x of what was before
+ * it, those at the end count most: they are worth as many that stand for equal parts as 1 + 2 / x.
+ * So x follows from how many are needed; and two are, for a line. */
+static double gap_of(const struct sampler *s, const struct sampler_group *g)
 {
-    static const struct {
-        double least;
-        uint32_t eighths;
-    } steps[] = {{0.16, 4}, {0.08, 8}, {0.03, 12}, {0.01, 16}, {0, 24}};
-    uint32_t i = 0;
-    if (g->pairs && wanting(s, g) <= 1)
-        return ENOUGH_GROWTH;
-    while (difference < steps[i].least)
-        i++;
-    return steps[i].eighths;
+    double needs = g->pairs ? needed(s, g) : 0;
+    return 2.0 * g->count / (fmax(needs, 2) - 1);
 }
 
 /* A launch of the group has been simulated. Distances of 8 and more are varied by up to an eighth,
@@ -335,8 +327,7 @@ static void schedule(const struct sampler *s, struct sampler_group *g, double ra
         g->due = g->count + 1;
         return;
     }
-    g->gap = g->simulated == 2 ? FIRST_GAP : g->gap * growth(s, g, difference) / 8;
-    g->gap = g->gap < 1 ? 1 : g->gap > MOST_GAP ? MOST_GAP : g->gap;
+    g->gap = (uint32_t)fmax(1, fmin(gap_of(s, g), MOST_GAP));
     uint32_t eighth = g->gap / 8;
     g->due = g->count + g->gap - eighth
              + (eighth ? (uint32_t)(mix(0, g->simulated) >> 32) % (2 * eighth + 1) : 0);

@@ -40,7 +40,7 @@
 enum {
     SAMPLER_VECTOR = 64, /* buckets of addresses */
     SAMPLER_GROUPS = 512,
-    SAMPLER_KERNELS = 256, /* kernels on GPUs */
+    SAMPLER_KERNELS = 256, /* kernels on GPUs, of an age */
     SAMPLER_SPLIT = 8,     /* groups of a kernel until the tolerance doubles */
     SAMPLER_HISTORY = 32,  /* launches that a prediction looks back at */
     SAMPLER_TABLE = 1 << 15,
@@ -58,6 +58,7 @@ struct sampler_shape {
     uint64_t work_groups;
     uint64_t
         bytes;    /* of its trace, which stand for its vector and instructions; 0: there is none */
+    uint32_t age; /* of what it begins on, of a list: only launches of one age are alike */
     bool flushed; /* caches were, since the last launch of the kernel */
 };
 
@@ -102,7 +103,7 @@ struct sampler_group {
 };
 
 struct sampler_kernel {
-    uint32_t kernel, gpu;
+    uint32_t kernel, gpu, age;
     uint32_t groups;
     uint64_t flushes;         /* of caches, when it was launched last */
     uint32_t missed, widened; /* simulated launches that were of another group, in succession; what
@@ -177,12 +178,15 @@ struct sampler_estimate {
 /* The estimate of one group. */
 struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group,
                                                enum sampler_quantity quantity);
+/* The estimate of the launches of a kernel, on whatever GPU. */
+struct sampler_estimate sampler_estimate_kernel(const struct sampler *s, uint32_t kernel,
+                                                enum sampler_quantity quantity);
 /* The estimate of all launches. */
 struct sampler_estimate sampler_estimate_all(const struct sampler *s,
                                              enum sampler_quantity quantity);
-/* Half of the whole interval. */
 /* Instructions of all launches; those that tell none execute as much as others of their group. */
 double sampler_instructions(const struct sampler *s);
+/* Half of the whole interval. */
 double sampler_interval(const struct sampler_estimate *e);
 /* Two-sided 95 % point of Student's t. */
 double sampler_student(double freedom);

@@ -24,11 +24,11 @@ def estimate(of: Record, record: Record) -> str:
             f"{short(record['name'])}")
 
 
-def groups(run: Statistics, sample: Record) -> list[str]:
+def kernels(run: Statistics, sample: Record) -> list[str]:
     records = launches(run)
     return [head("launches", "simulated"),
-            *(f"{g['launches']:8} {g['simulated']:9} {estimate(g, records[g['first_launch']])}"
-              for g in sample["groups"])]
+            *(f"{k['launches']:8} {k['simulated']:9} {estimate(k, records[k['first_launch']])}"
+              for k in sample["kernels"])]
 
 
 def cut(run: Statistics, sample: Record) -> list[str]:
@@ -62,4 +62,4 @@ def lines(run: Statistics) -> list[str]:
     if is_whole(sample):
         return [f"{sample['count']} launches, all simulated whole: {sample['cycles']:.0f} cycles, "
                 f"{cpu_seconds(run):.3f} CPU seconds"]
-    return [*groups(run, sample), *cut(run, sample), *totals(run, sample)]
+    return [*kernels(run, sample), *cut(run, sample), *totals(run, sample)]

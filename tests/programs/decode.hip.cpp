@@ -262,7 +262,7 @@ static vec host_decode(const model &m, const state &t, vec x, int position)
 int main(int argc, char **argv)
 {
     int width = size_argument(argc, argv, 1, 1) * head, layers = size_argument(argc, argv, 2, 1);
-    int tokens = size_argument(argc, argv, 3, 3);
+    int tokens = size_argument(argc, argv, 3, 2);
     random_source random;
     random.state += 7919u * size_argument(argc, argv, 4, 1);
     model m = make_model(width, layers, random);

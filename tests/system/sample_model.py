@@ -120,6 +120,13 @@ def check_quantity(stats, quantity, name):
         assert group["simulated"], f"group {number} has no simulated launch: not this model's"
         of_group = group if quantity == "cycles" else group["memory"][quantity]
         totals = [a + b for a, b in zip(totals, check_group(number, of_group, own, name))]
+    kernels = sample["kernels"]
+    of_kernels = [k if quantity == "cycles" else k["memory"][quantity] for k in kernels]
+    check_close(f"{name} of all kernels", sum(k[name] for k in of_kernels), totals[0])
+    for key, of in (("launches", "count"), ("simulated", "simulated")):
+        assert sum(k[key] for k in kernels) == sample[of]
+    most = sum(k["interval"] for k in of_kernels)
+    assert max(k["interval"] for k in of_kernels) <= 2 * total["interval"] <= 4 * most + 1
     for key, want in zip((name, "warmup_bias", "trend"), totals):
         check_close(f"the total of {key}", total[key], want if key == name else abs(want))
 

@@ -46,11 +46,25 @@ def test_reader_says_that_it_is_a_sample(heddle, measure):
     says = r"is a sample: .* all launches would take [0-9]+ cycles, \+- [0-9.]+ %"
     heddle(f"stats {done.stats_file}", says)
     heddle(f"report {done.stats_file} -o {done.stats_file.parent}/page.html")
-    assert "A sample: cycles and counters" in (done.stats_file.parent / "page.html").read_text()
+    page = (done.stats_file.parent / "page.html").read_text()
+    assert "A sample: cycles and counters" in page
+    table = page.partition('<table id="estimates"')[2].partition("</table>")[0]
+    assert "encrypt" in table and re.search(r"± [0-9.]+\s%", table)
     run = api.Run(done.stats_file.read_text())
     with pytest.raises(Mistake, match="its cycles are an estimate"):
         assert run.cycles
     assert run.sample["cycles"] > run.sample["interval"] > 0
+
+
+# Solver, training, graph and decoding, at a size at which all can be simulated as well.
+@pytest.mark.parametrize("program, most", [
+    ("conjugate_gradients", 0.02), ("training", 0.05), ("scale_free", 0.2), ("decode", 0.05)])
+def test_estimate_of_an_application_has_the_truth_in_its_interval(measure, program, most):
+    sample = measure(f"{TINY} --mode sampled --kernel-stats none -- {program}",
+                     f"PASS {program}").stats["sample"]
+    truth = sum(k["cycles"] for k in measure(f"{TINY} -- {program}").stats["kernels"])
+    assert sample["simulated"] < sample["count"]
+    assert abs(sample["cycles"] - truth) <= sample["interval"] <= most * truth
 
 
 def test_nothing_is_estimated_where_all_is_simulated(heddle, measure, tmp_path):

@@ -102,8 +102,8 @@ struct run {
     uint64_t left;          /* work-groups that have not begun */
     uint32_t first, slots;  /* its part of the lists of slots */
     uint32_t live, free;    /* entries of live_groups and free_slots, from `first` on */
-    uint32_t still;         /* rounds since a work-group began or ended, */
-    uint64_t since;         /* and `instructions` at that time */
+    uint32_t still;         /* turns of all since a work-group began or ended: rounds, but see */
+    uint64_t turn_end;      /* end_turn(); and `instructions` at which the next one ends */
     uint64_t instructions;  /* of this launch */
     uint64_t limit;         /* value of `instructions` at which the run ends, */
     const char *limited_by; /* and the option that says so */
@@ -338,7 +338,18 @@ static struct isa_context context_of(const struct run *r, const struct group *g,
 static void note_progress(struct run *r)
 {
     r->still = 0;
-    r->since = r->instructions;
+    r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live;
+}
+
+/* After a round. With touches it ends at each wait for memory, so a turn takes as many instructions
+ * as one without. True: it is over. */
+static bool end_turn(struct run *r)
+{
+    if (r->launch->touches && r->instructions < r->turn_end)
+        return false;
+    r->still++;
+    r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live;
+    return true;
 }
 
 /* Comes to the global wave sync. False: the wavefront does not go on for now. */
@@ -575,15 +586,6 @@ static void group_start(struct run *r, uint32_t slot)
     r->left--;
 }
 
-/* Do all work-groups that have begun only wait, as far as turns tell? With touches a turn ends at
- * each wait for memory, so as many instructions have to pass as in turns without. */
-static bool is_out_of_patience(const struct run *r)
-{
-    uint64_t most = (uint64_t)FUNCTIONAL_PATIENCE * FUNCTIONAL_SLICE * r->live;
-    return r->still >= FUNCTIONAL_PATIENCE
-           && (!r->launch->touches || r->instructions - r->since >= most);
-}
-
 static void set_limit(struct run *r)
 {
     const struct functional_launch *launch = r->launch;
@@ -637,10 +639,10 @@ static bool run_round(struct run *r)
         free[r->free++] = g->slot;
         r->result.work_groups++;
     }
-    r->still++;
-    if (kept < r->live)
-        note_progress(r);
+    bool ended = kept < r->live;
     r->live = kept;
+    if (ended)
+        note_progress(r);
     return true;
 }
 
@@ -765,9 +767,9 @@ static bool all_wait(struct run *r)
     return true;
 }
 
-static void set_watch(struct run *r)
+static void set_watch(struct run *r, bool turn_is_over)
 {
-    if (!r->launch->others)
+    if (turn_is_over && !r->launch->others)
         repeats_round(&r->watch, r->still);
     r->observed = r->launch->profile || execution_observer || r->watch.on;
 }
@@ -782,7 +784,7 @@ static void begin_watch(struct run *r)
         r->launch->others == FUNCTIONAL_YIELDED_LAUNCHES && repeats_turn(yields, 3 * waiting);
     if (!r->watch.on)
         repeats_change();
-    set_watch(r);
+    set_watch(r, false);
 }
 
 /* Has each wavefront that could go on come back to a state of its own while nothing changed? */
@@ -872,8 +874,8 @@ static void run_on(struct run *r)
             deadlock(r);
             break;
         }
-        set_watch(r);
-        if (r->launch->others && is_out_of_patience(r)) {
+        set_watch(r, end_turn(r));
+        if (r->launch->others && r->still >= FUNCTIONAL_PATIENCE) {
             r->result.end = yield(r);
             break;
         }

@@ -62,7 +62,8 @@ static void sample_look_at(struct trace_file *file)
         (struct sampler_shape){.kernel = symbol + signature_age(&file->trace),
                                .work_items = h->block[0] * h->block[1] * h->block[2],
                                .work_groups = (uint64_t)h->grid[0] * h->grid[1] * h->grid[2],
-                               .bytes = file->trace.input.size};
+                               .bytes = file->trace.input.size,
+                               .age = signature_age(&file->trace)};
 }
 
 static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol)

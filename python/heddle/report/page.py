@@ -82,7 +82,8 @@ def head(run: Run) -> str:
                   + (", but all launches were simulated whole.</p>" if is_whole(sample) else
                      f': cycles and counters are of what was simulated in detail. All launches '
                      f'would take {count(round(sample["cycles"]))} cycles, '
-                     f'± {percent(sample["interval"] / (sample["cycles"] or 1))} at 95 %.</p>'))
+                     f'± {percent(sample["interval"] / (sample["cycles"] or 1))} at 95 %.</p>'
+                     + tables.estimates(run.root, sample)))
     if run.missing:
         lines += (f'<p class="notice">No topology and no measures of components: '
                   f'{escape(run.missing)}</p>')

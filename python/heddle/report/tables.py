@@ -89,6 +89,16 @@ def kernels(run: Run, name: str) -> str:
     return table(name, heads, [_kernel_row(run, k, whole, caches) for k in timed])
 
 
+def estimates(root: dict[str, Any], sample: dict[str, Any]) -> str:
+    """What all launches of each kernel would take, from those of which something was simulated."""
+    names = {record["launch"]: str(record["name"]) for record in root["kernels"]}
+    rows = [[cell(names[k["first_launch"]]), cell(k["launches"]), cell(k["simulated"]),
+             cell(k["cycles"], count(round(k["cycles"]))),
+             cell(k["interval"] / (k["cycles"] or 1), f"± {percent(k['interval'] / k['cycles'])}")]
+            for k in sorted(sample["kernels"], key=lambda k: -float(k["cycles"])) if k["cycles"]]
+    return table("estimates", ["kernel", "launches", "simulated", "cycles", "at 95 %"], rows)
+
+
 def fullest(group: Group, mean: bool = False) -> str:
     """The share of the fullest element, or what is known of it: perhaps only the mean."""
     if group.least:

@@ -38,9 +38,11 @@ CASES = {
         ("r9nano", "spmv 100000"), ("r9nano", "divergence 400000"), ("r9nano", "nbody 8192"),
         ("r9nano", "dct8x8 256 100"), ("r9nano", "matmul 768"),
         ("mi210", "cdna/vectoradd.gfx90a 16777216"), ("mi300x", "cdna/stencil2d.gfx942 4096")],
-    "applications": [
-        ("r9nano", "conjugate_gradients 512 21"), ("r9nano", "training 128 256 250"),
-        ("r9nano", "scale_free 17 170"), ("r9nano", "decode 4 4 64")],
+    "applications": [ # 10^8 instructions each, and 10^9
+        ("r9nano", "conjugate_gradients 256 9"), ("r9nano", "decode 2 2 64"),
+        ("r9nano", "training 128 256 25"), ("r9nano", "scale_free 15 68"),
+        ("r9nano", "conjugate_gradients 512 21"), ("r9nano", "decode 4 4 64"),
+        ("r9nano", "training 128 256 250"), ("r9nano", "scale_free 17 170")],
 }
 TRAFFIC = ("read", "written")
 MODES = {"sampled": ["sampled"], "full": ["timing"], "functional": ["functional"]}
