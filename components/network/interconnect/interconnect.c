@@ -224,8 +224,8 @@ INTERCONNECT_INLINE unsigned interconnect_pass(const struct interconnect_unit *u
 /* ---- a cycle */
 
 /* Looks at sources that may show a new message: the oldest one is entered for its target, if it is
- * visible. One that is not changes only when it is, so until then nobody looks at its ring again.
- * What serving will need of each message is fetched: the rest of its slot, the next slot, and the
+ * visible. One that is not stays the oldest until it is, so its ring is left alone meanwhile. What
+ * serving will need of each message is fetched: the rest of its slot, the next slot, and the
  * ring it goes to. */
 INTERCONNECT_INLINE void interconnect_discover(const struct interconnect_unit *u,
                                                const struct interconnect_view *v, bool reply)
@@ -235,8 +235,7 @@ INTERCONNECT_INLINE void interconnect_discover(const struct interconnect_unit *u
     for (uint32_t w = 0; w < v->words && first + w * 64 < end; w++) {
         uint64_t bits = interconnect_pending(u->component, first + w * 64, end) & ~v->known[w];
         for (; bits; bits &= bits - 1) {
-            struct interconnect_source *s =
-                &v->by_source[w * 64 + (uint32_t)__builtin_ctzll(bits)];
+            struct interconnect_source *s = &v->by_source[w * 64 + (uint32_t)__builtin_ctzll(bits)];
             if (s->shows_at > v->now) {
                 if (u->busy_sources)
                     component_wake_at(u->component, s->shows_at);

@@ -41,7 +41,7 @@ struct interconnect_kind {
 };
 
 struct interconnect_source {
-    uint64_t shows_at; /* no message is visible before that cycle, or the source is busy until then */
+    uint64_t shows_at; /* before that cycle no message is visible, or the source is busy */
     uint32_t ring;     /* ring_place_of() */
 };
 
