@@ -39,7 +39,7 @@ errors_page() {
 library_pages() { # FOLDER
     "$heddle" doc platforms/{tiny,r9nano,r9nano_mgpusim,ring4,r9nano_x4,r9nano_x4_l2_all}.heddle \
         platforms/{r9nano_x8_fabric,apu,managed4,node8,pod64}.heddle \
-        platforms/{mi210,mi210_x2,mi300a,mi300x,mi300x_x8,titanx,qv100}.heddle \
+        platforms/{mi100,mi210,mi210_x2,mi250x,mi300a,mi300x,mi300x_x8,titanx,qv100}.heddle \
         platforms/{rtx2060,rtx3070,a100,h100}.heddle \
         platforms/packet_{trace,direct}.heddle -o "$1"
     sed -i "s|$PWD/||g" "$1"/*.md # places relative to the checkout

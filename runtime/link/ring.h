@@ -288,6 +288,14 @@ static inline const struct message *ring_oldest(const struct ring *r, uint64_t l
     return m;
 }
 
+/* For a receiver to which ring_oldest() shows nothing: the cycle before which it will not, however
+ * often it looks. 0: unknown. */
+static inline uint64_t ring_shows_at(const struct ring *r)
+{
+    uint64_t stamp = message_stamp(ring_slot(r->head)), cycle = message_cycle_of(stamp);
+    return stamp & RING_FULL && cycle != RING_UNKNOWN ? cycle : 0;
+}
+
 /* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
  * until the tick ends. true: the next one is visible too. */
 static inline bool ring_drop(struct ring *r, uint64_t limit)

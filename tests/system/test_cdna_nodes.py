@@ -39,6 +39,7 @@ def test_ways_to_run_change_no_byte(measure):
 # Two GPUs of one die each.
 PAIR = ("platforms/mi210_x2.heddle --generic --max-cycles 20000000 --set arrays=2"
         " --set channels=4 --set l2=256KiB --set vram=1GiB")
+DIES = PAIR.replace("mi210_x2", "mi250x")
 
 
 @pytest.mark.parametrize("program", ["peers 256", "collectives ring 1024",
@@ -46,6 +47,14 @@ PAIR = ("platforms/mi210_x2.heddle --generic --max-cycles 20000000 --set arrays=
                                                 "each_gpu 8 8 3")])
 def test_gpus_of_one_die_reach_each_other(run, program):
     run(f"{PAIR} -- {program}")
+
+
+def test_dies_of_a_package_reach_each_other_over_its_links(run):
+    """Twice as fast by links of twice the rate."""
+    times = [float(re.search(r"copied in (\d+) ns", run(
+        f"{DIES} --set package.bandwidth={rate}GB/s -- peer_copies {COPY} push").stdout)[1])
+        for rate in (25, 50)]
+    assert COPY / 50 < times[1] < 0.6 * times[0]
 
 
 @pytest.mark.parametrize("access", ["push", "pull"])

@@ -47,10 +47,10 @@ def test_longer_chain_takes_longer_by_the_chains_step(sass):
     assert cycles[0] - done.stats["kernels"][0]["cycles"] == 4994 - 100
 
 
-@pytest.mark.parametrize("platform, latency, launch, stride", [
-    ("titanx", 4, 4994, 24), ("qv100", 2, 4994, 0), ("rtx2060", 2, 4994, 24),
-    ("a100", 4, 4994, 160), ("h100", 4, 2994, 80)])
-def test_every_card_plays_by_its_own_numbers(sass, platform, latency, launch, stride):
+@pytest.mark.parametrize("platform, step, launch, stride", [
+    ("titanx", 10, 4994, 24), ("qv100", 8, 4994, 0), ("rtx2060", 8, 4994, 24),
+    ("a100", 10, 4994, 160), ("h100", 4, 2994, 80)])
+def test_every_card_plays_by_its_own_numbers(sass, platform, step, launch, stride):
     """A chain of FP32 instructions, the launch, and slices that lines go to in turn."""
     def kernel(lines, blocks=1):
         path = sass.list("list.g", [sass.trace("kernel-1.traceg", blocks, 1, lines)])
@@ -58,12 +58,24 @@ def test_every_card_plays_by_its_own_numbers(sass, platform, latency, launch, st
         return harness.measure(words, folder=sass.path)
 
     cycles = [kernel(chain(length) + [EXIT]).stats["kernels"][0]["cycles"] for length in (10, 110)]
-    assert cycles[1] - cycles[0] == 100 * (latency + 6)
-    assert launch + 6 <= cycles[0] - 10 * (latency + 6) <= launch + 40
+    assert cycles[1] - cycles[0] == 100 * step
+    assert launch + 6 <= cycles[0] - 10 * step <= launch + 40
     done = kernel(lambda block, _: [load(0, 0x7F0100000000 + 256 * block), EXIT], stride or 64)
     slices = [v["accesses"] for path, v in done.components.items() if re.search(r"\.l2\[", path)]
     assert sum(slices) == 4 * (stride or 64)
     assert not stride or set(slices) == {4}
+
+
+@pytest.mark.parametrize("cost", [0, 115, 350])
+def test_blocks_begin_as_far_apart_as_the_whole_gpu_takes(sass, cost):
+    """By default each SM is given one a cycle."""
+    cycles = []
+    for blocks in 100, 500:
+        path = sass.list("list.g", [sass.trace("kernel-1.traceg", blocks, 1, [EXIT])])
+        words = ("platforms/h100.heddle --generic --set sms=8 --set channels=2 --set"
+                 f" player.block_cost={cost} --play sass={path}")
+        cycles += [harness.measure(words, folder=sass.path).stats["kernels"][0]["cycles"]]
+    assert cycles[1] - cycles[0] == pytest.approx(400 * max(cost / 100, 1 / 8), abs=3)
 
 
 @pytest.mark.parametrize("holds, more", [(3, {"warps": 16}), (3, {"warps": 1, "shared": 32768}),

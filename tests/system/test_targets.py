@@ -49,12 +49,13 @@ def test_program_that_loads_its_code_passes_on_target(run, tmp_path, device_libr
     run(f"platforms/tiny.heddle --generic --set gpu.isa={target} --mode {mode} -- module {code}")
 
 
-MACHINES = {"mi210": ("gfx90a", "--set gpu.arrays=2"),
+MACHINES = {"mi100": ("gfx908", "--set gpu.arrays=2"), "mi210": ("gfx90a", "--set gpu.arrays=2"),
             "mi300a": ("gfx942", "--set gpu.xcds=2 --set gpu.arrays=2"),
             "mi300x": ("gfx942", "--set gpu.xcds=2 --set gpu.arrays=2 --set driver.launch_by=queue"
                                  " --set queues=true")}
 ONE_GPU = [program for program in dict.fromkeys(GOOD) if program not in GPUS + ["module"]]
-QUICK_MACHINES = [("scratch", "mi300a"), ("shuffles", "mi210"), ("scratch", "mi300x")]
+QUICK_MACHINES = [("scratch", "mi300a"), ("shuffles", "mi210"), ("scratch", "mi300x"),
+                  ("matrix", "mi100")]
 
 
 @pytest.mark.parametrize("program, machine", QUICK_MACHINES + only_full(

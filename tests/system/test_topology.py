@@ -78,8 +78,10 @@ def test_links_have_the_weights_of_their_ways():
     assert [(link["type"], link["node_to"], link["weight"]) for link in peers] \
         == [(2, 1, 40), (2, 3, 40), (2, 4, 40)]
     assert ring.all_of(1, "p2p_links") == []
-    bridge = Topology("mi210_x2").links(2)[1]
-    assert (bridge["type"], bridge["weight"], bridge["max_bandwidth"]) == (11, 15, 150000)
+    for pair, bandwidth in ("mi210_x2", 150000), ("mi250x", 200000):
+        bridge = Topology(pair).links(2)[1]
+        assert (bridge["type"], bridge["weight"], bridge["max_bandwidth"]) == (11, 15, bandwidth)
+    assert [*Topology("mi250x", "gpus=1").links(1)] == [0]
     shared = Topology("mi300a")
     assert (shared.links(1)[0]["type"], shared.links(1)[0]["weight"]) == (11, 13)
     assert shared.node(1)["capability"] & 0x10000000

@@ -63,21 +63,33 @@ static void reach_of_all(const uint64_t *address, uint64_t start, unsigned bytes
         bounds_of_all(address, &out->low, &out->high);
 }
 
-/* Lanes that are not active stand for the first one that is. */
+/* The lowest and the highest address of active lanes; the others stand for `some`, which is active.
+ */
+static void bounds_of_some(const uint64_t *address, uint64_t mask, uint64_t some, uint64_t *low,
+                           uint64_t *high)
+{
+    uint64_t active[ISA_LANES];
+    for (uint64_t lane = 0; lane < ISA_LANES; lane++)
+        active[lane] = some ^ ((address[lane] ^ some) & -(mask >> lane & 1));
+    bounds_of_all(active, low, high);
+}
+
+/* The reach of active lanes. The ends of a linear access are its first and its last lane. */
 static void reach_of_some(const uint64_t *address, uint64_t mask, unsigned bytes,
                           struct isa_reach *out)
 {
-    unsigned first = (unsigned)__builtin_ctzll(mask);
-    uint64_t some = address[first], start = some - (uint64_t)first * bytes;
-    uint64_t room = ISA_REACH_LINE - bytes, wrong = 0, crossing = 0, low = some, high = some;
-    for (unsigned lane = 0; lane < ISA_LANES; lane++) {
-        uint64_t active = -(mask >> lane & 1), a = some ^ ((address[lane] ^ some) & active);
-        wrong |= (a ^ (start + (uint64_t)lane * bytes)) & active;
-        crossing |= room - (a & (ISA_REACH_LINE - 1));
-        low = a < low ? a : low;
-        high = a > high ? a : high;
+    unsigned first = (unsigned)__builtin_ctzll(mask), end = ISA_LANES - 1;
+    uint64_t low = address[first], high = address[end - (unsigned)__builtin_clzll(mask)];
+    uint64_t start = low - (uint64_t)first * bytes;
+    uint64_t room = ISA_REACH_LINE - bytes, wrong = 0, crossing = 0;
+    for (uint64_t lane = 0; lane < ISA_LANES; lane++) {
+        uint64_t a = address[lane], active = -(mask >> lane & 1);
+        wrong |= (a ^ (start + lane * bytes)) & active;
+        crossing |= (room - (a & (ISA_REACH_LINE - 1))) & active;
     }
     *out = (struct isa_reach){low, high, start, !wrong, !(crossing >> 63)};
+    if (wrong || high < low)
+        bounds_of_some(address, mask, low, &out->low, &out->high);
 }
 
 void VARIANT(isa_memory_reach_)(const struct isa_memory *m, struct isa_reach *out)

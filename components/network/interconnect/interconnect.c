@@ -212,7 +212,7 @@ INTERCONNECT_INLINE unsigned interconnect_pass(const struct interconnect_unit *u
     *more = ring_drop(in, v->limit);
     *(reply ? u->replies : u->requests) += 1;
     if (u->busy_sources) {
-        v->by_source[source].free_at = v->now + cycles;
+        v->by_source[source].shows_at = v->now + cycles;
         if (*more && cycles > 1) {
             component_wake_at(u->component, v->now + cycles);
             *more = false;
@@ -224,8 +224,9 @@ INTERCONNECT_INLINE unsigned interconnect_pass(const struct interconnect_unit *u
 /* ---- a cycle */
 
 /* Looks at sources that may show a new message: the oldest one is entered for its target, if it is
- * visible. What serving will need of each message is fetched: the rest of its slot, the next slot,
- * and the ring it goes to. */
+ * visible. One that is not stays the oldest until it is, so its ring is left alone meanwhile. What
+ * serving will need of each message is fetched: the rest of its slot, the next slot, and the
+ * ring it goes to. */
 INTERCONNECT_INLINE void interconnect_discover(const struct interconnect_unit *u,
                                                const struct interconnect_view *v, bool reply)
 {
@@ -234,13 +235,16 @@ INTERCONNECT_INLINE void interconnect_discover(const struct interconnect_unit *u
     for (uint32_t w = 0; w < v->words && first + w * 64 < end; w++) {
         uint64_t bits = interconnect_pending(u->component, first + w * 64, end) & ~v->known[w];
         for (; bits; bits &= bits - 1) {
-            uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            const struct ring *in = ring_placed(v->by_source[source].ring);
-            const struct message *m = ring_oldest(in, v->limit);
-            if (m && u->busy_sources && v->by_source[source].free_at > v->now) {
-                component_wake_at(u->component, v->by_source[source].free_at);
+            struct interconnect_source *s = &v->by_source[w * 64 + (uint32_t)__builtin_ctzll(bits)];
+            if (s->shows_at > v->now) {
+                if (u->busy_sources)
+                    component_wake_at(u->component, s->shows_at);
                 continue;
             }
+            const struct ring *in = ring_placed(s->ring);
+            const struct message *m = ring_oldest(in, v->limit);
+            if (!m)
+                s->shows_at = ring_shows_at(in);
             int32_t found = m ? interconnect_target(u, m, reply) : -1;
             uint32_t target = (uint32_t)found;
             if (found < 0)

@@ -41,8 +41,8 @@ struct interconnect_kind {
 };
 
 struct interconnect_source {
-    uint64_t free_at; /* cycle from which it can show the next message, where sources are busy */
-    uint32_t ring;    /* ring_place_of() */
+    uint64_t shows_at; /* before that cycle no message is visible, or the source is busy */
+    uint32_t ring;     /* ring_place_of() */
 };
 
 struct interconnect_target {

@@ -8,6 +8,7 @@
 
 #include "components/nvidia/code/ptx_services.h"
 #include "components/statistics/run_progress.h"
+#include "runtime/engine/util.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/checkpoint.h"
 #include "player_call.h"
@@ -303,6 +304,21 @@ static bool cluster_fits(const struct trace_player *p, const struct player_kerne
     return rooms >= k->cluster || k->cluster > sms;
 }
 
+/* Has the time come for another block, as far as all of them take turns? */
+static bool turn_has_come(const struct trace_player *p)
+{
+    return p->turn / 100 <= trace_player_now(p) || p->cluster_rest;
+}
+
+/* A block has been placed, whose successor has its turn `block_cost` later. */
+static void turn_take(struct trace_player *p, const struct player_kernel *k)
+{
+    uint64_t now = trace_player_now(p) * 100;
+    p->turn = max_u64(p->turn, now) + (uint64_t)trace_player_params(p)->block_cost;
+    if (k->cluster > 1)
+        p->cluster_rest = (p->cluster_rest ? p->cluster_rest : k->cluster) - 1;
+}
+
 static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
 {
     struct sm_room *room = player_room(p, sm);
@@ -313,6 +329,7 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
             continue;
         sm_room_take(room, &k->block);
         account_place(p, k, sm);
+        turn_take(p, k);
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next);
         p->io.stats.block_wait += trace_player_now(p) - k->next_since;
         read_block_placed(p, k);
@@ -337,13 +354,15 @@ static bool blocks_place(struct trace_player *p)
             read_block(p, k);
         waiting += kernel_has_block(k);
     }
-    for (uint32_t i = 0; waiting && i < sms; i++) {
+    for (uint32_t i = 0; waiting && i < sms && turn_has_come(p); i++) {
         uint32_t sm = first + i < sms ? first + i : first + i - sms;
         if (!trace_player_work_can_send(p, sm) || !block_place(p, sm, i))
             continue;
         p->next_sm = sm + 1 < sms ? sm + 1 : 0;
         progress = true;
     }
+    if (waiting && !turn_has_come(p))
+        trace_player_wake_at(p, p->turn / 100);
     return progress;
 }
 

@@ -169,6 +169,8 @@ struct trace_player {
     uint32_t order[TRACE_FILES]; /* kernels that are not free, oldest first */
     uint32_t order_count;
     uint32_t next_sm, first_sm; /* first_sm: where the placing of this cycle began */
+    uint64_t turn;              /* of the next block, in hundredths of a cycle: block_cost */
+    uint32_t cluster_rest;      /* blocks of the cluster placed last that are still to be placed */
     uint64_t fill_at, fill_end; /* of the copy under way: next line; 0: none */
     uint32_t fills;             /* not answered */
     struct player_move move;
