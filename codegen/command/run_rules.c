@@ -141,7 +141,6 @@ static bool keeps_mode(const struct options *o)
 
 static bool keeps_stack(const struct options *o)
 {
-    bool chooses = run_uses_rocm(o) && o->kernels && strcmp(o->kernels, "auto") == 0;
     const char *library = o->record_api            ? "--record api"
                           : o->record_instructions ? "--record instructions"
                           : o->unified             ? "--unified"
@@ -161,10 +160,6 @@ static bool keeps_stack(const struct options *o)
          .text = "needs the machine in the program's own process; leave out '--stack rocm' and "
                  "'--shared'",
          .option = library},
-        {.broken = run_has_server(o) && (run_is_sampled(o) || chooses),
-         .text = "needs the machine in the program's own process; leave out '--stack rocm' and "
-                 "'--shared'",
-         .option = chooses ? "--kernels auto" : "--mode sampled"},
         {.broken = o->shared && (o->checkpoint || o->restore),
          .text = "and the state of a machine that several processes use exclude each other",
          .option = o->checkpoint ? "--checkpoint" : "--restore"},

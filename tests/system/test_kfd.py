@@ -274,6 +274,16 @@ def test_a_hip_program_takes_time_on_the_distributions_library(run, program):
     run(f"{NANO} -- {PROGRAMS / program}", f"^PASS {program}")
 
 
+@pytest.mark.parametrize("program, how", [
+    ("bitonic", "--kernels 1-3"), *(pytest.param(program, how, marks=FULL)
+                                    for program in ("bfs", "bitonic", "kmeans", "radix_sort")
+                                    for how in ("--kernels 1-3", "--kernels 2,4,6", "--kernels 4-",
+                                                "--kernels auto", "--mode sampled")
+                                    if (program, how) != ("bitonic", "--kernels 1-3"))])
+def test_launches_that_are_only_executed_leave_right_results(run, program, how):
+    run(f"platforms/tiny.heddle --stack rocm {how} -- {PROGRAMS / program}", "^PASS")
+
+
 MOVING = ("platforms/managed4.heddle --set gpus=2 --set gpu.isa=gfx90a --set host_memory=256MiB"
           " --stack rocm")
 

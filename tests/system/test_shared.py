@@ -108,6 +108,13 @@ def test_an_opencl_program_shares_with_a_hip_program(run):
     assert passed == 1, done.output
 
 
+def test_an_estimate_is_that_of_a_machine_of_its_own(run):
+    said = [re.search("^predicted: .* %, of", run(
+        f"{TINY} {shared} --mode sampled -- {PROGRAMS}/kmeans", "^PASS").output, re.M)[0]
+            for shared in ("", "--shared 1")]
+    assert said[0] == said[1]
+
+
 def test_processes_of_mpi_share(run):
     """mpirun itself looks at the devices of OpenCL, and is none of the two."""
     if not shutil.which("mpirun.openmpi"):
@@ -134,8 +141,7 @@ def test_processes_that_can_still_come_are_waited_for(run):
 
 @pytest.mark.parametrize("options, says", [
     ("--record api=x", "'--record api' needs the machine in the program's own process"),
-    ("--unified 0", "'--unified' needs the machine"), ("--checkpoint x", "exclude each other"),
-    ("--mode sampled", "'--mode sampled' needs the machine")])
+    ("--unified 0", "'--unified' needs the machine"), ("--checkpoint x", "exclude each other")])
 def test_what_needs_the_machine_inside_is_refused(options, says):
     heddle(f"run {TINY} --shared 2 {options} -- {MINE}", says, status=FAILS)
 

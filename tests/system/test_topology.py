@@ -243,7 +243,4 @@ def test_stack_rocm_is_for_programs():
     harness.run(tiny, "'--stack rocm' is for programs; name one", status=2)
     harness.run(f"{tiny} --unified 0 -- /bin/true", "'--unified' needs the machine in the "
                 "program's own process; leave out '--stack rocm' and '--shared'", status=2)
-    for option in "--mode sampled", "--kernels auto":
-        harness.run(f"{tiny} {option} -- /bin/true", f"'{option}' .*leave out '--stack rocm'",
-                    status=2)
     harness.run("platforms/tiny.heddle --stack cuda -- /bin/true", "hip.*rocm", status=2)

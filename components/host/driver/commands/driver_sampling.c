@@ -222,7 +222,8 @@ static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
                                      void (*at_end)(struct component *c))
 {
     if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER
-        || k->kind == DRIVER_SHOOTDOWN || k->kind == DRIVER_OPEN || k->kind == DRIVER_FENCE)
+        || k->kind == DRIVER_SHOOTDOWN || k->kind == DRIVER_OPEN
+        || (k->kind == DRIVER_FENCE && d->sample.caches_live)) /* else caches hold old data */
         return SAMPLE_GO_ON;
     if (d->sample.timed) /* its end wakes the driver */
         return driver_queue_at(d, k->queue)->attends ? SAMPLE_GO_ON : SAMPLE_WAITS;
