@@ -213,12 +213,23 @@ def guide_script(pages):
 
 # By the first of the pages.
 SMALLER = {"start": {"--evaluations 12": "--evaluations 3", "matmul_tiled 256": "matmul_tiled 96"},
-           "sweep": {"gpu.cus=1..5": "gpu.cus=1..2", "points = 20": "points = 6"}}
+           "sweep": {"gpu.cus=1..5": "gpu.cus=1..2", "points = 20": "points = 6"},
+           "transformer": {
+               "hipcc -O3 -std=c++17 --offload-arch=gfx90a \\\n    $HEDDLE/docs/examples/transformer/"
+               "transformer.hip.cpp -o transformer": "cp $HEDDLE_PROGRAMS/transformer .",
+               "hipcc -O3 -std=c++17 --offload-arch=gfx90a \\\n    $HEDDLE/docs/examples/transformer/"
+               "ring_collectives.hip.cpp -o ring_collectives":
+                   "cp $HEDDLE_PROGRAMS/ring_collectives .",
+               "--shape 15m": "--shape tiny", "768,2048,1,12,12,1024,256": "64,160,1,4,4,256,256",
+               "512,1408,1,8,8,512,256": "64,160,1,4,4,256,256", "1048576": "4096",
+               "--prompt-tokens 128": "--prompt-tokens 16", "gpu.channels=8,16,32": "gpu.channels=8",
+               "gpu.arrays=13,26": "gpu.arrays=2", "10GB/s,20GB/s,40GB/s,80GB/s": "10GB/s"}}
 
 
 @pytest.mark.first
 @pytest.mark.parametrize("pages", [
     pytest.param(GUIDE, id="guide"), pytest.param(["sweep"], id="sweep"),
+    pytest.param(["transformer"], id="transformer"),
     pytest.param(["whatif"], id="whatif", marks=pytest.mark.full),
     pytest.param(["opencl"], id="opencl", marks=pytest.mark.full)])
 def test_commands_of_the_guide_work(tmp_path, full, pages):
