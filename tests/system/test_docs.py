@@ -51,7 +51,8 @@ OF_OTHERS = {"--cache-sim", "--toggle-collect", "--tool", "--trace-children",  #
              "--gtp", "--precision",  # leela-zero
              "--transfer-bandwidth", "--use-event-timer",  # clpeak
              "--extended-lambda", "--use_fast_math", "--default-stream"}  # nvcc
-SCRIPTS = ["dev", "packaging/*.sh", "tests/bench/*.sh", "tests/bench/*.py", "tests/fuzz/*.sh",
+SCRIPTS = ["dev", "packaging/*.sh", "docs/examples/transformer/transformer.hip.cpp",
+           "tests/bench/*.sh", "tests/bench/*.py", "tests/fuzz/*.sh",
            "tests/mutation/*.sh", "tests/opencl/opencl_builtins.c", "tests/opencl/piglit_opencl.py",
            "tests/system/conftest.py", "tests/system/removals.py"]
 
@@ -215,14 +216,12 @@ def guide_script(pages):
 SMALLER = {"start": {"--evaluations 12": "--evaluations 3", "matmul_tiled 256": "matmul_tiled 96"},
            "sweep": {"gpu.cus=1..5": "gpu.cus=1..2", "points = 20": "points = 6"},
            "transformer": {
-               "hipcc -O3 -std=c++17 --offload-arch=gfx90a \\\n    $HEDDLE/docs/examples/transformer/"
-               "transformer.hip.cpp -o transformer": "cp $HEDDLE_PROGRAMS/transformer .",
-               "hipcc -O3 -std=c++17 --offload-arch=gfx90a \\\n    $HEDDLE/docs/examples/transformer/"
-               "ring_collectives.hip.cpp -o ring_collectives":
-                   "cp $HEDDLE_PROGRAMS/ring_collectives .",
+               **{f"hipcc -O3 -std=c++17 --offload-arch=gfx90a \\\n    "
+                  f"$HEDDLE/docs/examples/transformer/{name}.hip.cpp -o {name}":
+                  f"cp $HEDDLE_PROGRAMS/{name} ." for name in ("transformer", "ring_collectives")},
                "--shape 15m": "--shape tiny", "768,2048,1,12,12,1024,256": "64,160,1,4,4,256,256",
                "512,1408,1,8,8,512,256": "64,160,1,4,4,256,256", "1048576": "4096",
-               "--prompt-tokens 128": "--prompt-tokens 16", "gpu.channels=8,16,32": "gpu.channels=8",
+               "--prompt-tokens 128": "--prompt-tokens 16", "channels=8,16,32": "channels=8,16",
                "gpu.arrays=13,26": "gpu.arrays=2", "10GB/s,20GB/s,40GB/s,80GB/s": "10GB/s"}}
 
 
