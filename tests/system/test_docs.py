@@ -51,7 +51,8 @@ OF_OTHERS = {"--cache-sim", "--toggle-collect", "--tool", "--trace-children",  #
              "--gtp", "--precision",  # leela-zero
              "--transfer-bandwidth", "--use-event-timer",  # clpeak
              "--extended-lambda", "--use_fast_math", "--default-stream"}  # nvcc
-SCRIPTS = ["dev", "packaging/*.sh", "tests/bench/*.sh", "tests/bench/*.py", "tests/fuzz/*.sh",
+SCRIPTS = ["dev", "packaging/*.sh", "docs/examples/transformer/transformer.hip.cpp",
+           "tests/bench/*.sh", "tests/bench/*.py", "tests/fuzz/*.sh",
            "tests/mutation/*.sh", "tests/opencl/opencl_builtins.c", "tests/opencl/piglit_opencl.py",
            "tests/system/conftest.py", "tests/system/removals.py"]
 
@@ -213,19 +214,29 @@ def guide_script(pages):
 
 # By the first of the pages.
 SMALLER = {"start": {"--evaluations 12": "--evaluations 3", "matmul_tiled 256": "matmul_tiled 96"},
-           "sweep": {"gpu.cus=1..5": "gpu.cus=1..2", "points = 20": "points = 6"}}
+           "sweep": {"gpu.cus=1..5": "gpu.cus=1..2", "points = 20": "points = 6"},
+           "transformer": {
+               **{f"hipcc -O3 -std=c++17 --offload-arch=gfx90a \\\n    "
+                  f"$HEDDLE/docs/examples/transformer/{name}.hip.cpp -o {name}":
+                  f"cp $HEDDLE_PROGRAMS/{name} ." for name in ("transformer", "ring_collectives")},
+               "--shape 15m": "--shape tiny", "768,2048,1,12,12,1024,256": "64,160,1,4,4,256,256",
+               "512,1408,1,8,8,512,256": "64,160,1,4,4,256,256", "1048576": "4096",
+               "--prompt-tokens 128": "--prompt-tokens 16", "channels=8,16,32": "channels=8,16",
+               "gpu.arrays=13,26": "gpu.arrays=2", "10GB/s,20GB/s,40GB/s,80GB/s": "10GB/s"}}
 
 
 @pytest.mark.first
 @pytest.mark.parametrize("pages", [
     pytest.param(GUIDE, id="guide"), pytest.param(["sweep"], id="sweep"),
+    pytest.param(["transformer"], id="transformer", marks=pytest.mark.full),
     pytest.param(["whatif"], id="whatif", marks=pytest.mark.full),
     pytest.param(["opencl"], id="opencl", marks=pytest.mark.full)])
 def test_commands_of_the_guide_work(tmp_path, full, pages):
     """In the order of the pages, in an empty folder; the first that fails ends it. Without --full
     some of them with smaller numbers."""
     script, text = tmp_path / "guide.sh", "".join(guide_script(pages))
-    for large, small in ({} if full else SMALLER.get(pages[0], {})).items():
+    shrunk = not full or pages == ["transformer"]  # whose sweeps take two CPU minutes
+    for large, small in (SMALLER.get(pages[0], {}) if shrunk else {}).items():
         assert large in text
         text = text.replace(large, small)
     script.write_text(f"set -euxo pipefail\n{text}")

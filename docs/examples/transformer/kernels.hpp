@@ -291,6 +291,7 @@ __global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add,
             fetch(k + depth);
         }
         for (int from = 0; from < depth; from += together) {
+#pragma unroll // what is indexed by a variable would lie in memory
             for (int tile = 0; tile < 4; tile++) {
                 const T *tile_a = a + (own_token + tile / 2 * 32) * pitch;
                 const T *tile_b = b + (own_row + tile % 2 * 32) * pitch;
@@ -309,6 +310,7 @@ __global__ __launch_bounds__(gemm_items) void gemm(float *out, const float *add,
         }
     }
     out += static_cast<size_t>(blockIdx.z) * gridDim.y * gemm_tokens * out_pitch;
+#pragma unroll
     for (int i = 0; i < 64; i++) {
         int tile = i / 16, r = i % 16;
         size_t at = (token + own_token + tile / 2 * 32 + row_of(r, lane)) * out_pitch + row
@@ -388,8 +390,9 @@ struct running_softmax {
 // y = softmax(q * keys / sqrt(size)) * values; a work-group for each head and `each` tokens, whose
 // teams share the positions, and at the end join what they have.
 template <int each, typename T>
-__global__ void attention(T *y, int y_pitch, const float *qkv, const float *keys,
-                          const float *values, int start, int tokens, attention_shape of)
+__global__ __launch_bounds__(256) void attention(T *y, int y_pitch, const float *qkv,
+                                                 const float *keys, const float *values, int start,
+                                                 int tokens, attention_shape of)
 {
     __shared__ floats4 means[16][longest_head / 4];
     __shared__ float mosts[16], totals[16];

@@ -1,6 +1,6 @@
-// A transformer of Llama's kind on some GPUs, which share its heads, its hidden values and its words
-// (tensor parallel): weights, activations, and the kernels of a step in their order. Each GPU has a
-// stream, and the host waits for none of them.
+// A transformer of Llama's kind on some GPUs, which share its heads, its hidden values and its
+// words (tensor parallel): weights, activations, and the kernels of a step in their order. Each GPU
+// has a stream, and the host waits for none of them.
 #pragma once
 
 #include "checkpoint.hpp"
