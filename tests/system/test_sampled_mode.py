@@ -58,10 +58,11 @@ def test_reader_says_that_it_is_a_sample(heddle, measure):
 
 # Solver, training, graph and decoding, at a size at which all can be simulated as well.
 @pytest.mark.parametrize("program, most", [
-    ("conjugate_gradients", 0.02), ("training", 0.05), ("scale_free", 0.2), ("decode", 0.05)])
+    ("conjugate_gradients", 0.02), ("training", 0.05), ("scale_free", 0.2),
+    ("transformer --tokens 20", 0.05)])
 def test_estimate_of_an_application_has_the_truth_in_its_interval(measure, program, most):
     sample = measure(f"{TINY} --mode sampled --kernel-stats none -- {program}",
-                     f"PASS {program}").stats["sample"]
+                     f"PASS {program}|us a token").stats["sample"]
     truth = sum(k["cycles"] for k in measure(f"{TINY} -- {program}").stats["kernels"])
     assert sample["simulated"] < sample["count"]
     assert abs(sample["cycles"] - truth) <= sample["interval"] <= most * truth
