@@ -212,7 +212,7 @@ static bool are_header_lines(const uint8_t *bytes, const uint8_t *end)
         if (*line != '-' && *line != '#' && *line != '\n')
             return false;
         line = memchr(line, '\n', (size_t)(end - line));
-        line += line != NULL;
+        line = line ? line + 1 : NULL;
     }
     return true;
 }
