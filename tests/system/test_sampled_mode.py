@@ -62,7 +62,7 @@ def test_reader_says_that_it_is_a_sample(heddle, measure):
     ("transformer --tokens 20", 0.05)])
 def test_estimate_of_an_application_has_the_truth_in_its_interval(measure, program, most):
     sample = measure(f"{TINY} --mode sampled --kernel-stats none -- {program}",
-                     f"PASS {program}|us a token").stats["sample"]
+                     f"PASS {program}|^tokens: ").stats["sample"]
     truth = sum(k["cycles"] for k in measure(f"{TINY} -- {program}").stats["kernels"])
     assert sample["simulated"] < sample["count"]
     assert abs(sample["cycles"] - truth) <= sample["interval"] <= most * truth

@@ -167,6 +167,18 @@ static bool device_takes_copies(const char *prefix)
     return false;
 }
 
+/* Are caches of the GPU told when others write, so that they keep their lines over launches? */
+static bool device_is_probed(const char *prefix)
+{
+    const struct platform_table *table = engine_base.platform;
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        const char *name = table_string(table->rings[i].name), *port = strrchr(name, '.');
+        if (device_owns(name, prefix) && port && !strncmp(port, ".probe", strlen(".probe")))
+            return true;
+    }
+    return false;
+}
+
 /* Does the L2 keep lines that other GPUs do not see? The scope is the second enumerator then. */
 static bool needs_system_scope(const struct platform_instance *instance)
 {
@@ -258,6 +270,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     info->reaches_host = driver_has_host(d);
     info->shares_memory = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
     d->device[number].takes_copies |= device_takes_copies(prefix);
+    d->device[number].drops &= !device_is_probed(prefix);
     info->page_bytes = (uint32_t)driver_page_bytes(d);
     info->memory_bytes = d->device[number].size;
 }
