@@ -5,21 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/bug.h"
+#include "components/nvidia/code/ptx_private.h"
 #include "runtime/engine/hash.h"
 
 static struct ptx_check_block **blocks; /* those that live, by launch and number; open addressing */
 static uint32_t block_room, block_count;
 static struct ptx_past *pasts; /* by group */
 static uint32_t past_room;
-
-static void *grown(void *old, uint64_t count, size_t size)
-{
-    void *larger = realloc(old, count * size);
-    if (!larger)
-        die("out of memory for checks");
-    return larger;
-}
 
 /* ---- reports ---- */
 
@@ -94,7 +86,7 @@ static void table_rebuild(uint32_t room)
     struct ptx_check_block **old = blocks;
     uint32_t before = block_room;
     block_room = room;
-    blocks = grown(NULL, room, sizeof(struct ptx_check_block *));
+    blocks = ptx_code_memory(NULL, room * sizeof(struct ptx_check_block *));
     memset(blocks, 0, room * sizeof(struct ptx_check_block *));
     for (uint32_t i = 0; i < before; i++) {
         if (old[i])
@@ -108,12 +100,12 @@ static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t nu
 {
     const struct warp_launch *l = &c->launch;
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-    struct ptx_check_block *b = grown(NULL, 1, sizeof *b);
+    struct ptx_check_block *b = ptx_code_memory(NULL, sizeof *b);
     *b = (struct ptx_check_block){.launch = l->number, .number = number};
     b->group = race_group_begin(command);
     if (b->group >= past_room) {
         past_room = 2 * (b->group + 64);
-        pasts = grown(pasts, past_room, sizeof *pasts);
+        pasts = ptx_code_memory(pasts, past_room * sizeof *pasts);
     }
     pasts[b->group] = ptx_past_of(c, number);
     for (uint32_t w = 0; w < RACE_GROUP && w * WARP_LANES < threads; w++) {
