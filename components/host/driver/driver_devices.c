@@ -153,27 +153,18 @@ static void device_add_player(struct driver_device *device, const struct platfor
     info->work_groups_per_cu = sm->room.blocks;
 }
 
-/* Has the GPU's RDMA engine a way past the caches, for copies of peers? */
-static bool device_takes_copies(const char *prefix)
+/* Is a port of this name, or an array of them, wired in the GPU, from a component of the type
+ * (NULL: of any)? */
+static bool device_has_port(const char *prefix, const char *port, const char *sender)
 {
     const struct platform_table *table = engine_base.platform;
+    size_t length = strlen(port);
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct platform_ring *ring = &table->rings[i];
-        const char *name = table_string(ring->name), *port = strrchr(name, '.');
-        if (!ring->is_reply && device_owns(name, prefix) && port && !strcmp(port, ".copy_in")
-            && !strcmp(table_string(table->instances[ring->sender].type), "rdma_engine"))
-            return true;
-    }
-    return false;
-}
-
-/* Are caches of the GPU told when others write, so that they keep their lines over launches? */
-static bool device_is_probed(const char *prefix)
-{
-    const struct platform_table *table = engine_base.platform;
-    for (uint32_t i = 0; i < table->ring_count; i++) {
-        const char *name = table_string(table->rings[i].name), *port = strrchr(name, '.');
-        if (device_owns(name, prefix) && port && !strncmp(port, ".probe", strlen(".probe")))
+        const char *name = table_string(ring->name), *last = strrchr(name, '.');
+        if (!ring->is_reply && device_owns(name, prefix) && last && !strncmp(last, port, length)
+            && (!last[length] || last[length] == '[')
+            && (!sender || !strcmp(table_string(table->instances[ring->sender].type), sender)))
             return true;
     }
     return false;
@@ -269,8 +260,10 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     info->pages_move = driver_move_count(d) > 0;
     info->reaches_host = driver_has_host(d);
     info->shares_memory = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
-    d->device[number].takes_copies |= device_takes_copies(prefix);
-    d->device[number].drops &= !device_is_probed(prefix);
+    /* the RDMA engine's way past the caches, for copies of peers */
+    d->device[number].takes_copies |= device_has_port(prefix, ".copy_in", "rdma_engine");
+    /* caches that are told when others write keep their lines over launches */
+    d->device[number].drops &= !device_has_port(prefix, ".probe", NULL);
     info->page_bytes = (uint32_t)driver_page_bytes(d);
     info->memory_bytes = d->device[number].size;
 }
