@@ -39,7 +39,7 @@ CASES = {
         ("r9nano", "dct8x8 256 100"), ("r9nano", "matmul 768"),
         ("mi210", "cdna/vectoradd.gfx90a 16777216"), ("mi300x", "cdna/stencil2d.gfx942 4096")],
     "applications": [ # 10^8 instructions each, and 10^9
-        ("r9nano", "conjugate_gradients 256 9"), ("r9nano", "transformer --type fp16 --tokens 64"),
+        ("r9nano", "conjugate_gradients 256 9"), ("r9nano", "transformer --type fp16 --tokens 60"),
         ("r9nano", "training 128 256 25"), ("r9nano", "scale_free 15 68"),
         ("r9nano", "conjugate_gradients 512 21"),
         ("r9nano", "transformer --shape 15m --type fp16 --tokens 64"),
