@@ -18,8 +18,8 @@ int main(int argc, char **argv)
     int *data = nullptr, *other = nullptr, *pinned = nullptr;
     hipStream_t streams[2];
     hipEvent_t event;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&data), bytes));
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&other), bytes));
+    allocate(&data, bytes);
+    allocate(&other, bytes);
     HIP_MUST(hipHostMalloc(reinterpret_cast<void **>(&pinned), 2 * bytes));
     HIP_MUST(hipEventCreateWithFlags(&event, hipEventDisableTiming));
     for (hipStream_t &stream : streams) {

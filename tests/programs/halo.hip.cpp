@@ -27,8 +27,8 @@ int main(int argc, char **argv)
     }
     for (int d = 0; d < count; d++) {
         HIP_MUST(hipSetDevice(d));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&in[d]), bytes));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&out[d]), bytes));
+        allocate(&in[d], bytes);
+        allocate(&out[d], bytes);
         HIP_MUST(hipMemset(out[d], 0, bytes));
         HIP_MUST(hipMemcpy(in[d], &grid[d * rows * columns], bytes, hipMemcpyHostToDevice));
         HIP_MUST(hipStreamCreateWithFlags(&streams[d], hipStreamNonBlocking));

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     }
     for (int d = 0; d < count; d++) {
         HIP_MUST(hipSetDevice(d));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&memory[d]), bytes));
+        allocate(&memory[d], bytes);
         HIP_MUST(hipStreamCreateWithFlags(&streams[d], hipStreamNonBlocking));
         HIP_MUST(hipEventCreateWithFlags(&arrived[d], hipEventDisableTiming));
     }

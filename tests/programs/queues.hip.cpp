@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         HIP_MUST(hipStreamCreateWithFlags(&l.consumer, hipStreamNonBlocking));
         l.sums = device_zeros<int>(n);
         for (int b = 0; b < buffers; b++) {
-            HIP_MUST(hipMalloc(reinterpret_cast<void **>(&l.block[b]), bytes));
+            allocate(&l.block[b], bytes);
             HIP_MUST(hipEventCreateWithFlags(&l.full[b], hipEventDisableTiming));
             HIP_MUST(hipEventCreateWithFlags(&l.empty[b], hipEventDisableTiming));
             HIP_MUST(hipEventCreateWithFlags(&l.copied[b], hipEventDisableTiming));

@@ -40,7 +40,7 @@ static void set_up(device &d)
         if (i > 0) {
             HIP_MUST(hipStreamCreateWithFlags(&d.streams[i], i < 5 ? hipStreamDefault : hipStreamNonBlocking));
         }
-        HIP_MUST(hipMalloc(&d.memory[i], 2 * BYTES));
+        allocate(&d.memory[i], 2 * BYTES);
         HIP_MUST(hipMemset(d.memory[i], i, 2 * BYTES));
     }
     for (hipEvent_t &event : d.events) {

@@ -159,7 +159,7 @@ static slices spread(const ints &data, int count)
     s.each = static_cast<int>(data.size()) / count;
     for (int d = 0; d < count; d++) {
         HIP_MUST(hipSetDevice(d));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&s.part[d]), s.each * sizeof(int)));
+        allocate(&s.part[d], s.each * sizeof(int));
         HIP_MUST(hipMemcpy(s.part[d], &data[static_cast<size_t>(d) * s.each], s.each * sizeof(int), hipMemcpyHostToDevice));
     }
     return s;
