@@ -72,5 +72,10 @@ int main(int argc, char **argv)
     }
     HIP_MUST(hipDeviceSynchronize());
     from_device(got, data);
+    HIP_MUST(hipHostFree(pinned));
+    HIP_MUST(hipEventDestroy(event));
+    for (hipStream_t stream : streams) {
+        HIP_MUST(hipStreamDestroy(stream));
+    }
     return good && same_or_report("flushes at the end", got, want) ? pass("flushes") : 1;
 }

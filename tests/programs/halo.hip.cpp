@@ -68,6 +68,8 @@ int main(int argc, char **argv)
         HIP_MUST(hipSetDevice(d));
         HIP_MUST(hipDeviceSynchronize());
         HIP_MUST(hipMemcpy(&got[d * rows * columns], in[d] + columns, rows * row, hipMemcpyDeviceToHost));
+        HIP_MUST(hipEventDestroy(done[d]));
+        HIP_MUST(hipStreamDestroy(streams[d]));
     }
     std::vector<int> want(grid.begin() + columns, grid.end() - columns);
     return same_or_report("halo", got, want) ? pass("halo") : 1;

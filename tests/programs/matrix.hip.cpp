@@ -235,6 +235,5 @@ int main(int argc, char **argv)
                     few);
         return 1;
     }
-    std::printf("PASS matrix\n");
-    return 0;
+    return pass("matrix");
 }

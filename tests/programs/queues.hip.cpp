@@ -82,6 +82,13 @@ int main(int argc, char **argv)
         if (!same_or_report("queues", got, want)) {
             return 1;
         }
+        HIP_MUST(hipStreamDestroy(lanes[d].producer));
+        HIP_MUST(hipStreamDestroy(lanes[d].consumer));
+        for (int b = 0; b < buffers; b++) {
+            HIP_MUST(hipEventDestroy(lanes[d].full[b]));
+            HIP_MUST(hipEventDestroy(lanes[d].empty[b]));
+            HIP_MUST(hipEventDestroy(lanes[d].copied[b]));
+        }
     }
     return pass("queues");
 }

@@ -156,6 +156,14 @@ int main(int argc, char **argv)
             HIP_MUST(hipDeviceSynchronize());
         }
     }
-    std::printf("PASS random_streams\n");
-    return 0;
+    for (device &d : devices) {
+        for (int i = 1; i < STREAMS; i++) {
+            HIP_MUST(hipStreamDestroy(d.streams[i]));
+        }
+        for (hipEvent_t event : d.events) {
+            HIP_MUST(hipEventDestroy(event));
+        }
+        HIP_MUST(hipHostFree(d.pinned));
+    }
+    return pass("random_streams");
 }

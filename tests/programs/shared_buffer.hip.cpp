@@ -38,6 +38,7 @@ int main()
             return 1;
         }
     }
-    std::printf("PASS shared_buffer\n");
-    return 0;
+    HIP_MUST(hipHostFree(host));
+    HIP_MUST(hipStreamDestroy(stream));
+    return pass("shared_buffer");
 }

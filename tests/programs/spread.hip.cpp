@@ -189,9 +189,6 @@ static bool run(const kernel &k, int n, int count)
     for (int d = 0; d < count; d++) {
         HIP_MUST(hipMemcpy(&got[static_cast<size_t>(d) * j.c.each], j.c.part[d], j.c.each * sizeof(int),
                            hipMemcpyDeviceToHost));
-        HIP_MUST(hipFree(j.a.part[d]));
-        HIP_MUST(hipFree(j.b.part[d]));
-        HIP_MUST(hipFree(j.c.part[d]));
     }
     k.host(a, b, c);
     return same_or_report(k.name, got, c);

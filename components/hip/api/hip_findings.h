@@ -9,7 +9,7 @@
 /* The call that the calling thread is in. */
 struct hip_origin hip_origin_here(void);
 
-/* What the calling thread makes between true and false is the library's own, whatever call it is in:
+/* What the calling thread makes between true and false is the library's own, in whatever call:
  * no leak. */
 void hip_make_own(bool own);
 
