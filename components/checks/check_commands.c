@@ -74,6 +74,12 @@ void check_command_seen(uint64_t ticket)
         learn_ticket(&host, ticket);
 }
 
+void check_queue_seen(uint32_t queue)
+{
+    if (finding_wanted(FINDING_CHECK_RACES) && queue < queue_room)
+        learn(&host, &queues[queue]);
+}
+
 void check_command_starts(uint32_t gpu, uint64_t ticket)
 {
     if (!finding_wanted(FINDING_CHECK_RACES))

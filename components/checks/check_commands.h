@@ -11,6 +11,8 @@
 void check_command(uint32_t queue, uint64_t ticket, uint64_t awaited);
 /* The program has seen that the command is over. */
 void check_command_seen(uint64_t ticket);
+/* The program has asked for the end of the queue, and all its commands are over. */
+void check_queue_seen(uint32_t queue);
 /* A launch goes to a GPU: the next one there. */
 void check_command_starts(uint32_t gpu, uint64_t ticket);
 

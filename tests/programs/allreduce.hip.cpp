@@ -83,8 +83,8 @@ int main(int argc, char **argv)
     g.inbox.resize(g.count);
     for (int d = 0; d < g.count; d++) {
         HIP_MUST(hipSetDevice(d));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&g.data[d]), g.n * sizeof(int)));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&g.inbox[d]), g.n * sizeof(int)));
+        allocate(&g.data[d], g.n * sizeof(int));
+        allocate(&g.inbox[d], g.n * sizeof(int));
         for (int other = 0; other < g.count; other++) {
             if (other != d) {
                 HIP_MUST(hipDeviceEnablePeerAccess(other, 0));

@@ -9,7 +9,8 @@ __global__ void write_freed(int *out)
 int main()
 {
     std::vector<int> data(1024, 1);
-    int *freed = to_device(data);
+    int *freed = nullptr;
+    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&freed), data.size() * sizeof(int)));
     HIP_MUST(hipFree(freed));
     hipError_t again = hipFree(freed);
     hipError_t copy = hipMemcpy(data.data(), freed, 64 * sizeof(int), hipMemcpyDeviceToHost);

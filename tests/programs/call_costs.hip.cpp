@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     while (keyless && pkey_alloc(0, 0) > 0) {
     }
     int *counter, value = 0;
-    HIP_MUST(hipMalloc(&counter, sizeof *counter));
+    allocate(&counter, sizeof *counter);
     HIP_MUST(hipMemset(counter, 0, sizeof *counter));
     measure("hipGetDevice", rounds, [] {
         int device;

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #define HIP_MUST(call)                                                                             \
@@ -62,8 +63,29 @@ struct random_source {
     }
 };
 
+// Device memory that was allocated through this header: pass() gives it back.
+static std::vector<void *> check_memory;
+static std::mutex check_memory_mutex; // of programs with threads
+
+// hipMalloc() of memory that pass() gives back.
+template <typename T> static inline void allocate(T **device, size_t bytes)
+{
+    HIP_MUST(hipMalloc(reinterpret_cast<void **>(device), bytes));
+    std::lock_guard<std::mutex> locked(check_memory_mutex);
+    check_memory.push_back(*device);
+}
+
+static inline void free_device_memory()
+{
+    for (void *memory : check_memory) {
+        HIP_MUST(hipFree(memory));
+    }
+    check_memory.clear();
+}
+
 static inline int pass(const char *name)
 {
+    free_device_memory();
     std::printf("PASS %s\n", name);
     return 0;
 }
@@ -85,7 +107,7 @@ static inline bool same_or_report(const char *name, const std::vector<T> &got,
 template <typename T> static inline T *to_device(const std::vector<T> &host)
 {
     T *device = nullptr;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&device), host.size() * sizeof(T)));
+    allocate(&device, host.size() * sizeof(T));
     HIP_MUST(hipMemcpy(device, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice));
     return device;
 }

@@ -67,9 +67,12 @@ int main()
     enter(a);
     HIP_MUST(hipFree(a.data));
     enter(b);
+    int *before = b.data;
     HIP_MUST(hipMalloc(reinterpret_cast<void **>(&b.data), n * sizeof(int)));
     write(b, 9); // a third
     run(b, 1);
     good = is_right(b, "context_flushes: a page of the other") && good; // a fourth
+    HIP_MUST(hipFree(before));
+    HIP_MUST(hipFree(b.data));
     return good ? pass("context_flushes") : 1;
 }

@@ -66,5 +66,7 @@ int main()
     HIP_MUST(hipMemsetAsync(a, 0, total, stream));
     HIP_MUST(hipStreamSynchronize(stream));
     from_device(got, b);
+    HIP_MUST(hipHostFree(pinned));
+    HIP_MUST(hipStreamDestroy(stream));
     return same_bytes("copies: asynchronous", got, in) ? pass("copies") : 1;
 }

@@ -75,6 +75,13 @@ int main(int argc, char **argv)
         printf("FAIL copy_rate: wrong bytes\n");
         return 1;
     }
+    for (hipEvent_t event : e)
+        hipEventDestroy(event);
+    hipStreamDestroy(one);
+    hipStreamDestroy(two);
+    hipFree(there);
+    hipFree(word);
+    hipHostFree(pinned);
     printf("PASS copy_rate\n");
     return 0;
 }

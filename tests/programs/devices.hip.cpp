@@ -34,7 +34,7 @@ int main(int argc, char **argv)
                         properties.multiProcessorCount);
             return 1;
         }
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&memory[device]), bytes));
+        allocate(&memory[device], bytes);
         HIP_MUST(hipMemcpyToSymbol(HIP_SYMBOL(own), &value, sizeof value));
     }
     HIP_MUST(hipSetDevice(0));

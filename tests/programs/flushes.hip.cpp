@@ -18,8 +18,8 @@ int main(int argc, char **argv)
     int *data = nullptr, *other = nullptr, *pinned = nullptr;
     hipStream_t streams[2];
     hipEvent_t event;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&data), bytes));
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&other), bytes));
+    allocate(&data, bytes);
+    allocate(&other, bytes);
     HIP_MUST(hipHostMalloc(reinterpret_cast<void **>(&pinned), 2 * bytes));
     HIP_MUST(hipEventCreateWithFlags(&event, hipEventDisableTiming));
     for (hipStream_t &stream : streams) {
@@ -72,5 +72,10 @@ int main(int argc, char **argv)
     }
     HIP_MUST(hipDeviceSynchronize());
     from_device(got, data);
+    HIP_MUST(hipHostFree(pinned));
+    HIP_MUST(hipEventDestroy(event));
+    for (hipStream_t stream : streams) {
+        HIP_MUST(hipStreamDestroy(stream));
+    }
     return good && same_or_report("flushes at the end", got, want) ? pass("flushes") : 1;
 }

@@ -53,8 +53,8 @@ int main(int argc, char **argv)
         hipStream_t stream;
         HIP_MUST(hipSetDevice(d));
         HIP_MUST(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&data[d]), bytes));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&inbox[d]), bytes));
+        allocate(&data[d], bytes);
+        allocate(&inbox[d], bytes);
         HIP_MUST(hipMemcpyAsync(data[d], want[d].data(), bytes, hipMemcpyHostToDevice, stream));
         HIP_MUST(hipStreamSynchronize(stream));
         all.wait();

@@ -21,6 +21,13 @@ struct gpu_group {
         }
     }
 
+    ~gpu_group()
+    {
+        for (hipStream_t each : stream) {
+            HIP_MUST(hipStreamDestroy(each));
+        }
+    }
+
     // Kernels and copies of `d` may use memory of `other`.
     void join(int d, int other)
     {
@@ -89,7 +96,7 @@ struct gpu_group {
         std::vector<T *> memory(count);
         for (int d = 0; d < count; d++) {
             HIP_MUST(hipSetDevice(d));
-            HIP_MUST(hipMalloc(reinterpret_cast<void **>(&memory[d]), elements * sizeof(T)));
+            ::allocate(&memory[d], elements * sizeof(T));
         }
         return memory;
     }

@@ -183,6 +183,8 @@ static bool by_capture(const std::vector<int> &in, int *a, int *b, hipStream_t s
     HIP_MUST(hipStreamSynchronize(stream)); // as before
     HIP_MUST(hipGraphExecDestroy(exec));
     HIP_MUST(hipStreamDestroy(side));
+    HIP_MUST(hipEventDestroy(fork));
+    HIP_MUST(hipEventDestroy(joined));
     return same_or_report("graphs: captured", got, want);
 }
 
@@ -236,6 +238,9 @@ static void joined_captures(int *a, hipStream_t stream)
     HIP_MUST(hipEventSynchronize(fork));
     HIP_MUST(hipStreamDestroy(side));
     HIP_MUST(hipStreamDestroy(third));
+    HIP_MUST(hipEventDestroy(fork));
+    HIP_MUST(hipEventDestroy(joined));
+    HIP_MUST(hipEventDestroy(last));
 }
 
 int main()
@@ -252,6 +257,6 @@ int main()
     if (!by_nodes(in, a, b, stream) || !by_capture(in, a, b, stream)) {
         return 1;
     }
-    std::printf("PASS graphs\n");
-    return 0;
+    HIP_MUST(hipStreamDestroy(stream));
+    return pass("graphs");
 }

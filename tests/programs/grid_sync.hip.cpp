@@ -164,6 +164,8 @@ static bool sums_in_streams(unsigned groups)
     HIP_MUST(launch(sums, groups, streams[0], (const int *)one.in, one.parts, one.totals, one.valid, n));
     HIP_MUST(launch(sums, groups, streams[1], (const int *)two.in, two.parts, two.totals, two.valid, n));
     HIP_MUST(hipDeviceSynchronize());
+    HIP_MUST(hipStreamDestroy(streams[0]));
+    HIP_MUST(hipStreamDestroy(streams[1]));
     return check_sums(one) && check_sums(two);
 }
 

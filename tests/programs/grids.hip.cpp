@@ -38,8 +38,6 @@ static bool check(dim3 grid, dim3 block)
     HIP_MUST(hipGetLastError());
     from_device(out, dout);
     from_device(visits, dvisits);
-    HIP_MUST(hipFree(dout));
-    HIP_MUST(hipFree(dvisits));
     char name[100];
     std::snprintf(name, sizeof name, "grids: %ux%ux%u of %ux%ux%u", grid.x, grid.y, grid.z, block.x, block.y,
                   block.z);

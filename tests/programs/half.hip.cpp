@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     }
     float *dx = to_device(x), *dy = to_device(y), *dout = device_zeros<float>(out.size());
     __half2 *dpacked = nullptr;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&dpacked), n * sizeof(__half2)));
+    allocate(&dpacked, n * sizeof(__half2));
     compute<<<blocks_for(n, 64), 64>>>(dx, dy, dout, dpacked, n);
     HIP_MUST(hipGetLastError());
     from_device(out, dout);

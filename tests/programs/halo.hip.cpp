@@ -27,8 +27,8 @@ int main(int argc, char **argv)
     }
     for (int d = 0; d < count; d++) {
         HIP_MUST(hipSetDevice(d));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&in[d]), bytes));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&out[d]), bytes));
+        allocate(&in[d], bytes);
+        allocate(&out[d], bytes);
         HIP_MUST(hipMemset(out[d], 0, bytes));
         HIP_MUST(hipMemcpy(in[d], &grid[d * rows * columns], bytes, hipMemcpyHostToDevice));
         HIP_MUST(hipStreamCreateWithFlags(&streams[d], hipStreamNonBlocking));
@@ -68,6 +68,8 @@ int main(int argc, char **argv)
         HIP_MUST(hipSetDevice(d));
         HIP_MUST(hipDeviceSynchronize());
         HIP_MUST(hipMemcpy(&got[d * rows * columns], in[d] + columns, rows * row, hipMemcpyDeviceToHost));
+        HIP_MUST(hipEventDestroy(done[d]));
+        HIP_MUST(hipStreamDestroy(streams[d]));
     }
     std::vector<int> want(grid.begin() + columns, grid.end() - columns);
     return same_or_report("halo", got, want) ? pass("halo") : 1;

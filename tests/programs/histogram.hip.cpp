@@ -31,12 +31,10 @@ int main(int argc, char **argv)
     }
     unsigned char *din = to_device(in);
     unsigned *dcounts = nullptr;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&dcounts), bins * sizeof(unsigned)));
+    allocate(&dcounts, bins * sizeof(unsigned));
     HIP_MUST(hipMemset(dcounts, 0, bins * sizeof(unsigned)));
     histogram<<<8, 256>>>(din, dcounts, n);
     HIP_MUST(hipDeviceSynchronize());
     from_device(counts, dcounts);
-    HIP_MUST(hipFree(din));
-    HIP_MUST(hipFree(dcounts));
     return same_or_report("histogram", counts, want) ? pass("histogram") : 1;
 }

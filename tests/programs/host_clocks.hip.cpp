@@ -76,6 +76,8 @@ static void measure_kernel(float *values)
     hipEventSynchronize(end);
     long long span = duration_cast<nanoseconds>(steady_clock::now() - start).count();
     hipEventElapsedTime(&inside, begin, end);
+    hipEventDestroy(begin);
+    hipEventDestroy(end);
     long long inside_ns = static_cast<long long>(static_cast<double>(inside) * 1e6);
     check("kernel", span, simulated ? inside_ns : 0, 1000000000);
 }

@@ -56,6 +56,8 @@ int main(int argc, char **argv)
     HIP_MUST(hipStreamSynchronize(slow));
     from_device(got, dout);
     from_device(sum, dsum);
+    HIP_MUST(hipStreamDestroy(slow));
+    HIP_MUST(hipStreamDestroy(fast));
     return same_or_report("late_arguments: late", got, want) && same_or_report("late_arguments: sum", sum, wanted)
                ? pass("late_arguments")
                : 1;

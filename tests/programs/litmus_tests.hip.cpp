@@ -428,5 +428,8 @@ int main(int argc, char **argv)
     allocate(&o.values, roles * steps * instances);
     allocate(&o.gate, rounds);
     all<sizeof tests / sizeof tests[0]>::run_all(o, place);
+    for (void *memory : {(void *)o.memory, (void *)o.values, (void *)o.gate}) {
+        must(GPU(Free)(memory), "free");
+    }
     std::printf("PASS litmus_tests\n");
 }

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     HIP_MUST(hipMallocManaged(reinterpret_cast<void **>(&table), n * sizeof(int)));
     for (int device = 0; device < count; device++) {
         HIP_MUST(hipSetDevice(device));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&sums[device]), groups * block * sizeof(int)));
+        allocate(&sums[device], groups * block * sizeof(int));
     }
     for (int i = 0; i < n; i++) {
         table[i] = want[i] = i;

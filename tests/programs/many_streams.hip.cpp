@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         c.got.resize(items);
         c.got_kept.resize(items);
         c.data = to_device(c.want);
-        HIP_MUST(hipMalloc(&c.kept, items * sizeof(uint32_t)));
+        allocate(&c.kept, items * sizeof(uint32_t));
     }
     for (int s = 0; s < streams; s++) {
         chain &c = chains[s];

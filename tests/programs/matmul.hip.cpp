@@ -38,8 +38,5 @@ int main(int argc, char **argv)
     matmul<<<grid, block>>>(da, db, dc, n);
     HIP_MUST(hipDeviceSynchronize());
     from_device(c, dc);
-    HIP_MUST(hipFree(da));
-    HIP_MUST(hipFree(db));
-    HIP_MUST(hipFree(dc));
     return same_or_report("matmul", c, want) ? pass("matmul") : 1;
 }

@@ -45,8 +45,5 @@ int main(int argc, char **argv)
     matmul_tiled<<<dim3(n / tile, n / tile), dim3(tile, tile)>>>(da, db, dc, n);
     HIP_MUST(hipDeviceSynchronize());
     from_device(c, dc);
-    HIP_MUST(hipFree(da));
-    HIP_MUST(hipFree(db));
-    HIP_MUST(hipFree(dc));
     return same_or_report("matmul_tiled", c, want) ? pass("matmul_tiled") : 1;
 }

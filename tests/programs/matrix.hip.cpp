@@ -205,9 +205,9 @@ static bool multiply(void (*kernel)(const T *, const T *, S *, int), int n, int 
     }
     T *device_a, *device_b;
     S *device_c;
-    HIP_MUST(hipMalloc(&device_a, a.size() * sizeof(T)));
-    HIP_MUST(hipMalloc(&device_b, b.size() * sizeof(T)));
-    HIP_MUST(hipMalloc(&device_c, c.size() * sizeof(S)));
+    allocate(&device_a, a.size() * sizeof(T));
+    allocate(&device_b, b.size() * sizeof(T));
+    allocate(&device_c, c.size() * sizeof(S));
     HIP_MUST(hipMemcpy(device_a, a.data(), a.size() * sizeof(T), hipMemcpyHostToDevice));
     HIP_MUST(hipMemcpy(device_b, b.data(), b.size() * sizeof(T), hipMemcpyHostToDevice));
     kernel<<<dim3(n / tile, n / tile), wavefront>>>(device_a, device_b, device_c, n);
@@ -235,6 +235,5 @@ int main(int argc, char **argv)
                     few);
         return 1;
     }
-    std::printf("PASS matrix\n");
-    return 0;
+    return pass("matrix");
 }

@@ -123,7 +123,7 @@ static void compute(const void *before)
     const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 20;
     while (std::clock() < end) {
     }
-    HIP_MUST(hipMalloc(&behind, 64));
+    allocate(&behind, 64);
     std::printf("has %p and %p\n", before, behind);
 }
 
@@ -192,6 +192,10 @@ static void launch_all(const memory &m, unsigned seed, int launches, int count)
             usleep(20000);
         }
     }
+    for (int i = 0; i < 2 && m.how == "streams"; i++) {
+        HIP_MUST(hipEventDestroy(done[i]));
+        HIP_MUST(hipStreamDestroy(stream[i])); // once its kernels are done
+    }
 }
 
 int main(int argc, char **argv)
@@ -241,5 +245,9 @@ int main(int argc, char **argv)
     if (!same_or_report("neighbours", data, want)) {
         return 1;
     }
-    return how == "fault" ? fault() : pass("neighbours");
+    if (how == "fault") {
+        return fault();
+    }
+    HIP_MUST(how == "pinned" ? hipHostFree(m.data) : hipFree(m.data));
+    return pass("neighbours");
 }

@@ -56,7 +56,6 @@ int main(int argc, char **argv)
             return 1;
         }
         HIP_MUST(hipStreamDestroy(stream[k]));
-        HIP_MUST(hipFree(device[k]));
     }
     return pass("overlap");
 }

@@ -29,9 +29,9 @@ static void work(result &r, int number)
     unsigned long long *times = nullptr;
     r.times.resize(2);
     r.data.resize(n);
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&data), n * sizeof(int)));
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&zeros), n * sizeof(int)));
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&times), 2 * sizeof *times));
+    allocate(&data, n * sizeof(int));
+    allocate(&zeros, n * sizeof(int));
+    allocate(&times, 2 * sizeof *times);
     for (int i = 0; i < n; i++) {
         r.data[i] = i + number;
         r.want.push_back(2 * (i + number) + 1);

@@ -35,7 +35,7 @@ static uint8_t *made_on(int gpu, uint32_t n, uint32_t seed)
 {
     uint8_t *p = nullptr;
     HIP_MUST(hipSetDevice(gpu));
-    HIP_MUST(hipMalloc(&p, n));
+    allocate(&p, n);
     fill<<<(n + 255) / 256, 256>>>(p, n, seed);
     HIP_MUST(hipDeviceSynchronize());
     return p;

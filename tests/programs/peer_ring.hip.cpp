@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     }
     for (int d = 0; d < count; d++) {
         HIP_MUST(hipSetDevice(d));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&memory[d]), bytes));
+        allocate(&memory[d], bytes);
         HIP_MUST(hipStreamCreateWithFlags(&streams[d], hipStreamNonBlocking));
         HIP_MUST(hipEventCreateWithFlags(&arrived[d], hipEventDisableTiming));
     }
@@ -47,5 +47,9 @@ int main(int argc, char **argv)
     HIP_MUST(hipSetDevice(0));
     HIP_MUST(hipStreamSynchronize(streams[0]));
     HIP_MUST(hipMemcpy(got.data(), memory[0], bytes, hipMemcpyDeviceToHost));
+    for (int d = 0; d < count; d++) {
+        HIP_MUST(hipEventDestroy(arrived[d]));
+        HIP_MUST(hipStreamDestroy(streams[d]));
+    }
     return same_or_report("peer_ring", got, data) ? pass("peer_ring") : 1;
 }

@@ -72,10 +72,10 @@ int main(int argc, char **argv)
                 return 1;
             }
         }
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&memory[d].data), bytes));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&memory[d].result), bytes));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&memory[d].landed), bytes));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&memory[d].bins), 17 * sizeof(unsigned)));
+        allocate(&memory[d].data, bytes);
+        allocate(&memory[d].result, bytes);
+        allocate(&memory[d].landed, bytes);
+        allocate(&memory[d].bins, 17 * sizeof(unsigned));
         HIP_MUST(hipMemset(memory[d].bins, 0, 17 * sizeof(unsigned)));
         for (int &value : data[d]) {
             value = static_cast<int>(random.next() >> 8);

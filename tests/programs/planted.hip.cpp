@@ -285,7 +285,7 @@ __global__ void lds_wide(uint32_t *out, int rounds)
 static uint32_t *filled(size_t words)
 {
     uint32_t *data;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&data), words * sizeof *data));
+    allocate(&data, words * sizeof *data);
     HIP_MUST(hipMemset(data, WORD & 0xff, words * sizeof *data));
     return data;
 }
@@ -350,7 +350,7 @@ static bool tlb()
     int count = here.hashed ? 2048 : 8192, rounds = here.hashed ? 8 : 4;
     size_t words = here.hashed ? 512 * PAGE : PAGE;
     uint32_t *data, *out = filled(count);
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&data), count * words * sizeof *data));
+    allocate(&data, count * words * sizeof *data);
     mark<<<count / 64, 64>>>(data, words);
     pages<<<count / 64, 64>>>(data, out, words, count, rounds);
     return all_are(out, count, rounds * WORD);

@@ -47,7 +47,7 @@ static void use(void)
     int *device = to_device(data);
     twice<<<1, 64>>>(device);
     HIP_MUST(hipMemcpy(data.data(), device, 64 * sizeof(int), hipMemcpyDeviceToHost));
-    HIP_MUST(hipFree(device));
+    free_device_memory();
     if (data[63] != 126) {
         std::printf("FAIL processes: wrong result\n");
         std::exit(1);

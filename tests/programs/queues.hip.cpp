@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         HIP_MUST(hipStreamCreateWithFlags(&l.consumer, hipStreamNonBlocking));
         l.sums = device_zeros<int>(n);
         for (int b = 0; b < buffers; b++) {
-            HIP_MUST(hipMalloc(reinterpret_cast<void **>(&l.block[b]), bytes));
+            allocate(&l.block[b], bytes);
             HIP_MUST(hipEventCreateWithFlags(&l.full[b], hipEventDisableTiming));
             HIP_MUST(hipEventCreateWithFlags(&l.empty[b], hipEventDisableTiming));
             HIP_MUST(hipEventCreateWithFlags(&l.copied[b], hipEventDisableTiming));
@@ -81,6 +81,13 @@ int main(int argc, char **argv)
         from_device(got, lanes[d].sums);
         if (!same_or_report("queues", got, want)) {
             return 1;
+        }
+        HIP_MUST(hipStreamDestroy(lanes[d].producer));
+        HIP_MUST(hipStreamDestroy(lanes[d].consumer));
+        for (int b = 0; b < buffers; b++) {
+            HIP_MUST(hipEventDestroy(lanes[d].full[b]));
+            HIP_MUST(hipEventDestroy(lanes[d].empty[b]));
+            HIP_MUST(hipEventDestroy(lanes[d].copied[b]));
         }
     }
     return pass("queues");

@@ -40,7 +40,7 @@ static void set_up(device &d)
         if (i > 0) {
             HIP_MUST(hipStreamCreateWithFlags(&d.streams[i], i < 5 ? hipStreamDefault : hipStreamNonBlocking));
         }
-        HIP_MUST(hipMalloc(&d.memory[i], 2 * BYTES));
+        allocate(&d.memory[i], 2 * BYTES);
         HIP_MUST(hipMemset(d.memory[i], i, 2 * BYTES));
     }
     for (hipEvent_t &event : d.events) {
@@ -156,6 +156,14 @@ int main(int argc, char **argv)
             HIP_MUST(hipDeviceSynchronize());
         }
     }
-    std::printf("PASS random_streams\n");
-    return 0;
+    for (device &d : devices) {
+        for (int i = 1; i < STREAMS; i++) {
+            HIP_MUST(hipStreamDestroy(d.streams[i]));
+        }
+        for (hipEvent_t event : d.events) {
+            HIP_MUST(hipEventDestroy(event));
+        }
+        HIP_MUST(hipHostFree(d.pinned));
+    }
+    return pass("random_streams");
 }

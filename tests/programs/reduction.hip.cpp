@@ -53,8 +53,5 @@ int main(int argc, char **argv)
     reduce_partials<<<1, wave>>>(dpartial, groups, dtotals + 1);
     HIP_MUST(hipDeviceSynchronize());
     from_device(totals, dtotals);
-    HIP_MUST(hipFree(din));
-    HIP_MUST(hipFree(dpartial));
-    HIP_MUST(hipFree(dtotals));
     return same_or_report("reduction", totals, want) ? pass("reduction") : 1;
 }

@@ -14,8 +14,8 @@ int main()
     const int n = 3000, rounds = 5;
     int *a, *b, *host;
     hipStream_t stream;
-    HIP_MUST(hipMalloc(&a, n * sizeof(int)));
-    HIP_MUST(hipMalloc(&b, n * sizeof(int)));
+    allocate(&a, n * sizeof(int));
+    allocate(&b, n * sizeof(int));
     HIP_MUST(hipHostMalloc((void **)&host, n * sizeof(int)));
     HIP_MUST(hipStreamCreate(&stream));
     std::vector<int> want(n);
@@ -38,6 +38,7 @@ int main()
             return 1;
         }
     }
-    std::printf("PASS shared_buffer\n");
-    return 0;
+    HIP_MUST(hipHostFree(host));
+    HIP_MUST(hipStreamDestroy(stream));
+    return pass("shared_buffer");
 }

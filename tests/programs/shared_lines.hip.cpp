@@ -43,5 +43,7 @@ int main()
     }
     HIP_MUST(hipDeviceSynchronize());
     from_device(got, out);
+    HIP_MUST(hipStreamDestroy(watcher));
+    HIP_MUST(hipStreamDestroy(copier));
     return same_or_report("shared_lines", got, want) ? pass("shared_lines") : 1;
 }

@@ -159,7 +159,7 @@ static slices spread(const ints &data, int count)
     s.each = static_cast<int>(data.size()) / count;
     for (int d = 0; d < count; d++) {
         HIP_MUST(hipSetDevice(d));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&s.part[d]), s.each * sizeof(int)));
+        allocate(&s.part[d], s.each * sizeof(int));
         HIP_MUST(hipMemcpy(s.part[d], &data[static_cast<size_t>(d) * s.each], s.each * sizeof(int), hipMemcpyHostToDevice));
     }
     return s;
@@ -189,9 +189,6 @@ static bool run(const kernel &k, int n, int count)
     for (int d = 0; d < count; d++) {
         HIP_MUST(hipMemcpy(&got[static_cast<size_t>(d) * j.c.each], j.c.part[d], j.c.each * sizeof(int),
                            hipMemcpyDeviceToHost));
-        HIP_MUST(hipFree(j.a.part[d]));
-        HIP_MUST(hipFree(j.b.part[d]));
-        HIP_MUST(hipFree(j.c.part[d]));
     }
     k.host(a, b, c);
     return same_or_report(k.name, got, c);

@@ -58,8 +58,6 @@ int main(int argc, char **argv)
             }
         }
     }
-    HIP_MUST(hipFree(din));
-    HIP_MUST(hipFree(dout));
     if (counted != steps) {
         std::printf("FAIL stencil: the device variable counted %d steps of %d\n", counted, steps);
         return 1;

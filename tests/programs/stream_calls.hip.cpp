@@ -170,9 +170,9 @@ int main(int argc, char **argv)
     HIP_MUST(hipEventCreate(&l.event));
     HIP_MUST(hipEventCreate(&l.of_other));
     HIP_MUST(hipHostMalloc(&l.pinned, BYTES));
-    HIP_MUST(hipMalloc(&l.device, BYTES));
-    HIP_MUST(hipMalloc(&l.from, BYTES));
-    HIP_MUST(hipMalloc(&l.end, sizeof *l.end));
+    allocate(&l.device, BYTES);
+    allocate(&l.from, BYTES);
+    allocate(&l.end, sizeof *l.end);
     bool good = true;
     for (const row &r : rows) {
         for (int situation = 0; situation < 3; situation++) {

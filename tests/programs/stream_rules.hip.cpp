@@ -178,7 +178,7 @@ static bool check_copy(lab &l, bool null_stream)
     hipStream_t copies = nullptr, kernels = nullptr;
     void *host = nullptr, *device = nullptr;
     HIP_MUST(hipHostMalloc(&host, bytes));
-    HIP_MUST(hipMalloc(&device, bytes));
+    allocate(&device, bytes);
     HIP_MUST(hipStreamCreate(&kernels));
     if (!null_stream) {
         HIP_MUST(hipStreamCreate(&copies));
@@ -239,7 +239,7 @@ static bool check_long_run(lab &l, int commands)
     void *host = nullptr, *device = nullptr;
     float took = 0;
     HIP_MUST(hipHostMalloc(&host, 64));
-    HIP_MUST(hipMalloc(&device, 64));
+    allocate(&device, 64);
     HIP_MUST(hipStreamCreateWithFlags(&kernels, hipStreamNonBlocking));
     HIP_MUST(hipStreamCreateWithFlags(&copies, hipStreamNonBlocking));
     HIP_MUST(hipEventCreate(&begun));
@@ -268,7 +268,7 @@ int main(int argc, char **argv)
 {
     lab l = {};
     bool good = true;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&l.times), 16 * sizeof *l.times));
+    allocate(&l.times, 16 * sizeof *l.times);
     if (argc > 1)
         return check_long_run(l, std::atoi(argv[1])) ? pass("stream_rules") : 1;
     for (const rule &r : rules) {

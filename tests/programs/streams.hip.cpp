@@ -35,7 +35,7 @@ int main(int argc, char **argv)
         HIP_MUST(hipStreamCreateWithFlags(&streams[s], s % 2 ? hipStreamNonBlocking : hipStreamDefault));
         HIP_MUST(hipEventCreateWithFlags(&ready[s], hipEventDisableTiming));
         HIP_MUST(hipHostMalloc(reinterpret_cast<void **>(&host[s]), bytes));
-        HIP_MUST(hipMalloc(reinterpret_cast<void **>(&device[s]), bytes));
+        allocate(&device[s], bytes);
         for (int i = 0; i < n; i++) {
             host[s][i] = i * (s + 1);
             want[i] += (host[s][i] * 3 + s) * 5 - 1;
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
         HIP_MUST(hipStreamWaitEvent(streams[0], ready[s], 0));
     }
     int *dout = nullptr;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&dout), bytes));
+    allocate(&dout, bytes);
     sum_all<<<blocks_for(n, 128), 128, 0, streams[0]>>>(device[0], device[1], device[2], device[3], dout, n);
     HIP_MUST(hipMemcpyAsync(host[0], dout, bytes, hipMemcpyDeviceToHost, streams[0]));
     HIP_MUST(hipEventRecord(end, streams[0]));
@@ -72,7 +72,8 @@ int main(int argc, char **argv)
         HIP_MUST(hipStreamDestroy(streams[s]));
         HIP_MUST(hipEventDestroy(ready[s]));
         HIP_MUST(hipHostFree(host[s]));
-        HIP_MUST(hipFree(device[s]));
     }
+    HIP_MUST(hipEventDestroy(begin));
+    HIP_MUST(hipEventDestroy(end));
     return same_or_report("streams", got, want) ? pass("streams") : 1;
 }

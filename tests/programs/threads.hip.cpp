@@ -27,7 +27,6 @@ static void work(int id, int n, bool *good)
     }
     HIP_MUST(hipMemcpyAsync(data.data(), device, n * sizeof(int), hipMemcpyDeviceToHost, stream));
     HIP_MUST(hipStreamSynchronize(stream));
-    HIP_MUST(hipFree(device));
     HIP_MUST(hipStreamDestroy(stream));
     *good = same_or_report("threads", data, want);
 }

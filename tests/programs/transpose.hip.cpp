@@ -37,7 +37,5 @@ int main(int argc, char **argv)
     transpose<<<grid, dim3(tile, tile)>>>(din, dout, rows, columns);
     HIP_MUST(hipDeviceSynchronize());
     from_device(out, dout);
-    HIP_MUST(hipFree(din));
-    HIP_MUST(hipFree(dout));
     return same_or_report("transpose", out, want) ? pass("transpose") : 1;
 }

@@ -28,7 +28,5 @@ int main(int argc, char **argv)
     HIP_MUST(hipGetLastError());
     HIP_MUST(hipDeviceSynchronize());
     from_device(got, to);
-    HIP_MUST(hipFree(from));
-    HIP_MUST(hipFree(to));
     return same_or_report("vcopy", got, want) ? pass("vcopy") : 1;
 }

@@ -24,8 +24,5 @@ int main(int argc, char **argv)
     HIP_MUST(hipGetLastError());
     HIP_MUST(hipDeviceSynchronize());
     from_device(c, dc);
-    HIP_MUST(hipFree(da));
-    HIP_MUST(hipFree(db));
-    HIP_MUST(hipFree(dc));
     return same_or_report("vectoradd", c, want) ? pass("vectoradd") : 1;
 }

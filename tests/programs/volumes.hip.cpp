@@ -148,6 +148,7 @@ static bool pools()
     expect(hipMemPoolTrimTo(own, 0), hipErrorInvalidValue, "a pool that was destroyed");
     expect(hipMallocFromPoolAsync(&second, 1, own, nullptr), hipErrorInvalidValue, "memory of it");
     HIP_MUST(hipFree(first));
+    HIP_MUST(hipFree(second));
     if (!right) {
         std::printf("FAIL volumes: pools do not say what was made from them\n");
     }
@@ -174,6 +175,8 @@ static bool launches()
                                       nullptr),
            hipErrorCooperativeLaunchTooLarge, "more groups than there is room for");
     HIP_MUST(hipProfilerStop());
+    HIP_MUST(hipEventDestroy(start));
+    HIP_MUST(hipEventDestroy(stop));
     from_device(got, data);
     if (milliseconds < 0) {
         std::printf("FAIL volumes: the kernel between two events took %f ms\n", milliseconds);
@@ -187,6 +190,5 @@ int main()
     if (!volumes() || !pools() || !launches()) {
         return 1;
     }
-    std::printf("PASS volumes\n");
-    return 0;
+    return pass("volumes");
 }

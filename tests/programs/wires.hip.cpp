@@ -31,15 +31,15 @@ int main(int argc, char **argv)
     char *landed;
     hipStream_t reads, copies;
     HIP_MUST(hipSetDevice(1));
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&remote), words * sizeof *remote));
+    allocate(&remote, words * sizeof *remote);
     write_own<<<words / 256, 256>>>(remote, words);
     HIP_MUST(hipDeviceSynchronize());
     HIP_MUST(hipSetDevice(0));
     HIP_MUST(hipDeviceEnablePeerAccess(1, 0));
     HIP_MUST(hipStreamCreateWithFlags(&reads, hipStreamNonBlocking));
     HIP_MUST(hipStreamCreateWithFlags(&copies, hipStreamNonBlocking));
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&sums), threads * sizeof *sums));
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&landed), copied));
+    allocate(&sums, threads * sizeof *sums);
+    allocate(&landed, copied);
     HIP_MUST(hipHostMalloc(reinterpret_cast<void **>(&host), copied, 0));
     random_source random;
     for (size_t i = 0; i < copied / 4; i++) {

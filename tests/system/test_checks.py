@@ -7,7 +7,7 @@ import re
 import pytest
 
 import harness
-from programs import only_full, quick_and_full
+from programs import GOOD, GPUS, only_full, quick_and_full
 
 SOURCES = harness.ROOT / "tests/programs/checks"
 OPENCL_PROGRAM = harness.BUILD / "tests/opencl/opencl_checks"
@@ -105,6 +105,17 @@ def test_a_mistake_of_an_opencl_host_program_is_named(name, kind, tmp_path):
 def test_a_right_opencl_program_is_not_accused(program, tmp_path):
     at = OPENCL_PROGRAM.with_name(f"opencl_{program}")
     assert findings(f"--mode functional -- {at}", tmp_path / "s.json", 0) == []
+
+
+@pytest.mark.parametrize("platform, program", [
+    ("tiny", "streams"), ("tiny", "volumes"), ("tiny", "managed"),
+    ("r9nano_x4", "allreduce"),
+    # `module` has its kernels in a file; `graphs` ends captures that are not joined.
+    *only_full(*(("tiny", name) for name in GOOD if name not in ("module", "graphs")),
+               *(("r9nano_x4", name) for name in GPUS))])
+def test_no_program_of_these_tests_is_accused(platform, program, tmp_path):
+    command = f"--mode functional -- {harness.PROGRAMS}/{program}"
+    assert findings(command, tmp_path / "s.json", 0, platform) == []
 
 
 @pytest.mark.parametrize("program", ["reduction 5000", *only_full("bfs 500", "streams")])

@@ -40,12 +40,19 @@ static bool is_ours(const char *path)
     return false;
 }
 
+static _Thread_local bool makes_own;
+
+void hip_make_own(bool own)
+{
+    makes_own = own;
+}
+
 struct hip_origin hip_origin_here(void)
 {
-    struct hip_origin origin = {.call = hip_entered()};
+    struct hip_origin origin = {.call = makes_own ? NULL : hip_entered()};
     void *frames[FRAMES];
     Dl_info found;
-    if (!is_checked())
+    if (!is_checked() || makes_own)
         return origin;
     int count = backtrace(frames, FRAMES);
     for (int i = 1; i < count && !origin.code; i++)

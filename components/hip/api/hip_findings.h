@@ -9,6 +9,10 @@
 /* The call that the calling thread is in. */
 struct hip_origin hip_origin_here(void);
 
+/* What the calling thread makes between true and false is the library's own, in whatever call:
+ * no leak. */
+void hip_make_own(bool own);
+
 /* The allocation is given back. */
 void hip_note_free(const struct hip_allocation *allocation);
 /* The address is not, or no longer, that of an allocation: `freed` says whether the program wanted

@@ -137,7 +137,7 @@ template <typename F> static inline void label_run(const label &l, F f)
 template <typename T> static inline T *device_array(size_t count)
 {
     T *device = nullptr;
-    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&device), count * sizeof(T)));
+    allocate(&device, count * sizeof(T));
     return device;
 }
 

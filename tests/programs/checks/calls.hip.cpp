@@ -68,6 +68,23 @@ static void leak_graph(bool wrong) // leak_graph: leak
     }
 }
 
+__managed__ int managed_word = 1;
+
+// Managed variables and the default pool belong to the library.
+static void leak_pool(bool wrong) // leak_pool: leak
+{
+    hipMemPool_t made = nullptr, present = nullptr;
+    hipMemPoolProps properties = {};
+    properties.allocType = hipMemAllocationTypePinned;
+    properties.location.type = hipMemLocationTypeDevice;
+    HIP_MUST(hipDeviceGetDefaultMemPool(&present, 0));
+    HIP_MUST(hipMemPoolCreate(&made, &properties)); // leak_pool: first
+    managed_word = 2;
+    if (!wrong) {
+        HIP_MUST(hipMemPoolDestroy(made));
+    }
+}
+
 static void free_twice(bool wrong) // free_twice: freed-twice
 {
     void *data = memory(), *other = memory();
@@ -161,7 +178,8 @@ int main(int argc, char **argv)
         void (*run)(bool wrong);
     } cases[] = {CASE(leak_device), CASE(leak_pinned), CASE(leak_stream),       CASE(leak_event),
                  CASE(leak_graph),  CASE(free_twice),  CASE(free_inside),       CASE(copy_freed),
-                 CASE(unjoined),    CASE(open_capture), CASE(copy_freed_pinned)};
+                 CASE(unjoined),    CASE(open_capture), CASE(copy_freed_pinned),
+                 CASE(leak_pool)};
     const std::string name = argc > 1 ? argv[1] : "";
     for (const auto &each : cases) {
         if (name == each.name) {

@@ -6,6 +6,7 @@
  * to binaries that are registered. */
 #include "hip_registration.h"
 
+#include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "runtime/engine/options.h"
@@ -290,8 +291,10 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
     const char *platform = getenv(OPTIONS_ENV_PLATFORM);
     uint64_t address = 0;
     hipError_t error = platform && *platform ? hip_enter("managed variables") : hipErrorNoDevice;
+    hip_make_own(true);
     if (error == hipSuccess)
         error = hip_allocate_managed(size, hipMemAttachGlobal, &address);
+    hip_make_own(false);
     if (platform && *platform)
         hip_leave(hipSuccess); /* errors come with the first use */
     (void)align;               /* whole pages */

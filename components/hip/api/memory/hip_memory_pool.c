@@ -2,6 +2,7 @@
  * and gone when all work that was queued before the release is done, so a pool keeps nothing: what
  * is reserved is what is used. A pool only has its properties, and says how much was made from it.
  * Sharing with other processes is refused (hip_stubs.c). */
+#include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
 
@@ -30,7 +31,9 @@ static struct pool *make_pool(int device, bool is_default)
     struct pool *pool = hip_allocate(sizeof *pool);
     *pool = (struct pool){
         .next = pools, .device = device, .is_default = is_default, .switches = {1, 1, 1}};
+    hip_make_own(is_default);
     pool->handle = hip_handle_make(HIP_HANDLE_POOL, pool);
+    hip_make_own(false);
     pools = pool;
     return pool;
 }

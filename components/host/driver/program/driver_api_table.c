@@ -395,6 +395,8 @@ API_CALL(last, (queue, ticket), uint32_t queue, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     *ticket = status == DRIVER_OK ? queue_last(d, queue) : 0;
+    if (status == DRIVER_OK && !*ticket)
+        record_idle(queue);
     return status;
 }
 

@@ -224,6 +224,7 @@ static void record_completed(const struct driver_command *k);
 
 /* The host knows that the ticket is done. */
 static void record_wait(uint64_t ticket);
+static void record_idle(uint32_t queue);
 
 /* driver_mistake.c: struct driver_api. */
 static void mistake_report(enum driver_mistake kind, const struct driver_call *calls,

@@ -61,6 +61,11 @@ static void record_wait(uint64_t ticket)
     check_command_seen(ticket);
 }
 
+static void record_idle(uint32_t queue)
+{
+    check_queue_seen(queue);
+}
+
 static void record_copy(const struct driver_command *k)
 {
     if (k->kind == DRIVER_WRITE)
