@@ -11,17 +11,14 @@
 
 struct rule {
     bool broken;
-    const char *text;
-    const char *option; /* NULL, or what the text is about, which comes before it */
+    const char *option, *text; /* what the text is about comes before it */
 };
 
 static bool keeps(const struct rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (rules[i].broken) {
-            const char *option = rules[i].option;
-            fprintf(stderr, "heddle run: %s%s%s%s\n", option ? "'" : "", option ? option : "",
-                    option ? "' " : "", rules[i].text);
+            fprintf(stderr, "heddle run: '%s' %s\n", rules[i].option, rules[i].text);
             return false;
         }
     return true;
@@ -34,37 +31,41 @@ static bool keeps_traces(const struct options *o)
     bool state = o->checkpoint || o->restore, program = o->program || o->play_api;
     const struct rule rules[] = {
         {.broken = o->module.count && !o->play_api,
-         .text = "'--module' is for the kernels of a trace; name it: --play api=DIR"},
-        {.broken = o->play_api && o->program, .text = "either a program or '--play api', not both"},
+         .option = "--module",
+         .text = "is for the kernels of a trace; name it: --play api=DIR"},
+        {.broken = o->play_api && o->program,
+         .option = "--play api",
+         .text = "plays a trace instead of a program; leave out what stands behind '--'"},
         {.broken = o->play_api && state && o->kernels,
-         .text = "'--kernels' counts launches from the beginning; without '--checkpoint' and "
-                 "'--restore'"},
+         .option = "--kernels",
+         .text = "counts launches from the beginning; without '--checkpoint' and '--restore'"},
         {.broken = o->play_api && state && o->record_instructions,
-         .text =
-             "'--record instructions' records a whole run; without '--checkpoint' and '--restore'"},
+         .option = "--record instructions",
+         .text = "records a whole run; without '--checkpoint' and '--restore'"},
         {.broken = o->record_api && !program,
-         .text =
-             "'--record api' records a program; name one: heddle run PLATFORM --record api=DIR -- "
-             "PROGRAM ARGS..."},
+         .option = "--record api",
+         .text = "records a program; name one: heddle run PLATFORM --record api=DIR -- PROGRAM "
+                 "ARGS..."},
         {.broken = o->record_instructions && !program,
-         .text =
-             "'--record instructions' records a program; name one: heddle run PLATFORM --record "
-             "instructions=DIR -- PROGRAM ARGS..."},
+         .option = "--record instructions",
+         .text = "records a program; name one: heddle run PLATFORM --record instructions=DIR -- "
+                 "PROGRAM ARGS..."},
         {.broken = o->record_instructions && o->kernels,
-         .text =
-             "'--record instructions' records all launches in the same way; leave out '--kernels'"},
+         .option = "--record instructions",
+         .text = "records all launches in the same way; leave out '--kernels'"},
         {.broken = (o->record_raw || o->record_addresses) && !o->record_instructions,
-         .text =
-             "'--record-raw' and '--record-addresses' say how '--record instructions' of a CUDA "
-             "program is written; give that, too"},
+         .option = "--record-raw",
+         .text = "and '--record-addresses' say how '--record instructions' of a CUDA program is "
+                 "written; give that, too"},
         {.broken = o->record_instructions && o->unified,
-         .text = "'--record instructions' cannot record a device of several GPUs; leave out "
-                 "'--unified'"},
+         .option = "--record instructions",
+         .text = "cannot record a device of several GPUs; leave out '--unified'"},
         {.broken = o->allow_incomplete && !o->play_sass,
-         .text = "'--allow-incomplete' is for '--play sass'; give that, too"},
+         .option = "--allow-incomplete",
+         .text = "is for '--play sass'; give that, too"},
         {.broken = o->play_sass && o->program,
-         .text =
-             "'--play sass' plays a trace instead of a program; leave out what stands behind '--'"},
+         .option = "--play sass",
+         .text = "plays a trace instead of a program; leave out what stands behind '--'"},
     };
     return KEEPS(rules);
 }
@@ -99,42 +100,43 @@ static bool keeps_mode(const struct options *o)
                                                  : NULL;
     const struct rule rules[] = {
         {.broken = sampled && !o->program && !o->play_sass,
+         .option = "--mode sampled",
          .text =
-             "'--mode sampled' executes a program; name one: heddle run PLATFORM --mode sampled -- "
-             "PROGRAM ARGS..."},
+             "executes a program; name one: heddle run PLATFORM --mode sampled -- PROGRAM ARGS..."},
         {.broken = functional && !o->program && !o->play_api && !o->play_sass,
-         .text = "'--mode functional' executes a program; name one: heddle run PLATFORM --mode "
-                 "functional "
-                 "-- PROGRAM ARGS..."},
+         .option = "--mode functional",
+         .text = "executes a program; name one: heddle run PLATFORM --mode functional -- PROGRAM "
+                 "ARGS..."},
         {.broken = functional && o->record_perfetto,
-         .text =
-             "'--record perfetto' shows messages between components; there are none with '--mode "
-             "functional'"},
+         .option = "--record perfetto",
+         .text = "shows messages between components; there are none with '--mode functional'"},
         {.broken = functional && o->report,
-         .text = "'--report' tells where time went; there is none with '--mode functional'"},
+         .option = "--report",
+         .text = "tells where time went; there is none with '--mode functional'"},
         {.broken = !o->every && !run_reports_limits(o) && (o->series || o->series_counter.count),
-         .text = "needs an interval of simulated time; give '--every 10us', too",
-         .option = o->series ? "--series" : "--series-counter"},
+         .option = o->series ? "--series" : "--series-counter",
+         .text = "needs an interval of simulated time; give '--every 10us', too"},
         {.broken = o->every && !o->series && !o->record_perfetto && !run_reports_limits(o),
-         .text =
-             "'--every' says how often '--series FILE' and '--record perfetto=FILE' tell counters; "
-             "give either, too"},
+         .option = "--every",
+         .text = "says how often '--series FILE' and '--record perfetto=FILE' tell counters; give "
+                 "either, too"},
         {.broken = o->every && functional,
-         .text = "'--every' tells what happens over time; there is none with '--mode functional'"},
+         .option = "--every",
+         .text = "tells what happens over time; there is none with '--mode functional'"},
         {.broken = shown && !o->record_perfetto,
-         .text = "says what '--record perfetto=FILE' shows, which is missing",
-         .option = shown},
+         .option = shown,
+         .text = "says what '--record perfetto=FILE' shows, which is missing"},
         {.broken = o->host_clock && strcmp(o->host_clock, "simulated") == 0
                    && (!o->program || o->record_api || o->record_instructions),
+         .option = "--host-clock simulated",
          .text = o->program ? "passes simulated time in sleeps, which no recording holds; record "
                               "with the host's clocks"
                             : "is for programs; name one: heddle run PLATFORM --host-clock "
-                              "simulated -- PROGRAM ARGS...",
-         .option = "--host-clock simulated"},
+                              "simulated -- PROGRAM ARGS..."},
         {.broken = o->unified && !o->program && !o->play_api,
+         .option = "--unified",
          .text =
-             "'--unified' is for programs; name one: heddle run PLATFORM --unified GPUS -- PROGRAM "
-             "ARGS..."},
+             "is for programs; name one: heddle run PLATFORM --unified GPUS -- PROGRAM ARGS..."},
     };
     return KEEPS(rules) && keeps_sampled(o);
 }
@@ -148,21 +150,21 @@ static bool keeps_stack(const struct options *o)
                                                    : NULL;
     const struct rule rules[] = {
         {.broken = o->shared && !o->program,
-         .text = "is for programs; name one: heddle run PLATFORM --shared 2 -- PROGRAM ARGS...",
-         .option = "--shared"},
+         .option = "--shared",
+         .text = "is for programs; name one: heddle run PLATFORM --shared 2 -- PROGRAM ARGS..."},
         {.broken = run_uses_rocm(o) && !o->program,
-         .text = "is for programs; name one: heddle run PLATFORM --stack rocm -- PROGRAM ARGS...",
-         .option = "--stack rocm"},
+         .option = "--stack rocm",
+         .text = "is for programs; name one: heddle run PLATFORM --stack rocm -- PROGRAM ARGS..."},
         {.broken = o->kfd_version && !run_uses_rocm(o),
-         .text = "is for AMD's own runtime; add '--stack rocm'",
-         .option = "--kfd-version"},
+         .option = "--kfd-version",
+         .text = "is for AMD's own runtime; add '--stack rocm'"},
         {.broken = run_has_server(o) && library,
+         .option = library,
          .text = "needs the machine in the program's own process; leave out '--stack rocm' and "
-                 "'--shared'",
-         .option = library},
+                 "'--shared'"},
         {.broken = o->shared && (o->checkpoint || o->restore),
-         .text = "and the state of a machine that several processes use exclude each other",
-         .option = o->checkpoint ? "--checkpoint" : "--restore"},
+         .option = o->checkpoint ? "--checkpoint" : "--restore",
+         .text = "and the state of a machine that several processes use exclude each other"},
     };
     return KEEPS(rules);
 }
@@ -175,23 +177,24 @@ static bool keeps_sampling(const struct options *o, const struct sampling *sampl
     bool state = o->checkpoint || o->restore;
     const struct rule rules[] = {
         {.broken = instructions && functional,
-         .text = "'--profile instructions' tells where cycles went; there are "
-                 "none with '--mode functional'"},
+         .option = "--profile instructions",
+         .text = "tells where cycles went; there are none with '--mode functional'"},
         {.broken = (blocks || memory) && !functional,
-         .text = "looks at kernels as they are executed with '--mode functional'; give that, too",
-         .option = blocks ? "--profile blocks" : "--profile memory"},
+         .option = blocks ? "--profile blocks" : "--profile memory",
+         .text = "looks at kernels as they are executed with '--mode functional'; give that, too"},
         {.broken = o->kernels && !o->program && !o->play_sass,
-         .text = "'--kernels' chooses launches of a program, or kernels of '--play sass'; name "
-                 "one: heddle run PLATFORM --kernels LIST -- PROGRAM ARGS..."},
+         .option = "--kernels",
+         .text = "chooses launches of a program, or kernels of '--play sass'; name one: heddle run "
+                 "PLATFORM --kernels LIST -- PROGRAM ARGS..."},
         {.broken = sampling->automatic && state,
-         .text =
-             "'--kernels auto' goes on for a whole run; without '--checkpoint' and '--restore'"},
+         .option = "--kernels auto",
+         .text = "goes on for a whole run; without '--checkpoint' and '--restore'"},
         {.broken = o->kernels && functional,
-         .text = "'--kernels' chooses what is simulated in detail; nothing is "
-                 "with '--mode functional'"},
+         .option = "--kernels",
+         .text = "chooses what is simulated in detail; nothing is with '--mode functional'"},
         {.broken = o->addresses && !memory,
-         .text = "'--addresses FILE' is written by a profile; give '--mode "
-                 "functional --profile memory', too"},
+         .option = "--addresses FILE",
+         .text = "is written by a profile; give '--mode functional --profile memory', too"},
     };
     return KEEPS(rules);
 }
@@ -211,15 +214,17 @@ static bool keeps_state(const struct options *o)
              "program's run is the program's own; record its calls first (--record api=DIR)",
          .option = option},
         {.broken = state && run_is_functional(o),
-         .text = "is about simulated time; there is none with '--mode functional'",
-         .option = option},
+         .option = option,
+         .text = "is about simulated time; there is none with '--mode functional'"},
         {.broken = !o->checkpoint != !o->checkpoint_at,
-         .text = "'--checkpoint FILE' and '--checkpoint-at WHEN' belong together"},
+         .option = "--checkpoint FILE",
+         .text = "and '--checkpoint-at WHEN' belong together"},
         {.broken = at_kernel && !o->play_api,
-         .text = "'--checkpoint-at kernel:' is for '--play api'; give a cycle "
-                 "or a time"},
+         .option = "--checkpoint-at kernel:",
+         .text = "is for '--play api'; give a cycle or a time"},
         {.broken = o->watch.count && o->program,
-         .text = "'--watch' is for platforms that drive themselves"},
+         .option = "--watch",
+         .text = "is for platforms that drive themselves"},
     };
     return KEEPS(rules);
 }

@@ -34,9 +34,9 @@ struct observed_instruction {
     uint64_t pc;
     uint64_t mask;           /* lanes that are active; of an access: those that make it */
     const uint64_t *address; /* of an access: by lane; NULL: this is none */
-    uint32_t bytes; /* of a lane's access; 0: of the whole instruction's, to be looked up */
-    uint32_t apart; /* a lane's dwords stand so many bytes apart; 0: they follow each other */
-    uint32_t size;  /* of the instruction's code */
+    uint32_t bytes;      /* of a lane's access; 0: of the whole instruction's, to be looked up */
+    uint32_t apart;      /* a lane's dwords stand so many bytes apart; 0: they follow each other */
+    uint32_t code_bytes; /* of the instruction */
     /* AMD's, before the instruction is executed, within this process and during the call: */
     const struct isa_inst *inst;
     const struct isa_wave *scalars;

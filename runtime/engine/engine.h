@@ -42,16 +42,16 @@ struct platform_table;
 
 /* First member of the generated `struct NAME_io`, and so of every instance. */
 struct component {
-    _Alignas(
-        64) uint32_t id; /* position in the bitmaps; instances stand at multiples of a cache line */
-    uint32_t leaf;       /* index in platform_table.instances */
-    uint32_t params;     /* first word in engine_base.params */
+    /* Position in the bitmaps. Instances stand at multiples of a cache line. */
+    _Alignas(64) uint32_t id;
+    uint32_t leaf;   /* index in platform_table.instances */
+    uint32_t params; /* first word in engine_base.params */
     uint32_t domain;
-    uint32_t
-        pending; /* arena offset of words of bits: bit i = incoming ring i may hold a message */
+    /* Arena offset of words of bits: bit i = incoming ring i may hold a message. */
+    uint32_t pending;
     uint32_t pending_words;
-    uint32_t
-        incoming; /* first entry in engine_base.incoming: ring numbers, in the order of the bits */
+    /* First entry in engine_base.incoming: numbers of rings, in the order of the bits. */
+    uint32_t incoming;
     int32_t route_space; /* interconnects: platform space that routes, -1 none */
     int32_t route_else;  /* interconnects: output for what the space does not hold, -1 none */
     uint32_t reasons;    /* to look before it sleeps: COMPONENT_FAR, COMPONENT_WISHES */

@@ -7,7 +7,7 @@ __attribute__((cold)) void work_record_plain(uint32_t unit, uint32_t wave, const
 {
     struct observed_instruction step = {.pc = s->pc,
                                         .mask = isa_wave_exec(s),
-                                        .size = inst->size,
+                                        .code_bytes = inst->size,
                                         .inst = inst,
                                         .scalars = s,
                                         .context = context};
@@ -27,7 +27,7 @@ __attribute__((cold)) void work_record_vector(uint32_t unit, uint32_t wave,
                                               const struct isa_memory *access)
 {
     struct observed_instruction step = {.pc = s->pc,
-                                        .size = inst->size,
+                                        .code_bytes = inst->size,
                                         .inst = inst,
                                         .scalars = s,
                                         .context = context,
@@ -58,7 +58,7 @@ __attribute__((cold)) void work_record_scalar(uint32_t unit, uint32_t wave,
 {
     struct observed_instruction step = {.pc = s->pc,
                                         .mask = isa_wave_exec(s),
-                                        .size = inst->size,
+                                        .code_bytes = inst->size,
                                         .inst = inst,
                                         .scalars = s,
                                         .context = context,

@@ -89,37 +89,49 @@ static uint64_t split_pages(void *of, uint64_t first, uint64_t count, uint32_t g
     return driver_split_ops(d)->pages(driver_split(d), first, count, gpus, gpu);
 }
 
-/* `size`: what the program asks for. */
-static enum driver_status allocate_pages(struct driver *d, const struct driver_handle *h,
-                                         struct memory_request q, uint64_t size,
-                                         enum driver_place place, uint64_t *address)
+/* Completes the request: for which GPUs, and how pages are dealt to them. */
+static void ask_for_place(struct driver *d, const struct driver_handle *h, enum driver_place place,
+                          struct memory_request *q)
 {
-    bool unified = place == DRIVER_PLACE_MANAGED, at_host = place == DRIVER_PLACE_HOST;
-    q.pid = h->pid;
-    q.use = PROGRAM_BUFFER;
-    q.flags = unified ? PAGE_TABLE_UNIFIED : 0;
-    q.size = size;
-    q.device = h->member;
-    q.device_count = h->count;
+    bool unified = place == DRIVER_PLACE_MANAGED;
+    q->pid = h->pid;
+    q->use = PROGRAM_BUFFER;
+    q->flags = unified ? PAGE_TABLE_UNIFIED : 0;
+    q->device = h->member;
+    q->device_count = h->count;
     if (unified && driver_evicts(d)) /* comes to a GPU when it is used, unless it is pinned */
-        q.flags |= q.fixed ? PAGE_TABLE_REMOTE : 0;
-    if (at_host || (unified && driver_evicts(d))) {
-        q.device = &d->gpu_count;
-        q.device_count = 1;
+        q->flags |= q->fixed ? PAGE_TABLE_REMOTE : 0;
+    if (place == DRIVER_PLACE_HOST || (unified && driver_evicts(d))) {
+        q->device = &d->gpu_count;
+        q->device_count = 1;
     } else if (h->count > 1) {
-        q.run = split_pages;
-        q.of = d;
+        q->run = split_pages;
+        q->of = d;
     }
+}
+
+static void note_allocation(struct driver *d, const struct driver_handle *h,
+                            enum driver_place place, const struct memory_request *q,
+                            uint64_t address)
+{
+    uint64_t page = driver_page_bytes(d), pages = (q->size + page - 1) / page;
+    if (place != DRIVER_PLACE_DEVICE || h->count > 1)
+        program_open(driver_program(d), address);
+    memory_trace(d, "map", h->pid, address, q->size);
+    for (uint32_t i = 0; i < q->device_count && q->device_count > 1 && !q->fixed; i++)
+        stat_histogram_add(&d->io.stats.unified_pages, memory_count_of(q, pages, i));
+}
+
+static enum driver_status allocate_pages(struct driver *d, const struct driver_handle *h,
+                                         struct memory_request q, enum driver_place place,
+                                         uint64_t *address)
+{
+    uint64_t page = driver_page_bytes(d), pages = (q.size + page - 1) / page;
+    ask_for_place(d, h, place, &q);
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_try(d, q, address);
-        if (result == MEMORY_OK && (unified || at_host || h->count > 1))
-            program_open(driver_program(d), *address);
         if (result == MEMORY_OK)
-            memory_trace(d, "map", h->pid, *address, size);
-        uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
-        for (uint32_t i = 0;
-             i < q.device_count && q.device_count > 1 && result == MEMORY_OK && !q.fixed; i++)
-            stat_histogram_add(&d->io.stats.unified_pages, memory_count_of(&q, pages, i));
+            note_allocation(d, h, place, &q, *address);
         if (result == MEMORY_NO_PAGES && host_make_room(d, &q, pages))
             continue;
         if (q.fixed
@@ -127,7 +139,7 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
             result = MEMORY_NOT_ALLOCATED;
         if (result != MEMORY_RECYCLE_FIRST || attempt)
             return memory_status(d, result, memory_poorest(d, q.device, q.device_count), q.fixed,
-                                 size);
+                                 q.size);
         enum driver_status status = host_recycle(d);
         if (status != DRIVER_OK)
             return status;
@@ -144,8 +156,8 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
         return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is no power of two", align);
     if (!size)
         return driver_fail(DRIVER_INVALID_VALUE, "an allocation of 0 bytes");
-    const struct memory_request q = {.align = align};
-    return allocate_pages(d, driver_handle_at(d, number), q, size, place, address);
+    const struct memory_request q = {.size = size, .align = align};
+    return allocate_pages(d, driver_handle_at(d, number), q, place, address);
 }
 
 static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
@@ -167,7 +179,7 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
         return status;
     if (memory_may_name(d, h->pid, address, size))
         address = page_table_name(h->pid, address);
-    const struct memory_request q = {.fixed = address};
+    const struct memory_request q = {.size = size, .fixed = address};
     return allocate_pages(d, h, q, size, place, &address);
 }
 
