@@ -180,7 +180,7 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
     if (memory_may_name(d, h->pid, address, size))
         address = page_table_name(h->pid, address);
     const struct memory_request q = {.size = size, .fixed = address};
-    return allocate_pages(d, h, q, size, place, &address);
+    return allocate_pages(d, h, q, place, &address);
 }
 
 /* The allocation of the program that begins at `address`, or NULL and the reason. */
