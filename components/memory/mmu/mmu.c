@@ -1,22 +1,41 @@
 /* Page walker: up to `walkers` walks at a time, each answered `walk_latency` - 1 cycles after it
  * was taken, with what the page table holds then. Inputs take turns. Walks all last equally long,
- * so they end in the order in which they began. Shoot-downs go to all TLBs, one at a time. */
+ * so they end in the order in which they began. Shoot-downs go to all TLBs, one at a time.
+ *
+ * A fragment that fills a leaf of the page table is mapped by one entry above it (amdgpu's "PDE as
+ * PTE"), so a walk for any of its pages reads the same entries. Lookups of an input that meet such
+ * a walk under way join it: they take no walker, and their answers come with its own. */
 #include "mmu.gen.h"
 
+#include "components/protocols/mem/index_pool.h"
 #include "components/protocols/page_table/page_table.h"
 #include "runtime/observe/hang.h"
 
-struct mmu_walk {
-    uint64_t due;
+#define MMU_JOINED_PER_WALK 64 /* on average */
+#define MMU_NONE            UINT32_MAX
+
+struct mmu_lookup {
     uint64_t address;
     uint32_t pid;
-    uint32_t input;
+    uint32_t next; /* of the lookups that joined the walk, MMU_NONE: the last one */
     uint16_t tag;
 };
 
+struct mmu_walk {
+    uint64_t due;
+    uint64_t leaf; /* number of the leaf whose one entry is walked to, MMU_NO_LEAF: another walk */
+    uint32_t input;
+    uint32_t last; /* lookup that has joined, MMU_NONE: none */
+    struct mmu_lookup lookup;
+};
+
+#define MMU_NO_LEAF UINT64_MAX
+
 struct mmu {
     struct mmu_io io;
-    uint32_t walks; /* arena offset: struct mmu_walk [walkers], a ring */
+    uint32_t walks;  /* arena offset: struct mmu_walk [walkers], a ring */
+    uint32_t joined; /* arena offset: struct mmu_lookup */
+    struct index_pool free_joined;
     uint32_t head;
     uint32_t count;
     uint32_t next_input;
@@ -25,56 +44,137 @@ struct mmu {
 
 static void mmu_init(struct mmu *c)
 {
-    c->walks = arena_allocate((size_t)mmu_params(c)->walkers * sizeof(struct mmu_walk));
+    uint32_t walkers = (uint32_t)mmu_params(c)->walkers, joined = walkers * MMU_JOINED_PER_WALK;
+    c->walks = arena_allocate(walkers * sizeof(struct mmu_walk));
+    c->joined = arena_allocate(joined * sizeof(struct mmu_lookup));
+    index_pool_init(&c->free_joined, joined);
 }
 
-static bool answer(struct mmu *c, const struct mmu_walk *w)
+static bool answer(struct mmu *c, uint32_t input, const struct mmu_lookup *l)
 {
-    if (!mmu_top_can_reply(c, w->input))
+    if (!mmu_top_can_reply(c, input))
         return false;
     uint64_t physical = 0;
     bool writable = false;
     const struct page_table *table = mmu_page_table(c);
-    bool valid = page_table_find(table, w->pid, w->address, &physical, &writable);
+    bool valid = page_table_find(table, l->pid, l->address, &physical, &writable);
     unsigned fragment_bits = table->page_bits;
     uint64_t fragment;
     if (valid && table->fragment_bits > fragment_bits)
-        fragment_bits = page_table_fragment(table, w->pid, w->address, &fragment);
-    mmu_top_reply_found(c, w->input, w->tag, physical, (uint8_t)(valid ? table->page_bits : 0),
+        fragment_bits = page_table_fragment(table, l->pid, l->address, &fragment);
+    mmu_top_reply_found(c, input, l->tag, physical, (uint8_t)(valid ? table->page_bits : 0),
                         (uint8_t)fragment_bits, writable);
     c->io.stats.faults += !valid;
     return true;
+}
+
+/* Answers the lookups of a walk in the order in which they came. The one that comes next stands in
+ * the walk itself. False: there is no room for an answer. */
+static bool answer_all(struct mmu *c, struct mmu_walk *w, bool *progress)
+{
+    while (answer(c, w->input, &w->lookup)) {
+        uint32_t next = w->lookup.next;
+        *progress = true;
+        if (next == MMU_NONE)
+            return true;
+        w->lookup = arena_at(struct mmu_lookup, c->joined)[next];
+        index_pool_give(&c->free_joined, next);
+    }
+    return false;
 }
 
 static bool finish(struct mmu *c)
 {
     bool progress = false;
     while (c->count) {
-        const struct mmu_walk *w = arena_at(struct mmu_walk, c->walks) + c->head;
+        struct mmu_walk *w = arena_at(struct mmu_walk, c->walks) + c->head;
         if (w->due > mmu_now(c)) {
             mmu_wake_at(c, w->due);
             break;
         }
-        if (!answer(c, w))
+        if (!answer_all(c, w, &progress))
             break;
         c->head = c->head + 1 == mmu_params(c)->walkers ? 0 : c->head + 1;
         c->count--;
-        progress = true;
     }
     return progress;
 }
 
-static void begin(struct mmu *c, uint32_t input, const struct translate_request *m)
+/* The walk under way with number `i`, by age. */
+static struct mmu_walk *walk_at(const struct mmu *c, uint32_t i)
 {
-    uint32_t walkers = (uint32_t)mmu_params(c)->walkers, at = c->head + c->count++;
-    struct mmu_walk *w = arena_at(struct mmu_walk, c->walks) + (at >= walkers ? at - walkers : at);
-    *w = (struct mmu_walk){.due = mmu_now(c) + (uint64_t)mmu_params(c)->walk_latency - 1,
-                           .address = m->lookup.address,
-                           .pid = m->lookup.pid,
-                           .input = input,
-                           .tag = m->tag};
+    uint32_t walkers = (uint32_t)mmu_params(c)->walkers, at = c->head + i;
+    return arena_at(struct mmu_walk, c->walks) + (at >= walkers ? at - walkers : at);
+}
+
+/* The leaf of a page whose fragment fills it, or MMU_NO_LEAF. */
+static uint64_t leaf_of(const struct mmu *c, const struct translate_request *m)
+{
+    const struct page_table *table = mmu_page_table(c);
+    unsigned bits = table->page_bits + PAGE_TABLE_FANOUT_BITS;
+    uint64_t physical;
+    bool writable;
+    if (table->fragment_bits < bits
+        || !page_table_find(table, m->lookup.pid, m->lookup.address, &physical, &writable)
+        || page_table_fragment(table, m->lookup.pid, m->lookup.address, &physical) < bits)
+        return MMU_NO_LEAF;
+    return m->lookup.address >> bits;
+}
+
+/* Lets a lookup join a walk to the same leaf that is under way, not one that is being answered.
+ * False: there is none that it can join. */
+static bool join(struct mmu *c, uint32_t input, uint64_t leaf, const struct mmu_lookup *lookup)
+{
+    for (uint32_t i = 0; leaf != MMU_NO_LEAF && i < c->count; i++) {
+        struct mmu_walk *w = walk_at(c, i);
+        if (w->leaf != leaf || w->input != input || w->lookup.pid != lookup->pid
+            || w->due <= mmu_now(c) || !index_pool_has(&c->free_joined))
+            continue;
+        uint32_t number = index_pool_take(&c->free_joined);
+        struct mmu_lookup *joined = arena_at(struct mmu_lookup, c->joined);
+        joined[number] = *lookup;
+        if (w->last == MMU_NONE)
+            w->lookup.next = number;
+        else
+            joined[w->last].next = number;
+        w->last = number;
+        return true;
+    }
+    return false;
+}
+
+/* Takes a lookup, which joins a walk or, if `walker`, may begin one of its own. */
+static bool take(struct mmu *c, uint32_t input, const struct translate_request *m, bool walker)
+{
+    struct mmu_lookup lookup = {
+        .address = m->lookup.address, .pid = m->lookup.pid, .next = MMU_NONE, .tag = m->tag};
+    uint64_t leaf = leaf_of(c, m);
+    bool joined = join(c, input, leaf, &lookup);
+    if (joined || !walker)
+        return joined;
+    *walk_at(c, c->count++) =
+        (struct mmu_walk){.due = mmu_now(c) + (uint64_t)mmu_params(c)->walk_latency - 1,
+                          .leaf = leaf,
+                          .input = input,
+                          .last = MMU_NONE,
+                          .lookup = lookup};
     c->io.stats.walks++;
     stat_histogram_add(&c->io.stats.walks_in_flight, c->count);
+    return true;
+}
+
+/* When all walkers are busy, lookups may still join walks. */
+static bool take_joining(struct mmu *c)
+{
+    bool progress = false;
+    for (uint32_t input = 0; input < mmu_top_count(c); input++) {
+        const struct translate_request *m;
+        while ((m = mmu_top_peek(c, input)) && take(c, input, m, false)) {
+            mmu_top_pop(c, input);
+            progress = true;
+        }
+    }
+    return progress;
 }
 
 static bool accept(struct mmu *c)
@@ -90,7 +190,7 @@ static bool accept(struct mmu *c)
             continue;
         }
         idle = 0;
-        begin(c, input, m);
+        take(c, input, m, true);
         mmu_top_pop(c, input);
         progress = true;
     }
@@ -127,12 +227,14 @@ static bool mmu_tick(struct mmu *c)
     bool progress = accept(c);
     if (!progress)
         c->next_input = first; /* a tick that does nothing leaves no trace */
+    progress |= c->count == mmu_params(c)->walkers && take_joining(c);
     return finish(c) || progress || shot;
 }
 
 static unsigned mmu_outstanding(const struct mmu *c, struct hang_report *report)
 {
     if (report && c->count)
-        hang_note(report, "%u page walks are under way", c->count);
+        hang_note(report, "%u page walks are under way, %u lookups have joined them", c->count,
+                  index_pool_used(&c->free_joined));
     return c->count;
 }

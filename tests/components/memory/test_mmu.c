@@ -16,8 +16,18 @@ extern const struct unit_type mmu__generic;
 #define VIRTUAL ((uint64_t)0x7000 << 32)
 #define PAGES   64u
 
+static unsigned leaves; /* not 0: leaves of pages of 4 KiB, each one fragment */
+
 static void owner_fill(struct page_table *table)
 {
+    if (leaves) {
+        page_table_init(table, 12, leaves * PAGE_TABLE_FANOUT);
+        table->fragment_bits = 21;
+        for (uint64_t i = 0; i < leaves * PAGE_TABLE_FANOUT; i++)
+            page_table_map(table, 3, VIRTUAL + (i << 12), ((uint64_t)leaves << 21) + (i << 12),
+                           true);
+        return;
+    }
     page_table_init(table, 14, PAGES);
     for (uint64_t i = 0; i < PAGES; i++)
         page_table_map(table, 3, VIRTUAL + (i << 14), (PAGES - i) << 14, i % 2);
@@ -104,6 +114,26 @@ Test(mmu, walkers_bound_the_walks_in_flight_and_inputs_take_turns)
     cr_expect_leq(last, 40 / 4 * 51 + 4);
     cr_expect_leq(harness_log(users[1], 19)->cycle, last + 2);
     cr_expect_geq(harness_log(users[1], 19)->cycle + 2, last);
+}
+
+Test(mmu, lookups_of_an_input_join_the_walk_to_the_leaf_of_their_fragment)
+{
+    leaves = 2;
+    set_up(50, 1);
+    for (uint16_t i = 0; i < 20; i++)
+        look_up(users[0], 1, i, VIRTUAL + ((uint64_t)i << 12), 3);
+    look_up(users[0], 1, 20, VIRTUAL + (1 << 21), 3);
+    look_up(users[1], 1, 0, VIRTUAL, 3);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    const struct mmu_io *io = harness_instance(mmu);
+    cr_expect_eq(io->stats.walks, 3, "the other leaf and the other input walk for themselves");
+    for (uint16_t i = 0; i < 20; i++) {
+        struct translate_reply m = page_found(users[0], i);
+        cr_expect_eq(m.found.physical, ((uint64_t)2 << 21) + ((uint64_t)i << 12));
+        cr_expect_eq(m.found.fragment_bits, 21);
+        cr_expect_eq(harness_log(users[0], i)->tag, i, "in the order of the lookups");
+    }
+    cr_expect_leq(harness_reply(users[0], 19)->cycle, 1 + 50 + 20);
 }
 
 /* One TLB answers after 10 cycles, the other after 80; the second shoot-down waits for the first.
