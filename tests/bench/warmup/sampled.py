@@ -41,7 +41,7 @@ CASES = {
     "applications": [ # 10^8 instructions each, and 10^9
         ("r9nano", "conjugate_gradients 256 9"), ("r9nano", "transformer --type fp16 --tokens 60"),
         ("r9nano", "training 128 256 25"), ("r9nano", "scale_free 15 68"),
-        ("r9nano", "conjugate_gradients 512 29"),
+        ("r9nano", "conjugate_gradients 512 33"),
         ("r9nano", "transformer --shape 15m --type fp16 --tokens 64"),
         ("r9nano", "training 128 256 250"), ("r9nano", "scale_free 17 170")],
 }
