@@ -24,6 +24,8 @@ struct range {
 struct code {
     uint64_t address;
     struct line_table lines;
+    uint8_t *bytes; /* what is executed of it, from `start` on */
+    uint64_t start, size;
 };
 
 static struct range *ranges;
@@ -91,7 +93,8 @@ static bool read_head(const uint8_t *file, uint64_t size, Elf64_Ehdr *head)
     return memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-static void add_lines(uint64_t address, const uint8_t *file, uint64_t size, const Elf64_Ehdr *head)
+static struct code *add_lines(uint64_t address, const uint8_t *file, uint64_t size,
+                              const Elf64_Ehdr *head)
 {
     codes = realloc(codes, (code_count + 1) * sizeof *codes);
     if (!codes)
@@ -100,7 +103,29 @@ static void add_lines(uint64_t address, const uint8_t *file, uint64_t size, cons
                                            .line_str = section(file, size, head, ".debug_line_str"),
                                            .str = section(file, size, head, ".debug_str")};
     codes[code_count] = (struct code){.address = address};
-    line_table_read(&codes[code_count++].lines, &sections);
+    line_table_read(&codes[code_count].lines, &sections);
+    return &codes[code_count++];
+}
+
+static void keep_bytes(struct code *code, const uint8_t *file, uint64_t size,
+                       const Elf64_Ehdr *head)
+{
+    for (unsigned i = 0; i < head->e_phnum; i++) {
+        Elf64_Phdr segment;
+        uint64_t at = head->e_phoff + i * sizeof segment;
+        if (!is_inside(size, at, sizeof segment))
+            return;
+        memcpy(&segment, file + at, sizeof segment);
+        if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) || code->bytes
+            || !is_inside(size, segment.p_offset, segment.p_filesz))
+            continue;
+        code->start = code->address + segment.p_vaddr;
+        code->size = segment.p_filesz;
+        code->bytes = malloc(code->size + 1);
+        if (!code->bytes)
+            die("out of memory for checks");
+        memcpy(code->bytes, file + segment.p_offset, code->size);
+    }
 }
 
 void check_code(uint64_t address, const void *bytes, uint64_t size)
@@ -109,7 +134,7 @@ void check_code(uint64_t address, const void *bytes, uint64_t size)
     if (!finding_wanted_any() || !read_head(bytes, size, &head))
         return;
     add_segments(address, bytes, size, &head);
-    add_lines(address, bytes, size, &head);
+    keep_bytes(add_lines(address, bytes, size, &head), bytes, size, &head);
 }
 
 void check_host_code(uint64_t address, const char *path)
@@ -150,6 +175,7 @@ void check_code_gone(uint64_t address)
         if (codes[i].address != address)
             continue;
         line_table_free(&codes[i].lines);
+        free(codes[i].bytes);
         codes[i--] = codes[--code_count];
     }
 }
@@ -163,12 +189,28 @@ const char *check_is_constant(uint64_t address)
     return NULL;
 }
 
-bool check_source(uint64_t pc, char *text, size_t size)
+static const struct code *code_of(uint64_t pc)
 {
     const struct code *nearest = NULL;
     for (size_t i = 0; i < code_count; i++) {
         if (codes[i].address <= pc && (!nearest || codes[i].address > nearest->address))
             nearest = &codes[i];
     }
-    return nearest && line_table_find(&nearest->lines, pc - nearest->address, text, size);
+    return nearest;
+}
+
+bool check_source(uint64_t pc, char *text, size_t size)
+{
+    const struct code *code = code_of(pc);
+    return code && line_table_find(&code->lines, pc - code->address, text, size);
+}
+
+const uint8_t *check_code_bytes(uint64_t pc, uint64_t *start, uint64_t *size)
+{
+    const struct code *code = code_of(pc);
+    if (!code || !code->bytes || pc - code->start >= code->size)
+        return NULL;
+    *start = code->start;
+    *size = code->size;
+    return code->bytes;
 }

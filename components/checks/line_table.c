@@ -200,13 +200,16 @@ static void read_files(struct program *p, struct reader *r)
     }
 }
 
-/* What the compiler made, and what comes from headers of the toolchain, belongs to the line before.
- */
+/* What comes from headers of the toolchain belongs to the line before; what the compiler has made
+ * of several lines, or of none, is near it. */
 static void add_row(struct program *p, uint64_t address, uint64_t line, uint64_t file, bool ends)
 {
     struct line_table *t = p->table;
-    if (file - p->first >= p->files || (!ends && (!line || p->foreign[file - p->first])))
+    if (file - p->first >= p->files || (!ends && p->foreign[file - p->first]))
         return;
+    bool near = !ends && !line;
+    if (near && t->count)
+        line = t->rows[t->count - 1].line;
     line = ends ? 0 : line;
     if (t->count == t->room) {
         t->room = t->room ? 2 * t->room : 256;
@@ -214,7 +217,8 @@ static void add_row(struct program *p, uint64_t address, uint64_t line, uint64_t
         if (!t->rows)
             die("out of memory for lines of source");
     }
-    t->rows[t->count++] = (struct line_row){address, (uint32_t)line, p->file[file - p->first]};
+    t->rows[t->count++] =
+        (struct line_row){address, (uint32_t)line, p->file[file - p->first], near};
 }
 
 struct state {
@@ -352,8 +356,8 @@ bool line_table_find(const struct line_table *table, uint64_t address, char *tex
     }
     if (!low || !table->rows[low - 1].line)
         return false;
-    snprintf(text, size, "%s:%u", table->names + table->rows[low - 1].file,
-             table->rows[low - 1].line);
+    const struct line_row *row = &table->rows[low - 1];
+    snprintf(text, size, "%s%s:%u", row->near ? "near " : "", table->names + row->file, row->line);
     return true;
 }
 

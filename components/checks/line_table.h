@@ -21,6 +21,7 @@ struct line_row {
     uint64_t address;
     uint32_t line; /* 0: no code from here on */
     uint32_t file; /* offset of its name in `names` */
+    bool near;     /* the compiler names no line; this is that of the code before */
 };
 
 struct line_table {
@@ -32,7 +33,7 @@ struct line_table {
 
 /* Empty where there is nothing to read. */
 void line_table_read(struct line_table *table, const struct line_sections *sections);
-/* "file.cpp:12", without folders; false: not known. */
+/* "file.cpp:12" without folders, or "near file.cpp:12"; false: not known. */
 bool line_table_find(const struct line_table *table, uint64_t address, char *text, size_t size);
 void line_table_free(struct line_table *table);
 

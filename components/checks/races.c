@@ -12,17 +12,20 @@
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
+#include "check_code.h"
 #include "grown.h"
 #include "race_shadow.h"
+#include "spins.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
 
-enum { FEW = 8, LANE_BITS = 7, NO_LANE = 127, SITES = 1 << 20 };
+enum { FEW = 8, LOCKS = 4, LANE_BITS = 7, NO_LANE = 127, SITES = 1 << 20 };
 
 /* An instruction that has accessed memory. */
 struct site {
     uint64_t pc;
     struct isa_inst inst;
+    bool spins; /* see spins.h */
 };
 
 /* A work-group, for reports on it when it is over. */
@@ -33,11 +36,13 @@ struct past {
 
 struct live_wave {
     struct race_wave race;
-    bool vm, lgkm;   /* accesses that no s_waitcnt has waited for */
-    bool wrote;      /* since the last fence, */
-    bool fenced;     /* or before it, and nothing since */
-    bool wrote_back; /* buffer_wbl2 since */
-    bool meets;      /* the others at the global wave sync, until it has waited for that */
+    bool vm, lgkm;        /* accesses that no s_waitcnt has waited for */
+    bool wrote;           /* since the last fence, */
+    bool fenced;          /* or before it, and nothing since */
+    bool wrote_back;      /* buffer_wbl2 since */
+    bool meets;           /* the others at the global wave sync, until it has waited for that */
+    uint64_t lock[LOCKS]; /* where it has exchanged last: what it stores there gives them back */
+    unsigned locks;
 };
 
 struct live_group {
@@ -71,6 +76,13 @@ static void open_check(void)
         die("out of memory for the check of races");
 }
 
+static bool spins(const struct observed_instruction *s)
+{
+    struct spin_code code;
+    code.bytes = check_code_bytes(s->pc, &code.address, &code.size);
+    return code.bytes && spins_at((enum isa_target)s->inst->target, &code, s->pc);
+}
+
 static uint32_t site_of(const struct observed_instruction *s)
 {
     uint32_t slot = (uint32_t)(hash_multiply(s->pc) >> 40) % SITES;
@@ -78,12 +90,17 @@ static uint32_t site_of(const struct observed_instruction *s)
         slot = (slot + 1) % SITES;
     if (!site_table[slot]) {
         sites = grown(sites, &site_room, site_count, sizeof *sites);
-        sites[site_count++] = (struct site){.pc = s->pc, .inst = *s->inst};
+        sites[site_count++] = (struct site){.pc = s->pc, .inst = *s->inst, .spins = spins(s)};
         site_table[slot] = site_count;
         if (site_count > SITES / 2)
             die("--check races: more than %d instructions access memory", SITES / 2);
     }
     return (site_table[slot] - 1) << LANE_BITS;
+}
+
+static bool site_spins(uint32_t site)
+{
+    return sites[site >> LANE_BITS].spins;
 }
 
 /* ---- reports ---- */
@@ -136,6 +153,14 @@ static unsigned places_of(const uint64_t *address, uint64_t mask, uint64_t place
     return count;
 }
 
+static bool is_one_place(const uint64_t *address, uint64_t mask)
+{
+    uint64_t first = mask ? address[__builtin_ctzll(mask)] : 0;
+    while (mask && address[__builtin_ctzll(mask)] == first)
+        mask &= mask - 1;
+    return !mask;
+}
+
 struct lanes {
     const uint64_t *address;
     uint64_t mask;
@@ -143,6 +168,7 @@ struct lanes {
     uint32_t bytes;
     enum race_use use;
     bool hears;          /* what it reads may order */
+    bool takes;          /* it may take a lock */
     const uint8_t *data; /* of stores: 16 bytes a lane; or NULL */
 };
 
@@ -151,10 +177,12 @@ static void synchronise(struct live_wave *w, const struct lanes *l)
     uint64_t place[FEW];
     unsigned count = places_of(l->address, l->mask, place);
     bool updates = l->use == RACE_ATOMIC_WRITE || l->use == RACE_COMPARE;
+    if (l->takes && count == 1)
+        w->lock[w->locks++ % LOCKS] = l->atomics + place[0];
     for (unsigned i = 0; count <= FEW && i < count; i++) {
         if (l->hears)
             race_hear(&w->race, l->atomics + place[i]);
-        if (updates || l->use == RACE_RELEASE)
+        if (updates || l->use == RACE_RELEASE || l->use == RACE_STORE)
             race_release(&w->race, l->atomics + place[i], updates);
     }
 }
@@ -178,7 +206,8 @@ static void touch_lanes(struct race_memory *m, struct live_wave *w, const struct
         e.data = l->data ? l->data + 16 * lane : NULL;
         race_touch(m, &e);
     }
-    if (l->use & RACE_ATOMIC_READ || l->use == RACE_RELEASE)
+    if (l->use & RACE_ATOMIC_READ || l->use == RACE_RELEASE
+        || (l->use == RACE_STORE && is_one_place(l->address, l->mask)))
         synchronise(w, l);
 }
 
@@ -226,10 +255,13 @@ static void check_lanes(const struct lanes *l)
     }
 }
 
-/* A store of an instruction set whose stores do not say whether they are atomic. */
-static enum race_use store_use(const struct live_wave *w)
+/* Does it set back there what it has counted, or give back a lock? */
+static bool is_own(const struct live_wave *w, uint64_t atomic)
 {
-    return w->fenced ? RACE_RELEASE : RACE_STORE;
+    bool found = race_has_heard(&w->race, atomic);
+    for (unsigned i = 0; i < LOCKS && i < w->locks; i++)
+        found |= w->lock[i] == atomic;
+    return found;
 }
 
 static bool has_scopes(const struct observed_instruction *s)
@@ -243,6 +275,30 @@ static enum race_use atomic_use(enum isa_atomic operation)
                                                                                : RACE_ATOMIC_WRITE;
 }
 
+static bool may_lock(enum isa_memory_kind kind, enum isa_atomic operation)
+{
+    return kind == ISA_MEMORY_ATOMIC
+           && (operation == ISA_ATOMIC_SWAP || operation == ISA_ATOMIC_CMPSWAP);
+}
+
+/* In the LDS nothing says whether loads and stores are atomic. One that a whole wavefront makes at
+ * one place may be. */
+static void use_of_lds(const struct live_wave *w, enum isa_memory_kind kind,
+                       enum isa_atomic operation, uint32_t site, struct lanes *l)
+{
+    uint64_t first = l->mask ? l->atomics + l->address[__builtin_ctzll(l->mask)] : 0;
+    if (kind == ISA_MEMORY_ATOMIC)
+        l->use = atomic_use(operation);
+    else if (kind == ISA_MEMORY_LOAD)
+        l->use = site_spins(site) ? RACE_ATOMIC_READ : RACE_READ;
+    else if (w->fenced || is_own(w, first))
+        l->use = RACE_RELEASE;
+    else
+        l->use = is_one_place(l->address, l->mask) ? RACE_STORE : RACE_WRITE;
+    l->hears = (kind == ISA_MEMORY_ATOMIC && l->hears) || l->use == RACE_ATOMIC_READ;
+    l->takes = may_lock(kind, operation);
+}
+
 static enum race_use use_of(const struct live_wave *w, const struct observed_instruction *s,
                             const struct isa_memory *m, uint64_t base)
 {
@@ -252,11 +308,14 @@ static enum race_use use_of(const struct live_wave *w, const struct observed_ins
     uint64_t first = m->mask ? base + m->address[__builtin_ctzll(m->mask)] : 0;
     if (kind == ISA_MEMORY_ATOMIC)
         return atomic_use(m->atomic);
-    if (kind == ISA_MEMORY_STORE && m->mask && race_has_heard(&w->race, first))
-        return RACE_RELEASE; /* a counter that the last one sets back */
+    if (kind == ISA_MEMORY_STORE && m->mask && is_own(w, first))
+        return RACE_RELEASE;
     if (kind == ISA_MEMORY_LOAD)
-        return is_atomic ? RACE_ATOMIC_READ : RACE_READ;
-    return is_atomic ? RACE_ATOMIC_WRITE : has_scopes(s) ? RACE_WRITE : store_use(w);
+        return is_atomic || site_spins(site_of(s)) ? RACE_ATOMIC_READ : RACE_READ;
+    return is_atomic       ? RACE_ATOMIC_WRITE
+           : has_scopes(s) ? RACE_WRITE
+           : w->fenced     ? RACE_RELEASE
+                           : RACE_STORE;
 }
 
 static void note_kind(struct live_wave *w, enum isa_memory_kind kind)
@@ -293,27 +352,22 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
         return;
     const uint32_t *held =
         s->context->vgpr + (size_t)isa_register(s->context, s->inst->src[0]) * ISA_LANES;
-    struct lanes l = {.address = address,
-                      .mask = s->mask,
-                      .atomics = lds_atomics(wave),
-                      .bytes = local.bytes,
-                      .use = local.kind == ISA_MEMORY_STORE && w->fenced ? RACE_RELEASE
-                             : local.kind == ISA_MEMORY_STORE            ? RACE_WRITE
-                             : local.kind == ISA_MEMORY_LOAD             ? RACE_READ
-                                                                         : atomic_use(local.atomic),
-                      .hears = local.kind == ISA_MEMORY_ATOMIC && local.returns};
+    struct lanes l = {
+        .address = address, .mask = s->mask, .atomics = lds_atomics(wave), .bytes = local.bytes};
+    uint32_t site = site_of(s);
     now.space = FINDING_LDS;
     now.base = 0;
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
-        l.data = NULL;
-        touch_lanes(&groups[wave->group].lds, w, &l, site_of(s));
+        l.hears = local.returns;
+        use_of_lds(w, local.kind, local.atomic, site, &l);
         if (local.kind == ISA_MEMORY_STORE) {
             lds_data(s, i, local.bytes, data);
             l.data = data[0];
             check_lanes(&l);
         }
+        touch_lanes(&groups[wave->group].lds, w, &l, site);
     }
     w->lgkm = true;
     note_kind(w, local.kind);
@@ -344,6 +398,8 @@ static void step_flat_lds(struct live_wave *w, const struct check_wave *wave,
     l.mask = s->memory->lds_mask;
     l.base = 0;
     l.atomics = lds_atomics(wave);
+    l.hears = s->memory->returns;
+    use_of_lds(w, s->memory->kind, s->memory->atomic, site_of(s), &l);
     now.space = FINDING_LDS;
     now.base = 0;
     touch_lanes(&groups[wave->group].lds, w, &l, site_of(s));
@@ -378,7 +434,8 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                       .bytes = m->bytes,
                       .use = use,
                       .hears =
-                          use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns)};
+                          use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns),
+                      .takes = may_lock(m->kind, m->atomic)};
     if (m->lds_mask)
         step_flat_lds(w, wave, s, l);
     now.space = FINDING_GLOBAL;

@@ -16,6 +16,14 @@ struct Case {
 
 constexpr int elements = 4096;
 
+// The assembly with and without what `wait` says.
+#define UNLESS(before, wait, after, ...)                                                           \
+    if (wrong)                                                                                     \
+        asm volatile(before "\n" after __VA_ARGS__);                                               \
+    else                                                                                           \
+        asm volatile(before "\n" wait "\n" after __VA_ARGS__)
+#define DONE "\ns_waitcnt vmcnt(0) lgkmcnt(0)"
+
 // Runs the case of that name; false: there is none.
 static inline bool run_case(const Case *cases, size_t count, const char *name, bool wrong)
 {

@@ -3,14 +3,6 @@
 // function, whose line is that of the call.
 #include "cases.hpp"
 
-// The assembly with and without what `wait` says.
-#define UNLESS(before, wait, after, ...)                                                           \
-    if (wrong)                                                                                     \
-        asm volatile(before "\n" after __VA_ARGS__);                                               \
-    else                                                                                           \
-        asm volatile(before "\n" wait "\n" after __VA_ARGS__)
-#define DONE "\ns_waitcnt vmcnt(0) lgkmcnt(0)"
-
 template <bool wrong> __global__ void load(int *data, int *, int) // load: early-read
 {
     int *at = data + threadIdx.x, value;
