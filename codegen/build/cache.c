@@ -125,7 +125,7 @@ static bool is_place_safe(const char *folder)
 
 bool cache_is_safe(const char *folder)
 {
-    static const char *const inside[] = {"", "/objects", "/libraries", "/platforms"};
+    static const char *const inside[] = {"", "/objects", "/libraries", "/platforms", "/opencl"};
     char path[PATH_MAX];
     struct stat status;
     if (!is_place_safe(folder))
@@ -378,6 +378,7 @@ uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit)
     int64_t recent = (int64_t)time(NULL) - CACHE_RECENT_SECONDS;
     each_name(arena, arena_printf(arena, "%s/objects", folder), add_files, &list);
     each_name(arena, arena_printf(arena, "%s/libraries", folder), add_files, &list);
+    each_name(arena, arena_printf(arena, "%s/opencl", folder), add_file, &list);
     each_name(arena, arena_printf(arena, "%s/platforms", folder), add_platform, &list);
     for (uint32_t i = 0; i < list.count; i++)
         total += list.items[i].bytes;

@@ -2,9 +2,9 @@
  *
  * When a build has made something new and the cache holds more than $HEDDLE_CACHE_LIMIT (default
  * 2 GiB; "500MiB"; 0: no bound), what was used longest ago is removed: compiled objects, folders of
- * platforms with the libraries that only they still name. A use is a build that takes an object, or
- * a build or run of a platform. What was used within the last hour stays, since a build or run may
- * be about to take it; so does a platform that is being built. */
+ * platforms with the libraries that only they still name, code of OpenCL's kernels. A use is a
+ * build that takes an object, or a build or run of a platform. What was used within the last hour
+ * stays, since a build or run may be about to take it; so does a platform that is being built. */
 #ifndef HEDDLE_CODEGEN_CACHE_H
 #define HEDDLE_CODEGEN_CACHE_H
 

@@ -2,14 +2,13 @@
  *
  * A file holds the digest of what follows it: how many header files there are, for each its path
  * and the digest of what it held, the log, and the code. A file that does not agree with its digest
- * is as good as missing. When there are more than ENTRIES_MAX files, those used least recently go.
+ * is as good as missing. What is too much goes with what builds have left (codegen/build/cache.h).
  */
 #include "opencl_cache.h"
 
 #include "components/clang/clang_process.h"
 #include "runtime/engine/output_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DIGEST = 64, ENTRIES_MAX = 4096, PATH_BYTES = 4096 };
+enum { DIGEST = 64, PATH_BYTES = 4096 };
 
 void opencl_cache_add(struct sha256 *key, const void *bytes, size_t size)
 {
@@ -183,55 +182,6 @@ static void print_size(FILE *out, uint64_t size)
     fwrite(&size, sizeof size, 1, out);
 }
 
-static bool is_entry(const char *name)
-{
-    return strlen(name) == DIGEST && strspn(name, "0123456789abcdef") == DIGEST;
-}
-
-struct entry {
-    char name[DIGEST + 1];
-    struct timespec used;
-};
-
-static int compare_use(const void *a, const void *b)
-{
-    const struct timespec *one = &((const struct entry *)a)->used;
-    const struct timespec *two = &((const struct entry *)b)->used;
-    if (one->tv_sec != two->tv_sec)
-        return one->tv_sec < two->tv_sec ? -1 : 1;
-    return (one->tv_nsec > two->tv_nsec) - (one->tv_nsec < two->tv_nsec);
-}
-
-/* Removes a quarter of the files when there are too many. */
-static void trim(void)
-{
-    char folder[PATH_BYTES];
-    DIR *directory = name_file("", folder) ? opendir(folder) : NULL;
-    const struct dirent *each;
-    size_t count = 0;
-    struct entry *entries = NULL;
-    while (directory && (each = readdir(directory)))
-        count += is_entry(each->d_name);
-    if (count > ENTRIES_MAX) {
-        size_t room = count;
-        entries = clang_allocate(room * sizeof *entries);
-        rewinddir(directory);
-        for (count = 0; count < room && (each = readdir(directory));) {
-            struct stat status;
-            if (!is_entry(each->d_name) || fstatat(dirfd(directory), each->d_name, &status, 0) != 0)
-                continue;
-            memcpy(entries[count].name, each->d_name, DIGEST + 1);
-            entries[count++].used = status.st_mtim;
-        }
-        qsort(entries, count, sizeof *entries, compare_use);
-        for (size_t i = 0; i < count / 4; i++)
-            unlinkat(dirfd(directory), entries[i].name, 0);
-    }
-    clang_release(entries);
-    if (directory)
-        closedir(directory);
-}
-
 static bool write_all(int file, const char *bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
@@ -261,7 +211,6 @@ static void write_file(const char *key, const char *bytes, size_t size)
         output_file_publish(&file);
     else
         output_file_discard(&file);
-    trim();
 }
 
 void opencl_cache_keep(const char *key, const struct opencl_built *built, const char *dependencies)

@@ -79,8 +79,10 @@ Test(cache, the_oldest_objects_go_first)
     make(&f, "objects/aa/1.o", 90000);
     make(&f, "objects/aa/2.o", 80000);
     make(&f, "objects/bb/3.o", 95000);
+    make(&f, "opencl/5", 99000);
     make(&f, "objects/bb/4.o", 70000);
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 4 * BLOCK), 0);
+    cr_expect_eq(cache_prune(&f.arena, f.folder, 4 * BLOCK), BLOCK);
+    cr_expect_not(exists(&f, "opencl/5"));
     cr_expect(exists(&f, "objects/bb/3.o"));
     cr_expect_eq(cache_prune(&f.arena, f.folder, 2 * BLOCK), 2 * BLOCK);
     cr_expect_not(exists(&f, "objects/bb/3.o"));
