@@ -104,6 +104,17 @@ def test_launches_do_not_see_the_packets_of_their_neighbours(run):
     run("platforms/mi210.heddle --generic --set gpu.arrays=2 -- own_packets")
 
 
+def test_an_event_makes_the_l2_forget_what_launches_without_one_find(measure):
+    """Of four launches between events each reads from memory what the first one did. Code stays,
+    and so do the times of events, within which the L2 forgets."""
+    text = f"platforms/mi300a.heddle --generic {SMALL['mi300a']} --set driver.event_fence={{}} --"\
+           f" {program('mi300a', 'matrixmultiplication')} 32 --iterations 3 --check"
+    kept, dropped = (measure(text.format(fence)) for fence in ("none", "system"))
+    assert dropped.total(r"\bl2\[", "misses") > 2 * kept.total(r"\bl2\[", "misses")
+    assert dropped.total(r"\bl1i$", "misses") == kept.total(r"\bl1i$", "misses") > 0
+    assert milliseconds(kept) < milliseconds(dropped) < 1.6 * milliseconds(kept)
+
+
 def test_work_groups_of_all_dies_meet(run, measure):
     machine = "platforms/mi300a.heddle --generic --set gpu.isa=gfx90a --set gpu.xcds=2" \
         " --set gpu.arrays=2"

@@ -445,6 +445,7 @@ static bool flush(struct command_processor *c, const struct command_request *m)
         return false;
     c->flush_wanted = true;
     c->flush_drops = message_kind(m) == COMMAND_INVALIDATE;
+    c->flush_code = c->flush_drops || m->flush.code;
     c->flush_tag = m->tag;
     return true;
 }

@@ -83,6 +83,7 @@ struct command_processor {
     bool flush_answered; /* false while a flush is done but not answered */
     bool flush_wanted;   /* a flush or invalidate command waits for the caches */
     bool flush_drops;    /* it is an invalidate command */
+    bool flush_code;     /* instruction caches forget, too */
     bool flush_under_way;
     uint16_t flush_tag;
     struct {

@@ -38,7 +38,8 @@ static bool control_takes_part(const struct command_processor *c, enum control_c
                || (cache == CONTROL_MID && c->control == CONTROL_PAUSE);
     if (c->control == CONTROL_RELEASE)
         return cache == CONTROL_L2 || cache == CONTROL_L3;
-    if (cache == CONTROL_L1I && command_processor_params(c)->code_kept && !c->flush_under_way)
+    if (cache == CONTROL_L1I && command_processor_params(c)->code_kept
+        && !(c->flush_under_way && c->flush_code))
         return c->control == CONTROL_SHOOTDOWN;
     return c->control == CONTROL_SHOOTDOWN ? cache != CONTROL_MID : cache != CONTROL_TLB;
 }

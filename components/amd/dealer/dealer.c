@@ -96,7 +96,7 @@ static void send_to_die(const struct dealer *c, uint32_t die, uint16_t tag, cons
         send_share(c, die, tag, deal, m);
         break;
     case COMMAND_FLUSH:
-        dealer_die_send_flush(c, die, tag);
+        dealer_die_send_flush(c, die, tag, m->flush.code);
         break;
     case COMMAND_INVALIDATE:
         dealer_die_send_invalidate(c, die, tag);

@@ -82,12 +82,13 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
     d->sample.quiet = false;
-    if (!command_set_up(d, k) || command_flush_awaited(d, k))
+    bool ready = command_set_up(d, k);
+    if ((!ready && k->kind != DRIVER_MARK) || command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return !(d->near && d->direct_count) && command_flush(d, command, flushed);
-    if (!command_kinds[k->kind].begin(d, q, k))
+    if (!ready || !command_kinds[k->kind].begin(d, q, k))
         return false;
     d->io.stats.commands++;
     timeline_begin(&d->io.base, k->ticket, command_span(k));

@@ -105,6 +105,12 @@ static uint32_t flush_left(const struct driver *d, const struct driver_command *
     return DRIVER_NONE;
 }
 
+/* An event whose packet has fences of system scope. */
+static bool mark_fences(const struct driver *d)
+{
+    return driver_params(d)->event_fence == DRIVER_EVENT_FENCE_SYSTEM;
+}
+
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k,
                                      uint32_t device)
 {
@@ -113,6 +119,8 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
                                                                                : DRIVER_NONE;
     if (k->kind == DRIVER_FENCE)
         return flush_left(d, k);
+    if (k->kind == DRIVER_MARK)
+        return mark_fences(d) && !gpu_set_has(&k->flushed, device) ? device : DRIVER_NONE;
     if (!command_touches(d, k))
         return DRIVER_NONE;
     uint32_t number = flush_owner(d, k, k->move.address);
@@ -138,9 +146,11 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    driver_gpu_send_flush(d, number, (uint16_t)slot);
+    bool code = driver_command_at(d, command)->kind != DRIVER_MARK;
+    driver_gpu_send_flush(d, number, (uint16_t)slot, code);
     slot_take(d, number, slot, command, 0, 0);
-    dirty_flush(d, number);
+    if (code)
+        dirty_flush(d, number);
     device->ring_wrapped = false;
     device->line_shared = false;
     device->flushing++;
