@@ -278,11 +278,11 @@ const char *cuda_cc_temporary(struct cuda_cc *cc)
     return path;
 }
 
-/* Libraries of NVIDIA's that the source includes, and which are not there. */
+/* Libraries of NVIDIA's that the source uses, and which are not there. */
 static void explain_libraries(struct cuda_cc *cc, const char *source)
 {
-    static const char *const names[] = {"thrust/",  "cub/",     "curand", "cublas", "cufft",
-                                        "cusparse", "cusolver", "cudnn",  "nvrtc",  "nccl"};
+    static const char *const names[] = {"thrust/",  "cub/",     "curand.h", "cublas", "cufft",
+                                        "cusparse", "cusolver", "cudnn",    "nvrtc",  "nccl"};
     size_t size;
     const char *text = cuda_cc_read(cc, source, &size);
     for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
@@ -298,6 +298,11 @@ static void explain_libraries(struct cuda_cc *cc, const char *source)
                 source, (int)strcspn(names[i], "/"), names[i]);
             break;
         }
+    if (text && (strstr(text, "cuInit(") || strstr(text, "cuLaunchKernel(")))
+        fprintf(stderr,
+                "heddle cuda-cc: '%s' calls CUDA's driver (cuInit()), whose functions heddle does "
+                "not have; those of the runtime (cudaLaunchKernel()) do the same\n",
+                source);
 }
 
 static bool compile(struct cuda_cc *cc, const char *source)

@@ -135,10 +135,14 @@ int main()
         status=3)
 
 
-def test_libraries_that_are_not_there_are_named(tmp_path):
-    (tmp_path / "a.cu").write_text("#include <cstdio>\n#include <thrust/sort.h>\nint main() {}\n")
-    call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"],
-         r"a\.cu' includes thrust, a library of NVIDIA's that heddle does not have", status=1)
+@pytest.mark.parametrize("text, message", [
+    ("#include <thrust/sort.h>", "includes thrust, a library of NVIDIA's that heddle does not have"),
+    ("#include <curand.h>", "includes curand.h, a library of NVIDIA's"),
+    ("int k = cuInit(0);", r"calls CUDA's driver \(cuInit\(\)\), whose functions heddle does not")])
+def test_libraries_that_are_not_there_are_named(tmp_path, text, message):
+    (tmp_path / "a.cu").write_text(f"#include <cstdio>\n{text}\nint main() {{}}\n")
+    call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"], rf"a\.cu' {message}",
+         status=1)
 
 
 def test_device_code_of_archives_is_linked(run, tmp_path):
