@@ -367,6 +367,10 @@ extern cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *count, const void *function, int threads, size_t shared, unsigned int flags);
 extern cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function,
                                                              int blocks, int threads);
+extern cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *function,
+                                                  const struct cudaLaunchConfig_st *config);
+extern cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *function,
+                                                        const struct cudaLaunchConfig_st *config);
 
 /* Launches by <<<>>>, as clang writes them. */
 extern cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared,

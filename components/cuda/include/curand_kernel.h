@@ -240,7 +240,7 @@ template <typename State> HEDDLE_RANDOM double2 curand_normal2_double(State *s)
     double2 x = curand_uniform2_double(s);
     return heddle::box_muller(x.x, x.y);
 }
-/* They come in pairs: the second of one is kept. */
+/* Normal numbers come in pairs: the second of one is kept. */
 template <typename State> HEDDLE_RANDOM float curand_normal(State *s)
 {
     if (s->has_normal) {
