@@ -116,6 +116,8 @@ static words begin(struct cuda_cc *cc, const char *source)
     cuda_cc_add(cc, &line, arena_printf(cc->c->arena, "--cuda-gpu-arch=%s", cc->architecture));
     if (cc->has_managed)
         cuda_cc_add(cc, &line, "-DHEDDLE_MANAGED");
+    if (cc->has_clusters)
+        cuda_cc_add(cc, &line, "-DHEDDLE_CLUSTERS");
     if (cc->relocatable) {
         cuda_cc_add(cc, &line, "-Xclang"); /* the driver would want NVIDIA's linker */
         cuda_cc_add(cc, &line, "-fgpu-rdc");
@@ -278,11 +280,11 @@ const char *cuda_cc_temporary(struct cuda_cc *cc)
     return path;
 }
 
-/* Libraries of NVIDIA's that the source includes, and which are not there. */
+/* Libraries of NVIDIA's that the source uses, and which are not there. */
 static void explain_libraries(struct cuda_cc *cc, const char *source)
 {
-    static const char *const names[] = {"thrust/",  "cub/",     "curand", "cublas", "cufft",
-                                        "cusparse", "cusolver", "cudnn",  "nvrtc",  "nccl"};
+    static const char *const names[] = {"thrust/",  "cub/",     "curand.h", "cublas", "cufft",
+                                        "cusparse", "cusolver", "cudnn",    "nvrtc",  "nccl"};
     size_t size;
     const char *text = cuda_cc_read(cc, source, &size);
     for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
@@ -298,6 +300,11 @@ static void explain_libraries(struct cuda_cc *cc, const char *source)
                 source, (int)strcspn(names[i], "/"), names[i]);
             break;
         }
+    if (text && (strstr(text, "cuInit(") || strstr(text, "cuLaunchKernel(")))
+        fprintf(stderr,
+                "heddle cuda-cc: '%s' calls CUDA's driver (cuInit()), whose functions heddle does "
+                "not have; those of the runtime (cudaLaunchKernel()) do the same\n",
+                source);
 }
 
 static bool compile(struct cuda_cc *cc, const char *source)
@@ -310,13 +317,17 @@ static bool compile(struct cuda_cc *cc, const char *source)
         return false;
     }
     const bool managed = cuda_cc_has_managed(cc, source);
-    const char *ir = managed ? cuda_cc_temporary(cc) : ptx;
     cc->has_managed = managed;
-    if (!ptx || !ir || !compile_device(cc, source, managed || cc->relocatable, ir)) {
+    cc->has_clusters = cuda_cc_has_clusters(cc, source);
+    const bool twice = managed || cc->has_clusters;
+    const char *ir = twice ? cuda_cc_temporary(cc) : ptx;
+    if (!ptx || !ir || !compile_device(cc, source, twice || cc->relocatable, ir)) {
         explain_libraries(cc, source);
         return false;
     }
-    if (managed && !cuda_cc_managed_ptx(cc, ir, ptx))
+    if (twice && !cuda_cc_managed_ptx(cc, ir, ptx))
+        return false;
+    if (cc->has_clusters && !cuda_cc_write_clusters(cc, ir, ptx))
         return false;
     if (cc->only_ptx)
         return true;

@@ -18,7 +18,8 @@ struct cuda_cc {
     bool only_objects, only_ptx, verbose;
     bool relocatable; /* device code of objects is bitcode, which is linked */
     bool only_device_link;
-    bool has_managed; /* the source that is compiled has __managed__ variables */
+    bool has_managed;  /* the source that is compiled has __managed__ variables, */
+    bool has_clusters; /* and kernels with __cluster_dims__ */
 };
 
 void cuda_cc_add(struct cuda_cc *cc, words *list, const char *word);
@@ -39,6 +40,11 @@ bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbi
 bool cuda_cc_has_managed(struct cuda_cc *cc, const char *source);
 bool cuda_cc_managed_ptx(struct cuda_cc *cc, const char *ir, const char *ptx);
 bool cuda_cc_managed_object(struct cuda_cc *cc, const char *ir, const char *object);
+
+/* Does the source have __cluster_dims__? Then PTX that was made of clang's intermediate code gets
+ * them from it. */
+bool cuda_cc_has_clusters(struct cuda_cc *cc, const char *source);
+bool cuda_cc_write_clusters(struct cuda_cc *cc, const char *ir, const char *ptx);
 
 /* Clang from LLVM's language to `path`: with -S PTX, with -emit-llvm-bc bitcode. */
 words cuda_cc_begin_ir(struct cuda_cc *cc, const char *action, const char *path);

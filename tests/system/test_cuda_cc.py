@@ -135,10 +135,14 @@ int main()
         status=3)
 
 
-def test_libraries_that_are_not_there_are_named(tmp_path):
-    (tmp_path / "a.cu").write_text("#include <cstdio>\n#include <thrust/sort.h>\nint main() {}\n")
-    call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"],
-         r"a\.cu' includes thrust, a library of NVIDIA's that heddle does not have", status=1)
+@pytest.mark.parametrize("text, message", [
+    ("#include <thrust/sort.h>", "includes thrust, a library of NVIDIA's that heddle does not"),
+    ("#include <curand.h>", "includes curand.h, a library of NVIDIA's"),
+    ("int k = cuInit(0);", r"calls CUDA's driver \(cuInit\(\)\), whose functions heddle does not")])
+def test_libraries_that_are_not_there_are_named(tmp_path, text, message):
+    (tmp_path / "a.cu").write_text(f"#include <cstdio>\n{text}\nint main() {{}}\n")
+    call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"], rf"a\.cu' {message}",
+         status=1)
 
 
 def test_device_code_of_archives_is_linked(run, tmp_path):
@@ -186,9 +190,21 @@ def test_mistakes_of_the_source_are_clangs(tmp_path):
     assert not os.path.exists(tmp_path / "x")
 
 
-def test_kernels_for_clusters_are_refused(tmp_path):
-    """They would read their own shared memory in place of another block's."""
-    source = tmp_path / "a.cu"
-    source.write_text("__global__ void __cluster_dims__(2, 1, 1) k() {}\nint main() {}\n")
+def test_clusters_of_kernels_go_into_ptx(tmp_path):
+    """Constants, of templates, too; in a header, which is not looked at, they are refused."""
+    source, header, ptx = tmp_path / "a.cu", tmp_path / "a.h", tmp_path / "a.ptx"
+    source.write_text("""const int N = 2;
+        template <int K> __global__ void __cluster_dims__(K, N) k() {}
+        __global__ void plain() {}
+        template __global__ void k<4>();
+        template __global__ void k<3>();
+        int main() {}""")
+    call([HEDDLE, "cuda-cc", "--ptx", "-arch=sm_90", source, "-o", ptx])
+    found = re.findall(r"\.entry (\w+)\([^)]*\)\n(?:\.explicit\w+\n\.(\w+ [\d, ]+))?",
+                       ptx.read_text())
+    assert sorted(found) == [("_Z1kILi3EEvv", "reqnctapercluster 3, 2, 1"),
+                             ("_Z1kILi4EEvv", "reqnctapercluster 4, 2, 1"), ("_Z5plainv", "")]
+    header.write_text("__global__ void __cluster_dims__(2, 1, 1) k() {}\n")
+    source.write_text('#include "a.h"\nint main() {}\n')
     call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "x"],
-         r"a\.cu:1:\d+: error: clusters of several blocks are not there", status=1)
+         r"a\.h:1:\d+: error: __cluster_dims__ in a header", status=1)

@@ -11,7 +11,7 @@ from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
 MACHINES = ["rtx3070", "a100", "h100"]
-ELSEWHERE = ["clocks", "math_errors", "peer_rate"]  # which need libraries or arguments
+ELSEWHERE = ["clocks", "clusters", "math_errors", "peer_rate"]  # tested by themselves
 ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE
              and re.search(r"Prints\s+(// )?PASS\s+(// )?or\s+(// )?FAIL", path.read_text()))
 QUICK = "aggregated_atomics groups halves intrinsics managed_variables textures"
@@ -67,6 +67,16 @@ def test_clocks_read_simulated_time(run, compiled):
     miss, hit, loop, nanoseconds = (int(word) for word in told.split()[1::2])
     assert 300 < miss < 1500 and 39 < hit < miss / 2  # the L1's latency, and more
     assert 20000 <= loop < 20100 and abs(nanoseconds * 1.132 - loop) < 100  # 1132 MHz
+
+
+def test_blocks_of_clusters_meet(run, measure, tmp_path):
+    """In both modes, by one thread and two; a machine before sm_90 refuses them."""
+    program = tmp_path / "clusters"
+    call([HEDDLE, "cuda-cc", "-arch=sm_90", PROGRAMS / "clusters.cu", "-o", program])
+    small = f"platforms/h100.heddle --generic --set sms=8 --set channels=2 {{}} -- {program}"
+    run(small.format("--mode functional"), "^PASS")
+    same_bytes(measure, small, ["--threads=2"])
+    run(f"{FUNCTIONAL} -- {program}", "sm_90", status=ANY)
 
 
 @pytest.mark.parametrize("machine", only_full(*MACHINES))

@@ -90,6 +90,7 @@ hipError_t cuda_properties_12(struct cuda_properties_12 *properties, int device)
         .memoryClockRate = from.memoryClockRate,
         .memoryBusWidth = from.memoryBusWidth,
         .l2CacheSize = from.l2CacheSize,
+        .clusterLaunch = sm >= 90,
         .singleToDoublePrecisionPerfRatio = double_ratio(sm),
     };
     memcpy(to.name, from.name, sizeof to.name);
@@ -176,6 +177,7 @@ static const struct {
     MEMBER(87, singleToDoublePrecisionPerfRatio),
     MEMBER(91, canUseHostPointerForRegisteredMem),
     MEMBER(95, cooperativeLaunch),
+    MEMBER(120, clusterLaunch),
     MEMBER(97, sharedMemPerBlockOptin),
     MEMBER(99, hostRegisterSupported),
     MEMBER(106, maxBlocksPerMultiProcessor),

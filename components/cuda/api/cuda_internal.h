@@ -161,6 +161,9 @@ hipError_t cuda_set_function_attribute(const void *function, int attribute, int 
 hipError_t cuda_function_name(const char **name, const void *function);
 /* Kernels are known by their host functions. */
 hipError_t cuda_same_handle(const void **found, const void *symbol);
+hipError_t cuda_most_clusters(int *count, const void *function,
+                              const struct cuda_launch_config *config);
+hipError_t cuda_largest_cluster(int *blocks);
 hipError_t cuda_available_shared(size_t *bytes, const void *function, int blocks, int threads);
 
 /* ---- cuda_registration.c ---- */

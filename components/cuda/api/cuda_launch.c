@@ -1,9 +1,15 @@
 /* Launches, and questions about kernels. */
 #include "cuda_internal.h"
 
+#include "components/protocols/command/aql_packet.h"
+
 /* Limits of all architectures that execute PTX of today (CUDA C++ Programming Guide, "Technical
  * Specifications per Compute Capability"); those of threads are the device's. */
 enum { GRID_YZ_MAX = 65535, BLOCK_Z_MAX = 64 };
+/* Blocks of a cluster, where the kernel has an attribute for it and elsewhere; devices that have
+ * clusters. */
+enum { CLUSTER_MOST = 16, CLUSTER_PORTABLE = 8, CLUSTER_CAPABILITY = 90 };
+enum { INVALID_CLUSTER_SIZE = 912 }; /* cudaErrorInvalidClusterSize */
 
 static hipError_t check_shape(dim3 grid, dim3 block)
 {
@@ -35,27 +41,101 @@ hipError_t cuda_launch_cooperative(const void *function, dim3 grid, dim3 block, 
                : error;
 }
 
+static unsigned cluster_blocks(const unsigned size[3])
+{
+    return size[0] > CLUSTER_MOST || size[1] > CLUSTER_MOST || size[2] > CLUSTER_MOST
+               ? 0
+               : size[0] * size[1] * size[2];
+}
+
+/* The next launch of the function is in clusters of that size; NULL: no longer. */
+static hipError_t set_cluster(const void *function, hipStream_t stream, dim3 grid,
+                              const unsigned *size)
+{
+    const struct hip_face *face = cuda_face();
+    const struct hip_function *found = NULL;
+    int device = 0;
+    hipStreamCaptureStatus captures = hipStreamCaptureStatusNone;
+    hipError_t error = hipGetDevice(&device);
+    if (error == hipSuccess)
+        error = hipStreamIsCapturing(stream, &captures);
+    if (error == hipSuccess && captures != hipStreamCaptureStatusNone)
+        return cuda_refuse("capturing a launch with clusters of blocks");
+    if (error == hipSuccess)
+        error = face->enter("cudaLaunchKernelExC");
+    if (error != hipSuccess)
+        return error;
+    const unsigned blocks = size ? cluster_blocks(size) : 1;
+    error = face->find_host_function(function, device, &found);
+    if (error == hipSuccess && size
+        && (driver_capability(&face->library->devices[device].info) < CLUSTER_CAPABILITY
+            || blocks == 0 || blocks > CLUSTER_MOST || grid.x % size[0] || grid.y % size[1]
+            || grid.z % size[2])) {
+        face->complain("clusters of %u x %u x %u blocks in a grid of %u x %u x %u; they have to "
+                       "divide it, may have %d blocks, and need a device of sm_%d",
+                       size[0], size[1], size[2], grid.x, grid.y, grid.z, CLUSTER_MOST,
+                       CLUSTER_CAPABILITY);
+        error = (hipError_t)INVALID_CLUSTER_SIZE;
+    }
+    if (error == hipSuccess)
+        face->set_cluster(found, size ? aql_of_cluster(size) : 0);
+    return face->leave(error);
+}
+
 /* Attributes that are hints change nothing: priorities, windows of caches, early starts. */
 hipError_t cuda_launch_config(const struct cuda_launch_config *config, const void *function,
                               void **values, int per_thread)
 {
     bool cooperative = false;
+    const unsigned *cluster = NULL;
     if (!config || (config->attribute_count > 0 && !config->attributes))
         return hipErrorInvalidValue;
     for (unsigned i = 0; i < config->attribute_count; i++) {
         const struct cuda_launch_attribute *attribute = &config->attributes[i];
-        const unsigned *cluster = attribute->value.cluster;
         if (attribute->id == CUDA_ATTRIBUTE_COOPERATIVE)
             cooperative = attribute->value.cooperative != 0;
-        if (attribute->id == CUDA_ATTRIBUTE_CLUSTER
-            && (cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1))
-            return cuda_refuse("cudaLaunchKernelExC with clusters of blocks");
+        if (attribute->id == CUDA_ATTRIBUTE_CLUSTER)
+            cluster = attribute->value.cluster;
     }
     hipStream_t stream = per_thread ? cuda_stream_own(config->stream) : cuda_stream(config->stream);
-    return cooperative
-               ? cuda_launch_cooperative(function, config->grid, config->block, values,
-                                         config->shared, stream)
-               : cuda_launch(function, config->grid, config->block, values, config->shared, stream);
+    hipError_t error = cluster ? set_cluster(function, stream, config->grid, cluster) : hipSuccess;
+    if (error != hipSuccess)
+        return error;
+    error = cooperative ? cuda_launch_cooperative(function, config->grid, config->block, values,
+                                                  config->shared, stream)
+                        : cuda_launch(function, config->grid, config->block, values, config->shared,
+                                      stream);
+    if (cluster)
+        set_cluster(function, stream, config->grid, NULL);
+    return error;
+}
+
+hipError_t cuda_most_clusters(int *count, const void *function,
+                              const struct cuda_launch_config *config)
+{
+    unsigned blocks = 1, units = 0;
+    int each = 0, device = 0;
+    if (!count || !config)
+        return hipErrorInvalidValue;
+    for (unsigned i = 0; i < config->attribute_count; i++)
+        if (config->attributes[i].id == CUDA_ATTRIBUTE_CLUSTER)
+            blocks = cluster_blocks(config->attributes[i].value.cluster);
+    hipError_t error = hipGetDevice(&device);
+    if (error == hipSuccess)
+        error = hipOccupancyMaxActiveBlocksPerMultiprocessor(
+            &each, function, (int)(config->block.x * config->block.y * config->block.z),
+            config->shared);
+    units = cuda_face()->library->devices[device].info.compute_units;
+    *count = blocks > 0 ? each * (int)units / (int)blocks : 0;
+    return error;
+}
+
+hipError_t cuda_largest_cluster(int *blocks)
+{
+    if (!blocks)
+        return hipErrorInvalidValue;
+    *blocks = CLUSTER_PORTABLE;
+    return hipSuccess;
 }
 
 hipError_t cuda_function_attributes(struct cuda_function_attributes *attributes,

@@ -492,9 +492,8 @@ template <unsigned int Stages, typename Group> HEDDLE_GROUP void wait_prior(cons
 }
 
 #undef HEDDLE_GROUP
-
 } // namespace cooperative_groups
-
+#include "cooperative_groups/cluster.h"
 #endif
 
 #endif

@@ -106,6 +106,15 @@ extern cudaError_t cudaMemAdvise(const void *pointer, size_t size, enum cudaMemo
                                  int device);
 extern cudaError_t cudaMemAdvise_v2(const void *pointer, size_t size, enum cudaMemoryAdvise advice,
                                     struct cudaMemLocation location);
+extern cudaError_t cudaMemRangeGetAttribute(void *value, size_t value_size,
+                                            enum cudaMemRangeAttribute attribute,
+                                            const void *pointer, size_t size);
+extern cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
+extern cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle);
+extern cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer);
+extern cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle,
+                                        unsigned int flags);
+extern cudaError_t cudaIpcCloseMemHandle(void *pointer);
 
 /* Copies */
 extern cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
@@ -303,6 +312,26 @@ extern cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGrap
                                                size_t count);
 extern cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 extern cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+extern cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
+                                                struct cudaKernelNodeParams *params);
+extern cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                     size_t *count);
+extern cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *before,
+                                                size_t *count);
+extern cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *behind,
+                                                  size_t *count);
+extern cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
+extern cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *file, unsigned int flags);
+extern cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           unsigned int enabled);
+extern cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           unsigned int *enabled);
+extern cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                               const cudaGraphNode_t *before, size_t count,
+                                               cudaEvent_t event);
+extern cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                             const cudaGraphNode_t *before, size_t count,
+                                             cudaEvent_t event);
 extern cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
 extern cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                         unsigned long long flags HEDDLE_DEFAULT(0));
@@ -338,6 +367,10 @@ extern cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *count, const void *function, int threads, size_t shared, unsigned int flags);
 extern cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function,
                                                              int blocks, int threads);
+extern cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *function,
+                                                  const struct cudaLaunchConfig_st *config);
+extern cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *function,
+                                                        const struct cudaLaunchConfig_st *config);
 
 /* Launches by <<<>>>, as clang writes them. */
 extern cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared,

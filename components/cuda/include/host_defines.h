@@ -11,7 +11,13 @@
 #define __constant__           __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __grid_constant__      __attribute__((grid_constant))
-#define __cluster_dims__(...)  _Pragma("GCC error \"clusters of several blocks are not there\"")
+/* What `heddle cuda-cc` makes of it, codegen/command/command_cuda_clusters.c says. */
+#ifdef HEDDLE_CLUSTERS
+#define __cluster_dims__(...) __attribute__((annotate("heddle_cluster", __VA_ARGS__)))
+#else
+#define __cluster_dims__(...)                                                                      \
+    _Pragma("GCC error \"__cluster_dims__ in a header or with -rdc: use cudaLaunchKernelEx()\"")
+#endif
 /* Clang has no such variables in CUDA. What `heddle cuda-cc` makes of these names of sections, and
  * of variables whose address the host has to ask for, codegen/command/command_cuda_managed.c says.
  */

@@ -71,6 +71,7 @@ const struct hip_face *heddleFace(void)
         .load_ptx = hip_load_ptx,
         .unload_module = hip_unload_module,
         .describe_launch = hip_describe_launch,
+        .set_cluster = hip_set_cluster,
         .refuse_launch = hip_refuse_launch,
         .calls_host = hip_calls_host,
         .hostcall_buffer = hip_hostcall_buffer,

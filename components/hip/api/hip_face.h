@@ -64,6 +64,7 @@ struct hip_face {
     struct driver_launch (*describe_launch)(const struct hip_function *function,
                                             const uint64_t grid[3], const uint64_t block[3],
                                             uint64_t dynamic_lds, const uint8_t *kernarg);
+    void (*set_cluster)(const struct hip_function *function, uint16_t cluster);
     hipError_t (*refuse_launch)(const struct hip_function *function);
     bool (*calls_host)(const struct hip_function *function);
     hipError_t (*hostcall_buffer)(const struct hip_function *function, int device,

@@ -124,6 +124,7 @@ struct driver_launch {
         kernel_object; /* device address of the descriptor, for the dispatch packet; 0: unknown */
     uint32_t grid[3];  /* work-items */
     uint16_t block[3];
+    uint16_t cluster;       /* aql_of_cluster(), where PTX is launched so; else 0 */
     uint32_t group_bytes;   /* static + dynamic LDS */
     uint32_t private_bytes; /* scratch a work-item */
     const void *kernarg;    /* copied at once */

@@ -19,6 +19,14 @@ static const enum finding_check observed[] = {FINDING_CHECK_RACES, FINDING_CHECK
 void ptx_checks_begin(struct ptx_call *call, const struct ptx_order *order)
 {
     begun[order->gpu % GPUS]++;
+    if (call->launch.cluster[0] > 1 || call->launch.cluster[1] > 1 || call->launch.cluster[2] > 1) {
+        if (finding_wanted(FINDING_CHECK_RACES) || finding_wanted(FINDING_CHECK_UNINITIALISED))
+            fprintf(stderr,
+                    "heddle: warning: launches with clusters of blocks are not checked "
+                    "(kernel '%s')\n",
+                    call->launch.kernel->name);
+        return;
+    }
     for (size_t i = 0; i < sizeof observed / sizeof observed[0]; i++)
         if (finding_wanted(observed[i]))
             call->launch.observe = ptx_checks_step;

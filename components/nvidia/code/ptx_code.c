@@ -157,7 +157,11 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
                                      .allocate = call_allocate,
                                      .release = call_release,
                                      .context = c};
+    const struct ptx_function *function = &code->module->functions[kernel->function];
     for (unsigned i = 0; i < 3; i++) {
+        c->launch.cluster[i] = aql_cluster(o->packet, i);
+        if (!c->launch.cluster[i])
+            c->launch.cluster[i] = function->cluster[i];
         c->launch.block[i] = o->packet->work_group[i];
         c->launch.grid[i] = (o->packet->grid[i] + c->launch.block[i] - 1) / c->launch.block[i];
     }

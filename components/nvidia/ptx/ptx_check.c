@@ -346,7 +346,10 @@ static bool fits(struct check *check, const struct ptx_operand *operand,
     case 'q':
         if (operand->kind == PTX_OPERAND_REGISTER)
             return register_fits(check, operand, &predicate);
-        return is_constant(operand) ? true : refuse(check, "a predicate register");
+        return is_constant(operand)
+               || (operand->kind == PTX_OPERAND_SPECIAL
+                   && operand->index == PTX_SPECIAL_IS_EXPLICIT_CLUSTER)
+               || refuse(check, "a predicate register");
     case 'i':
         return operand->kind == PTX_OPERAND_INTEGER || refuse(check, "a whole number");
     case 'm':

@@ -139,6 +139,20 @@ static uint64_t execute_nanoseconds(void *context)
     return engine.domains[p->io.base.domain].time_ps / 1000;
 }
 
+/* For clusters. A block that has begun is at hand, kept, or over. */
+static bool execute_find(void *blocks, uint64_t number, struct warp_block **block)
+{
+    const struct player_call *c = blocks;
+    const struct player_kernel *k = c->kernel;
+    *block = NULL;
+    if (number == k->at_block && k->at_hand)
+        *block = c->more ? c->block : NULL;
+    else
+        for (const struct player_kept *kept = player_kept; kept; kept = kept->next)
+            *block = kept->call == c && kept->number == number ? kept->memory : *block;
+    return number < k->at_block || (number == k->at_block && k->at_hand);
+}
+
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m)
 {
@@ -178,6 +192,8 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     c->call.launch.resident = sms * k->per_sm;
     c->is_checked = c->call.launch.observe != NULL;
     c->call.launch.observe = execute_observe;
+    c->call.launch.find_block = execute_find;
+    c->call.launch.blocks = c;
     c->call.launch.clock = execute_clock;
     c->call.launch.nanoseconds = execute_nanoseconds;
     record_begin(c, &order);

@@ -7,6 +7,9 @@
  * warp_block_end(). What a block is, registers, shared and local memory, lies in memory of the
  * caller, has no pointers and may be copied, kept and moved between calls.
  *
+ * Blocks of a cluster have numbers in a row, in the order of their ranks, and so have clusters.
+ * They wait for each other and reach each other's memory: find_block() knows where they are.
+ *
  * Threads are scheduled independently: each lane has a program counter, lanes with the same one
  * execute together, and lanes that were separated meet again early, because those that are behind
  * in the order of the program go first. Lanes that spin give way to the other lanes of their warp,
@@ -68,9 +71,8 @@ void warp_free(struct warp_code *code);
 const struct warp_kernel *warp_kernel_at(const struct warp_code *code, uint64_t address);
 const struct warp_kernel *warp_kernel_named(const struct warp_code *code, const char *name);
 
-/* Is there an instruction that the kernel or what it calls has and the executor has not, or is it
- * for clusters? `text` then says which one, with file and line. function PTX_NONE: anywhere in the
- * module. */
+/* Is there an instruction that the kernel or what it calls has and the executor has not? `text`
+ * then says which one, with file and line. function PTX_NONE: anywhere in the module. */
 bool warp_code_missing(const struct warp_code *code, uint32_t function, char *text, size_t size);
 
 /* Registers of an instruction after allocation, as `registers` of a kernel counts them: the first
@@ -122,7 +124,7 @@ struct warp_launch {
     const struct warp_kernel *kernel;
     const char *title; /* of the kernel in messages; NULL: its name */
     uint32_t grid[3], block[3];
-    uint32_t cluster[3];      /* 0 is taken as 1 */
+    uint32_t cluster[3];      /* blocks of a cluster: 0 is taken as 1 */
     uint32_t dynamic_shared;  /* bytes */
     uint32_t stack_bytes;     /* cudaLimitStackSize; 0: 1024 */
     uint32_t sms;             /* %nsmid */
@@ -145,7 +147,10 @@ struct warp_launch {
     void (*observe)(void *context, const struct warp_step *step); /* or NULL */
     const struct warp_undefined *undefined; /* or NULL; the same from the first block to the last */
     void *context;                          /* of the functions above */
-    bool watched;                           /* by warp_grid_run(), as it may wait for ever */
+    /* For clusters: the block of that number, NULL: it is over. False: it has not begun. */
+    bool (*find_block)(void *blocks, uint64_t number, struct warp_block **block);
+    void *blocks;
+    bool watched;          /* by warp_grid_run(), as it may wait for ever */
     uint64_t instructions; /* warp instructions executed so far; set it to 0 at first */
 };
 
@@ -184,7 +189,8 @@ struct warp_fault {
 /* Bytes of a block of the launch: the same for all of them. */
 size_t warp_block_bytes(const struct warp_launch *launch);
 
-/* Makes the memory, aligned to 64 bytes, the block `number` of the grid (x first), on the SM. */
+/* Makes the memory, aligned to 64 bytes, the block `number` of the grid, on the SM. Numbers go in
+ * the order of x, y and z of clusters, and in each of them. */
 struct warp_block *warp_block_begin(const struct warp_launch *launch, uint64_t number, uint32_t sm,
                                     void *memory);
 

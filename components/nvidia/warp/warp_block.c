@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "warp_cluster.h"
 #include "warp_schedule.h"
 #include "warp_stuck.h"
 #include "warp_undefined.h"
@@ -64,24 +65,19 @@ size_t warp_block_bytes(const struct warp_launch *launch)
     return layout(launch).bytes;
 }
 
-static struct warp_warp *warps_in(struct warp_block *b)
-{
-    return (struct warp_warp *)(void *)((char *)b + b->at_warps);
-}
-
 void warp_block_go_on(const struct warp_launch *launch, struct warp_block *b)
 {
     for (uint32_t i = 0; launch->clock && i < b->warps; i++)
-        for (uint32_t k = 0; k < warps_in(b)[i].count; k++)
-            if (warps_in(b)[i].split[k].state == WARP_AT_CLOCK)
-                warps_in(b)[i].split[k].state = WARP_GRANTED;
+        for (uint32_t k = 0; k < warp_warps(b)[i].count; k++)
+            if (warp_warps(b)[i].split[k].state == WARP_AT_CLOCK)
+                warp_warps(b)[i].split[k].state = WARP_GRANTED;
 }
 
-static bool waits_for_clock(struct warp_block *b)
+static bool waits_for(struct warp_block *b, enum warp_split_state state)
 {
     for (uint32_t i = 0; i < b->warps; i++)
-        for (uint32_t k = 0; k < warps_in(b)[i].count; k++)
-            if (warps_in(b)[i].split[k].state == WARP_AT_CLOCK)
+        for (uint32_t k = 0; k < warp_warps(b)[i].count; k++)
+            if (warp_warps(b)[i].split[k].state == state)
                 return true;
     return false;
 }
@@ -93,9 +89,7 @@ struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number
     *b = layout(l);
     b->number = number;
     b->sm = sm;
-    b->id[0] = (uint32_t)(number % l->grid[0]);
-    b->id[1] = (uint32_t)(number / l->grid[0] % l->grid[1]);
-    b->id[2] = (uint32_t)(number / l->grid[0] / l->grid[1]);
+    warp_cluster_place(l, b);
     b->alive = b->threads;
     for (uint32_t i = 0; i <= WARP_BARRIERS; i++)
         b->barrier[i].all = 1;
@@ -104,7 +98,7 @@ struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number
     memset((char *)memory + b->at_narrow, 0, b->at_shared - b->at_narrow);
     if (b->at_undefined)
         warp_undefined_begin(b);
-    struct warp_warp *w = warps_in(b);
+    struct warp_warp *w = warp_warps(b);
     uint32_t entry = l->code->functions[l->kernel->function].entry;
     for (uint32_t i = 0; i < b->warps; i++) {
         uint32_t left = b->threads - i * WARP_LANES;
@@ -250,7 +244,7 @@ void warp_machine_warp(struct warp_machine *m, uint32_t number)
 {
     struct warp_block *b = m->block;
     m->number = number;
-    m->warp = warps_in(b) + number;
+    m->warp = warp_warps(b) + number;
     m->narrow = (char *)b + b->at_narrow + (size_t)number * b->narrow_room * WARP_NARROW_BYTES;
     m->wide = (char *)b + b->at_wide + (size_t)number * b->wide * WARP_WIDE_BYTES;
     m->predicates =
@@ -286,7 +280,7 @@ void warp_describe(struct warp_machine *m, struct warp_fault *fault)
 /* All warps wait and none can go on: lanes wait for lanes that will not come. */
 static void describe_deadlock(struct warp_machine *m, struct warp_fault *fault)
 {
-    const struct warp_warp *w = warps_in(m->block);
+    const struct warp_warp *w = warp_warps(m->block);
     uint32_t number = 0;
     while (!w[number].count)
         number++;
@@ -309,6 +303,7 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
     enum warp_end end = WARP_WAITS;
     uint32_t control_before = __builtin_ia32_stmxcsr();
     warp_machine_init(&m, l, b);
+    warp_cluster_wake(b);
     __builtin_ia32_ldmxcsr(DEFAULT_CONTROL);
     while (left && turns < b->warps * PATIENCE && idle < b->warps * 2) {
         warp_machine_warp(&m, b->next);
@@ -328,10 +323,12 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
         waiting = turn == TURN_WAITS || turn == TURN_DONE ? waiting + 1 : 0;
         if (before != slice && turn != TURN_USED)
             waiting = 0;
-        if (waiting > b->warps && waits_for_clock(b)) {
+        if (waiting > b->warps && waits_for(b, WARP_AT_CLOCK)) {
             end = WARP_CLOCK;
             break;
         }
+        if (waiting > b->warps && waits_for(b, WARP_AT_CLUSTER))
+            break;
         if (waiting > b->warps) {
             describe_deadlock(&m, fault);
             end = WARP_FAULT;

@@ -25,8 +25,7 @@ enum {
     WARP_NARROW_BYTES = 4 * WARP_LANES,
     WARP_WIDE_BYTES = 8 * WARP_LANES,
     WARP_BARRIERS = 16,
-    WARP_CLUSTER_BARRIER = 16, /* barrier.cluster: a cluster is a block */
-    WARP_FRAME_ROWS = 4,       /* narrow rows of a frame for the caller's state */
+    WARP_FRAME_ROWS = 4, /* narrow rows of a frame for the caller's state */
     WARP_OPERANDS = 5
 };
 
@@ -45,6 +44,7 @@ enum warp_kind {
     WARP_BARRIER,  /* at[1] the number, at[2] the count or nothing */
     WARP_SYNC,     /* waits for the lanes of at[4], then runs */
     WARP_TOGETHER, /* runs with the lanes that are there */
+    WARP_CLUSTER,  /* barrier.cluster: `written` says which part of it */
     WARP_TIMED,    /* reads a clock: waits until it is told the time, then runs */
     WARP_ALIGNED,  /* waits for all lanes of the warp, then runs */
     WARP_YIELD,    /* gives way */

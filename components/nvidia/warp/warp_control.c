@@ -2,6 +2,7 @@
  * operations in warp_block.c. */
 #include <string.h>
 
+#include "warp_cluster.h"
 #include "warp_schedule.h"
 #include "warp_system.h"
 
@@ -255,6 +256,8 @@ bool warp_control(struct warp_machine *m, const struct warp_op *op, uint32_t mas
     case WARP_BARRIER:
         barrier(m, op, mask);
         return true;
+    case WARP_CLUSTER:
+        return !warp_cluster_barrier(m, op, mask);
     case WARP_TOGETHER:
         m->sync = UINT32_MAX;
         op->run(m, op, mask);

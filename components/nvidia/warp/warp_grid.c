@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "warp_code.h"
+#include "warp_cluster.h"
 #include "warp_stuck.h"
 
 #include "runtime/engine/bug.h"
@@ -17,6 +17,7 @@ struct live {
     void **free_memory;
     uint32_t free_count;
     size_t bytes;
+    uint64_t next; /* the first that has not begun */
 };
 
 bool warp_launch_check(const struct warp_launch *l, char *text, size_t size)
@@ -24,16 +25,22 @@ bool warp_launch_check(const struct warp_launch *l, char *text, size_t size)
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     uint64_t cluster = 1;
-    for (unsigned i = 0; i < 3; i++)
+    bool fits = true;
+    for (unsigned i = 0; i < 3; i++) {
         cluster *= l->cluster[i] ? l->cluster[i] : 1;
+        fits &= !l->cluster[i] || l->grid[i] % l->cluster[i] == 0;
+    }
     if (!threads || threads > l->kernel->most_threads)
         snprintf(text, size, "kernel %s: a block of %llu threads, where 1 to %u are allowed",
                  l->kernel->name, (unsigned long long)threads, l->kernel->most_threads);
     else if (!blocks)
         snprintf(text, size, "kernel %s: a grid without blocks", l->kernel->name);
-    else if (cluster != 1)
-        snprintf(text, size, "kernel %s: clusters of several blocks are not executed",
-                 l->kernel->name);
+    else if (cluster > WARP_CLUSTER_MOST || !fits)
+        snprintf(text, size,
+                 "kernel %s: a grid of %u x %u x %u blocks in clusters of %u x %u x %u, which have "
+                 "to divide it and may have %d blocks",
+                 l->kernel->name, l->grid[0], l->grid[1], l->grid[2], l->cluster[0], l->cluster[1],
+                 l->cluster[2], WARP_CLUSTER_MOST);
     else
         return !warp_code_missing(l->code, l->kernel->function, text, size);
     return false;
@@ -68,6 +75,15 @@ static void end_block(struct warp_launch *l, struct live *live, uint32_t i)
         live->block[i] = live->block[i + 1];
 }
 
+static bool find_live(void *blocks, uint64_t number, struct warp_block **block)
+{
+    const struct live *live = blocks;
+    *block = NULL;
+    for (uint32_t i = 0; i < live->count && !*block; i++)
+        *block = live->block[i]->number == number ? live->block[i] : NULL;
+    return number < live->next;
+}
+
 /* After a round in which no block began or ended, `still` of them by now: is that what the launch
  * does for ever? All blocks that could go on are looked at. */
 static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
@@ -92,10 +108,16 @@ static bool describe(struct warp_grid *g, const struct live *live, struct warp_f
 enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
 {
     struct warp_launch *l = &g->launch;
-    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], next = g->first;
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     uint64_t last = g->count && g->first + g->count < blocks ? g->first + g->count : blocks;
-    uint32_t most = l->resident ? l->resident : 1, sms = l->sms ? l->sms : 1;
-    struct live live = {.bytes = warp_block_bytes(l)};
+    uint32_t most = l->resident, sms = l->sms ? l->sms : 1;
+    for (unsigned i = 0, room = 1; i < 3; i++) {
+        room *= l->cluster[i] ? l->cluster[i] : 1;
+        most = most < room ? room : most;
+    }
+    struct live live = {.bytes = warp_block_bytes(l), .next = g->first};
+    l->find_block = find_live;
+    l->blocks = &live;
     live.block = calloc(most, sizeof(void *));
     live.free_memory = calloc(most, sizeof(void *));
     if (!live.block || !live.free_memory)
@@ -103,10 +125,10 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
     enum warp_end end = WARP_DONE;
     struct repeats_watch watch = {0};
     uint64_t still = 0;
-    while (end == WARP_DONE && (next < last || live.count)) {
-        if (next < last && live.count < most) {
-            uint32_t sm = (uint32_t)(next % sms);
-            live.block[live.count++] = warp_block_begin(l, next++, sm, take_memory(&live));
+    while (end == WARP_DONE && (live.next < last || live.count)) {
+        if (live.next < last && live.count < most) {
+            uint32_t sm = (uint32_t)(live.next % sms);
+            live.block[live.count++] = warp_block_begin(l, live.next++, sm, take_memory(&live));
             still = 0;
         }
         uint32_t before = live.count;
@@ -123,7 +145,8 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
                 end = WARP_INTERRUPTED;
         }
         still = live.count < before ? 0 : still + 1;
-        if (end == WARP_DONE && is_stuck(g, &live, next < last && live.count < most, &watch, still)
+        if (end == WARP_DONE
+            && is_stuck(g, &live, live.next < last && live.count < most, &watch, still)
             && describe(g, &live, fault))
             end = WARP_DEADLOCK;
     }

@@ -247,13 +247,10 @@ void warp_lower_call(struct warp_build *b)
 void warp_lower_barrier(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    if (in->opcode == PTX_OP_BARRIER_CLUSTER) { /* all meet where they wait */
-        if (has(b, PTX_MOD_WAIT)) {
-            struct warp_op *op = warp_emit1(b, WARP_RUN_NOP, WARP_NO_VALUE,
-                                            warp_constant(b, WARP_CLUSTER_BARRIER, false));
-            op->kind = WARP_BARRIER;
-            op->target = 1;
-        }
+    if (in->opcode == PTX_OP_BARRIER_CLUSTER) {
+        struct warp_op *op = warp_emit(b, WARP_RUN_NOP);
+        op->kind = WARP_CLUSTER;
+        op->written = has(b, PTX_MOD_WAIT) ? WARP_BARRIER_WAITS : WARP_BARRIER_ARRIVES;
         return;
     }
     bool reduces = has(b, PTX_MOD_RED);

@@ -273,6 +273,18 @@ static void lower_st(struct warp_build *b)
 
 /* ---- cp.async, prefetches ---- */
 
+/* The last operand is an mbarrier, at which so many bytes of each lane are complete: at once. */
+static void lower_completion(struct warp_build *b, uint32_t bytes)
+{
+    const struct ptx_instruction *in = b->instruction;
+    struct warp_address a = warp_address_of(b, &in->operands[2], ptx_space_of(in));
+    struct warp_value v = warp_constant(b, bytes, false);
+    struct warp_op *op = warp_emit(b, WARP_RUN_MBARRIER_TX);
+    warp_use_address(op, a);
+    warp_use(op, 2, v);
+    op->target = 1;
+}
+
 static void lower_copy(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -317,10 +329,10 @@ void warp_lower_memory(struct warp_build *b)
         lower_st(b);
         return;
     case PTX_OP_ST_ASYNC:
+        lower_st(b);
         if (has(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES))
-            b->missing = true;
-        else
-            lower_st(b);
+            lower_completion(b,
+                             ptx_vector_width(b->instruction) * ptx_type_bits(type_of(b, 0)) / 8);
         return;
     case PTX_OP_CP_ASYNC:
         lower_copy(b);
@@ -421,9 +433,7 @@ void warp_lower_atomic(struct warp_build *b)
     const struct ptx_operand *o = in->operands + returns;
     struct warp_address a = warp_address_of(b, &o[0], ptx_space_of(in));
     unsigned count = ptx_vector_width(in);
-    if (in->opcode == PTX_OP_RED_ASYNC && has(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES)) {
-        b->missing = true;
-    } else if (type == PTX_B128) {
+    if (type == PTX_B128) {
         lower_atomic_128(b, a);
     } else if (count == 1) {
         lower_atomic_at(b, a, type, returns ? &in->operands[0] : NULL, &o[1],
@@ -435,4 +445,6 @@ void warp_lower_atomic(struct warp_build *b)
             a.offset += ptx_type_bits(type) / 8;
         }
     }
+    if (in->opcode == PTX_OP_RED_ASYNC && has(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES))
+        lower_completion(b, ptx_type_bits(type) / 8);
 }

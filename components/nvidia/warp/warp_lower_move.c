@@ -91,6 +91,9 @@ static void lower_mov(struct warp_build *b)
         pack(b, from, warp_output(b, to, wide), ptx_type_bits(type));
     } else if (to->kind == PTX_OPERAND_VECTOR) {
         unpack(b, to, warp_input(b, from, type), ptx_type_bits(type));
+    } else if (type == PTX_PRED && from->kind == PTX_OPERAND_SPECIAL) {
+        struct warp_value a = warp_input(b, from, PTX_U32), none = warp_constant(b, 0, false);
+        warp_emit2(b, WARP_RUN_SETP_NE_U32, warp_output(b, to, false), a, none);
     } else if (type == PTX_PRED) {
         warp_lower_arithmetic(b);
     } else if (from->kind == PTX_OPERAND_SPECIAL) {
@@ -165,14 +168,17 @@ void warp_lower_move(struct warp_build *b)
     case PTX_OP_ISSPACEP:
         lower_isspacep(b);
         return;
-    case PTX_OP_MAPA: { /* a cluster is a block */
-        struct warp_value a = warp_input(b, &in->operands[1], type_of(b, 0));
-        warp_emit1(b, wide ? WARP_RUN_MOV_64 : WARP_RUN_MOV_32,
-                   warp_output(b, &in->operands[0], wide), a);
+    case PTX_OP_MAPA: {
+        struct warp_value a = warp_input(b, &in->operands[1], type_of(b, 0)),
+                          rank = warp_input(b, &in->operands[2], PTX_U32);
+        warp_emit2(b, wide ? WARP_RUN_MAPA_64 : WARP_RUN_MAPA_32,
+                   warp_output(b, &in->operands[0], wide), a, rank);
         return;
     }
-    default: /* getctarank */
-        warp_emit1(b, WARP_RUN_MOV_32, warp_output(b, &in->operands[0], false),
-                   warp_constant(b, 0, false));
+    default: { /* getctarank */
+        struct warp_value a = warp_input(b, &in->operands[1], type_of(b, 0));
+        warp_emit1(b, wide ? WARP_RUN_RANK_64 : WARP_RUN_RANK_32,
+                   warp_output(b, &in->operands[0], false), a);
+    }
     }
 }

@@ -15,7 +15,8 @@ enum warp_split_state {
     WARP_GRANTED,    /* its operation has waited for the others and may run */
     WARP_AT_BARRIER, /* of number `barrier`; stands behind it */
     WARP_AT_SYNC,    /* waits for the lanes of `wait` */
-    WARP_AT_CLOCK    /* waits for warp_block_go_on() */
+    WARP_AT_CLOCK,   /* waits for warp_block_go_on() */
+    WARP_AT_CLUSTER  /* waits for other blocks of its cluster */
 };
 
 struct warp_split {
@@ -40,6 +41,7 @@ struct warp_watch {
 struct warp_warp {
     uint32_t alive;
     uint32_t carry;    /* condition code CC.CF of each lane */
+    uint32_t cluster;  /* lanes that have arrived at the cluster's barrier */
     uint32_t count;    /* of splits */
     uint32_t patience; /* branches backward of splits while others wait */
     struct warp_watch watch;
@@ -58,6 +60,8 @@ struct warp_barrier {
 struct warp_block {
     uint64_t number;
     uint32_t id[3];
+    uint32_t cluster[3], cluster_blocks, rank; /* its size, and where in it the block is */
+    uint32_t cluster_arrived, cluster_phase;   /* threads; how often all of them had */
     uint32_t sm;
     uint32_t warps, threads, alive;
     uint32_t next;         /* warp that goes on */
@@ -70,6 +74,11 @@ struct warp_block {
     uint64_t at_undefined; /* 0: it is not followed */
     struct warp_barrier barrier[WARP_BARRIERS + 1];
 };
+
+static inline struct warp_warp *warp_warps(struct warp_block *b)
+{
+    return (struct warp_warp *)(void *)((char *)b + b->at_warps);
+}
 
 enum { WARP_HINTS = 32 };
 

@@ -1,6 +1,7 @@
 /* Handlers of warp_other.def: predicates, special registers, parameters and the frame, at one
  * x86-64 level. Called through warp_handler_of(). */
 #include "warp_variant.h"
+#include "warp_cluster.h"
 #include "warp_lanes.h"
 
 #include "warp_formats.h"
@@ -65,16 +66,33 @@ static u64 nanoseconds(const struct warp_machine *m)
     return l->nanoseconds ? l->nanoseconds(l->context) : now(m);
 }
 
+/* Where a cluster is in the grid, and a block in its cluster; directions follow each other. */
+static u64 of_cluster(const struct warp_machine *m, enum ptx_special which)
+{
+    const struct warp_launch *l = m->launch;
+    const struct warp_block *b = m->block;
+    unsigned i = (which - PTX_SPECIAL_CLUSTERID_X) % 4;
+    if (i == 3)
+        return 0;
+    switch (which - i) {
+    case PTX_SPECIAL_CLUSTERID_X:
+        return b->id[i] / b->cluster[i];
+    case PTX_SPECIAL_NCLUSTERID_X:
+        return l->grid[i] / b->cluster[i];
+    case PTX_SPECIAL_CLUSTER_CTAID_X:
+        return b->id[i] % b->cluster[i];
+    default:
+        return b->cluster[i];
+    }
+}
+
 /* Those that all lanes have in common. */
 static u64 common(const struct warp_machine *m, enum ptx_special which)
 {
     const struct warp_launch *l = m->launch;
     const struct warp_block *b = m->block;
-    /* a cluster is a block */
-    if (which >= PTX_SPECIAL_CLUSTERID_X && which <= PTX_SPECIAL_CLUSTERID_Z)
-        return b->id[which - PTX_SPECIAL_CLUSTERID_X];
-    if (which >= PTX_SPECIAL_NCLUSTERID_X && which <= PTX_SPECIAL_NCLUSTERID_Z)
-        return l->grid[which - PTX_SPECIAL_NCLUSTERID_X];
+    if (which >= PTX_SPECIAL_CLUSTERID_X && which <= PTX_SPECIAL_CLUSTER_NCTAID_W)
+        return of_cluster(m, which);
     if (which >= PTX_SPECIAL_ENVREG0 && which <= PTX_SPECIAL_ENVREG31)
         return l->environment[which - PTX_SPECIAL_ENVREG0];
     switch (which) {
@@ -90,11 +108,12 @@ static u64 common(const struct warp_machine *m, enum ptx_special which)
     case PTX_SPECIAL_NCTAID_Y:
     case PTX_SPECIAL_NCTAID_Z:
         return l->grid[which - PTX_SPECIAL_NCTAID_X];
-    case PTX_SPECIAL_CLUSTER_NCTAID_X:
-    case PTX_SPECIAL_CLUSTER_NCTAID_Y:
-    case PTX_SPECIAL_CLUSTER_NCTAID_Z:
+    case PTX_SPECIAL_CLUSTER_CTARANK:
+        return b->rank;
     case PTX_SPECIAL_CLUSTER_NCTARANK:
-        return 1;
+        return b->cluster_blocks;
+    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
+        return l->cluster[0] != 0;
     case PTX_SPECIAL_WARPID:
         return m->number;
     case PTX_SPECIAL_NWARPID:
@@ -284,6 +303,22 @@ RUN(IS_SPACE)
     }
     warp_put_predicate(m, op->at[0], bits, mask);
 }
+
+/* The address of a place of own shared memory in another block's, and whose an address is. */
+WARP_INLINE u64 address_in(const struct warp_block *b, u64 address, u32 rank)
+{
+    u64 at = address & ~(u64)UINT32_MAX, offset = address & ((1u << WARP_RANK_SHIFT) - 1);
+    return at | offset | (rank == b->rank ? 0 : (u64)(rank + 1) << WARP_RANK_SHIFT);
+}
+WARP_INLINE u32 rank_of(const struct warp_block *b, u64 address)
+{
+    u32 rank = (u32)address >> WARP_RANK_SHIFT;
+    return rank ? rank - 1 : b->rank;
+}
+LANE2(MAPA_32, u32, u32, u32, (u32)address_in(m->block, a, b))
+LANE2(MAPA_64, u64, u64, u32, address_in(m->block, a, b))
+LANE1(RANK_32, u32, u32, rank_of(m->block, a))
+LANE1(RANK_64, u32, u64, rank_of(m->block, a))
 
 #define HANDLER(id)
 #include "warp_other.def"

@@ -253,14 +253,9 @@ bool warp_code_missing(const struct warp_code *code, uint32_t function, char *te
     const struct ptx_module *m = code->module;
     uint32_t number = PTX_NONE;
     for (uint32_t i = 0; i < m->function_count && number == PTX_NONE; i++) {
-        const uint32_t *cluster = m->functions[i].cluster;
         if (function != PTX_NONE && function != i)
             continue;
         number = code->functions[i].missing;
-        if (cluster[0] > 1 || cluster[1] > 1 || cluster[2] > 1) {
-            snprintf(text, size, "clusters of several blocks are not executed");
-            return true;
-        }
     }
     if (number == PTX_NONE)
         return false;

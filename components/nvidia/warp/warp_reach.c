@@ -1,5 +1,5 @@
 /* Where the lanes' bytes lie; see warp_reach.h. Called by handlers of memory. */
-#include "warp_reach.h"
+#include "warp_cluster.h"
 
 #include "components/protocols/page_table/host_view.h"
 
@@ -36,6 +36,8 @@ struct warp_region warp_region_of(struct warp_machine *m, const struct warp_op *
     unsigned space = generic ? window_of(address) : op->combine;
     switch (space) {
     case PTX_SPACE_SHARED:
+        if ((address - (generic ? WARP_SHARED : 0)) >> WARP_RANK_SHIFT)
+            return warp_cluster_region(m, address, generic ? WARP_SHARED : 0);
         return (struct warp_region){m->shared, generic ? WARP_SHARED : 0, b->shared,
                                     0,         PTX_SPACE_SHARED,          generic};
     case PTX_SPACE_LOCAL:

@@ -6,6 +6,7 @@
  * which wait for other lanes of their warp let these go on; so does one that has branched backward
  * WARP_PATIENCE times while others could go on, which may count as it waits. */
 #include "warp_schedule.h"
+#include "warp_cluster.h"
 
 #include "runtime/engine/hash.h"
 
@@ -221,6 +222,7 @@ void warp_leave(struct warp_machine *m, uint32_t mask)
     w->alive &= ~mask;
     m->block->alive -= (uint32_t)__builtin_popcount(mask);
     m->block->still = 0;
+    warp_cluster_leave(m, mask);
     m->split->mask &= ~mask;
     if (!m->split->mask) {
         *m->split = w->split[--w->count];

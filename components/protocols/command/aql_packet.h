@@ -10,7 +10,7 @@
 
 struct aql_packet {
     uint16_t header;
-    uint16_t setup;         /* number of dimensions. Command only: AQL_MEETS, too */
+    uint16_t setup;         /* number of dimensions. Command only: AQL_MEETS, aql_cluster() */
     uint16_t work_group[3]; /* work-items */
     uint16_t gpu;           /* reserved in HSA. Command only: number of the GPU, for statistics */
     uint32_t grid[3];       /* work-items */
@@ -72,6 +72,22 @@ static inline void aql_set_scratch(struct aql_packet *packet, uint64_t address, 
 static inline uint32_t aql_scratch_groups(const struct aql_packet *packet)
 {
     return (uint32_t)packet->scratch_groups;
+}
+
+/* Bits of a command's setup for a launch in clusters of blocks (PTX): their size in each direction,
+ * less 1, and whether there is one. */
+#define AQL_IN_CLUSTERS ((uint16_t)(1 << 2))
+
+static inline uint16_t aql_of_cluster(const uint32_t size[3])
+{
+    uint32_t bits = (size[0] - 1) | (size[1] - 1) << 4 | (size[2] - 1) << 8;
+    return (uint16_t)(AQL_IN_CLUSTERS | bits << 3);
+}
+
+/* The cluster's size in direction `i`; 0: the launch does not say. */
+static inline uint32_t aql_cluster(const struct aql_packet *packet, unsigned i)
+{
+    return packet->setup & AQL_IN_CLUSTERS ? (packet->setup >> (3 + 4 * i) & 15u) + 1 : 0;
 }
 
 /* A bit in the setup of a command: its work-groups meet at resource 0 of the global wave sync,

@@ -144,6 +144,16 @@ HEDDLE_TEMPLATE cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, T *kern
     return ::cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks,
                                                        threads);
 }
+HEDDLE_TEMPLATE cudaOccupancyMaxActiveClusters(int *count, T *kernel,
+                                               const cudaLaunchConfig_t *config)
+{
+    return ::cudaOccupancyMaxActiveClusters(count, (const void *)kernel, config);
+}
+HEDDLE_TEMPLATE cudaOccupancyMaxPotentialClusterSize(int *blocks, T *kernel,
+                                                     const cudaLaunchConfig_t *config)
+{
+    return ::cudaOccupancyMaxPotentialClusterSize(blocks, (const void *)kernel, config);
+}
 
 /* The largest block of those that fill a multiprocessor best, and the grid that fills the device.
  */

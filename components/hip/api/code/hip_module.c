@@ -266,6 +266,11 @@ void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes)
     change_function(function)->dynamic_lds_most = bytes;
 }
 
+void hip_set_cluster(const struct hip_function *function, uint16_t cluster)
+{
+    change_function(function)->cluster = cluster;
+}
+
 const struct hip_module *hip_module_at(uint64_t base)
 {
     const struct hip_module *each = modules;

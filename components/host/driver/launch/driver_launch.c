@@ -332,7 +332,7 @@ static void part_make_packet(struct driver *d, struct launch_part *p)
     struct command_launch *k = &p->command.launch;
     k->packet =
         (struct aql_packet){.header = AQL_DISPATCH | launch_scopes(d, &d->device[p->gpu], l),
-                            .setup = (uint16_t)launch_dimensions(l),
+                            .setup = (uint16_t)(launch_dimensions(l) | l->cluster),
                             .gpu = (uint16_t)p->gpu,
                             .private_bytes = l->private_bytes,
                             .group_bytes = l->group_bytes,

@@ -50,6 +50,7 @@ enum warp_end ptx_run_launch(struct ptx_run *r, const char *kernel, uint32_t blo
         return WARP_INTERRUPTED;
     }
     for (unsigned i = 0; i < 3; i++) {
+        l->cluster[i] = r->module->functions[l->kernel->function].cluster[i];
         l->grid[i] = l->grid[i] ? l->grid[i] : 1;
         l->block[i] = l->block[i] ? l->block[i] : 1;
     }

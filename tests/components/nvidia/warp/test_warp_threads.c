@@ -381,15 +381,51 @@ Test(warp_threads, ldmatrix_gives_each_lane_two_columns)
     ptx_run_close(&r);
 }
 
-/* They would see themselves alone, and read their own shared memory in place of another's. */
-Test(warp_threads, blocks_that_are_to_be_a_cluster_are_refused)
+/* Block 1 of each cluster stores into the shared memory of block 0, which waits for the bytes. */
+Test(warp_threads, blocks_of_a_cluster_reach_each_others_memory)
 {
-    open_text(".version 8.5\n.target sm_90\n.address_size 64\n"
-              ".visible .entry two(.param .u64 p) .reqnctapercluster 2 { ret; }\n"
-              ".visible .entry one(.param .u64 p) .reqnctapercluster 1, 1, 1 { ret; }\n");
-    ptx_run_launch(&r, "two", 2, 1, 0, &buffer);
-    cr_assert(strstr(r.text, "clusters of several blocks are not executed"), "%s", r.text);
-    run("one", 2, 1);
+    open_text(HEAD
+              ".visible .entry k(.param .u64 p) .reqnctapercluster 2 {\n"
+              ".reg .b64 %p; .reg .b32 %r<9>; .reg .pred %c<3>;\n"
+              ".shared .align 8 .b64 m; .shared .b32 s[2];\n"
+              "ld.param.u64 %p, [p]; mov.u32 %r0, %ctaid.x; mad.wide.u32 %p, %r0, 16, %p;\n"
+              "mov.u32 %r1, m; mov.u32 %r2, s; mov.u32 %r3, %cluster_ctarank;\n"
+              "setp.eq.u32 %c0, %r3, 1; st.shared.b32 [s+4], 5;\n"
+              "@!%c0 mbarrier.init.shared.b64 [m], 1;\n"
+              "@!%c0 mbarrier.arrive.expect_tx.shared.b64 _, [m], 8;\n"
+              "barrier.cluster.arrive; barrier.cluster.wait;\n"
+              "@!%c0 bra W; mapa.shared::cluster.u32 %r4, %r1, 0;\n"
+              "mapa.shared::cluster.u32 %r5, %r2, 0; add.u32 %r6, %r0, 40;\n"
+              "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r5], %r6, [%r4];\n"
+              "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 "
+              "[%r5+4], 2, [%r4];\n"
+              "getctarank.shared::cluster.u32 %r7, %r5; st.global.u32 [%p], %r7; bra E;\n"
+              "W: mbarrier.try_wait.parity.shared.b64 %c1, [m], 0; @!%c1 bra W;\n"
+              "ld.shared.b32 %r4, [s]; st.global.u32 [%p], %r4;\n"
+              "ld.shared.b32 %r4, [s+4]; st.global.u32 [%p+4], %r4;\n"
+              "E: barrier.cluster.arrive; barrier.cluster.wait; ret;\n}\n");
+    run("k", 4, 1);
+    for (uint32_t cluster = 0; cluster < 2; cluster++) {
+        const uint32_t *of = words + 8 * cluster;
+        cr_expect(of[0] == 41 + 2 * cluster && of[1] == 7, "%u %u", of[0], of[1]);
+        cr_expect_eq(of[4], 0, "its rank is %u", of[4]);
+    }
+    ptx_run_launch(&r, "k", 3, 1, 0, &buffer);
+    cr_assert(strstr(r.text, "a grid of 3 x 1 x 1 blocks in clusters of 2"), "%s", r.text);
+    ptx_run_close(&r);
+}
+
+/* Outside of the cluster, and in a block that is over. */
+Test(warp_threads, memory_that_no_block_of_the_cluster_has_is_a_fault)
+{
+    open_text(HEAD
+              ".visible .entry k(.param .u64 p) .reqnctapercluster 2 {\n"
+              ".reg .b32 %r<4>; .reg .pred %c; .shared .b32 s; mov.u32 %r0, %ctaid.x;\n"
+              "setp.eq.u32 %c, %r0, 0; @%c ret; barrier.cluster.arrive; barrier.cluster.wait;\n"
+              "mov.u32 %r1, s; mapa.shared::cluster.u32 %r1, %r1, 0;\n"
+              "ld.shared::cluster.b32 %r2, [%r1]; ret;\n}\n");
+    cr_assert_eq(ptx_run_launch(&r, "k", 2, 1, 0, &buffer), WARP_FAULT);
+    cr_assert(strstr(r.fault.text, "outside of the block's shared memory"), "%s", r.fault.text);
     ptx_run_close(&r);
 }
 

@@ -1,0 +1,2 @@
+/* The place of NVTX 2. */
+#include "nvtx3/nvToolsExt.h"

@@ -1,0 +1,117 @@
+/* Clusters of blocks; see warp_cluster.h. Called by handlers of memory and by warp_control.c.
+ *
+ * The blocks of a cluster have numbers in a row, so each of them is begun before the first of the
+ * next cluster, and a cluster whose blocks wait for each other comes to its end where there is room
+ * for all of them. A block counts how often all of its threads have arrived; one that waits looks
+ * whether the others have come as far, or are over. */
+#include "warp_cluster.h"
+
+#include "warp_schedule.h"
+
+void warp_cluster_place(const struct warp_launch *l, struct warp_block *b)
+{
+    b->cluster_blocks = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        b->cluster[i] = l->cluster[i] ? l->cluster[i] : 1;
+        b->cluster_blocks *= b->cluster[i];
+    }
+    uint64_t cluster = b->number / b->cluster_blocks;
+    uint32_t rank = b->rank = (uint32_t)(b->number % b->cluster_blocks);
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t clusters = l->grid[i] / b->cluster[i];
+        b->id[i] = (uint32_t)(cluster % clusters) * b->cluster[i] + rank % b->cluster[i];
+        cluster /= clusters;
+        rank /= b->cluster[i];
+    }
+}
+
+/* The block of that rank, NULL: it is over. False: it has not begun. */
+static bool find(const struct warp_machine *m, uint32_t rank, struct warp_block **block)
+{
+    uint64_t number = m->block->number - m->block->rank + rank;
+    if (rank == m->block->rank) {
+        *block = m->block;
+        return true;
+    }
+    *block = NULL;
+    return m->launch->find_block(m->launch->blocks, number, block);
+}
+
+struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address, u64 window)
+{
+    u64 rank = ((address - window) >> WARP_RANK_SHIFT) - 1;
+    struct warp_block *other;
+    if (rank >= m->block->cluster_blocks || !find(m, (uint32_t)rank, &other) || !other)
+        return (struct warp_region){.host = NULL};
+    return (struct warp_region){(char *)other + other->at_shared,
+                                window + ((rank + 1) << WARP_RANK_SHIFT),
+                                other->shared,
+                                0,
+                                PTX_SPACE_SHARED,
+                                true};
+}
+
+bool warp_cluster_wake(struct warp_block *b)
+{
+    struct warp_warp *w = warp_warps(b);
+    bool any = false;
+    for (uint32_t i = 0; i < b->warps; i++)
+        for (uint32_t k = 0; k < w[i].count; k++)
+            if (w[i].split[k].state == WARP_AT_CLUSTER) {
+                w[i].split[k].state = WARP_READY;
+                any = true;
+            }
+    return any;
+}
+
+/* Have all threads of the block arrived? */
+static void look(struct warp_block *b)
+{
+    if (!b->cluster_arrived || b->cluster_arrived < b->alive)
+        return;
+    b->cluster_arrived = 0;
+    b->cluster_phase++;
+    for (uint32_t i = 0; i < b->warps; i++)
+        warp_warps(b)[i].cluster = 0;
+    warp_cluster_wake(b);
+}
+
+void warp_cluster_leave(struct warp_machine *m, uint32_t mask)
+{
+    m->block->cluster_arrived -= (uint32_t)__builtin_popcount(m->warp->cluster & mask);
+    m->warp->cluster &= ~mask;
+    look(m->block);
+}
+
+static bool all_have_come(const struct warp_machine *m)
+{
+    struct warp_block *other;
+    for (uint32_t rank = 0; rank < m->block->cluster_blocks; rank++)
+        if (!find(m, rank, &other)
+            || (other && (int32_t)(other->cluster_phase - m->block->cluster_phase) < 0))
+            return false;
+    return true;
+}
+
+/* Where time passes, a block arrives when what stands before it is over. */
+bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    struct warp_split *s = m->split;
+    bool waits = op->written == WARP_BARRIER_WAITS;
+    uint8_t then = WARP_READY;
+    if (waits && (m->warp->cluster & mask || !all_have_come(m)))
+        then = WARP_AT_CLUSTER;
+    else if (!waits && m->launch->clock && s->state != WARP_GRANTED)
+        then = WARP_AT_CLOCK;
+    s->state = then;
+    if (then != WARP_READY) {
+        s->pc--; /* it executes this operation when it goes on */
+        return false;
+    }
+    if (!waits) {
+        m->block->cluster_arrived += (uint32_t)__builtin_popcount(mask & ~m->warp->cluster);
+        m->warp->cluster |= mask;
+        look(m->block);
+    }
+    return true;
+}

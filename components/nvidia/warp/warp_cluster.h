@@ -1,0 +1,27 @@
+/* Blocks of a cluster (PTX of sm_90), which meet and reach each other's shared memory; see
+ * warp_cluster.c. Private to components/nvidia/warp. */
+#ifndef HEDDLE_WARP_CLUSTER_H
+#define HEDDLE_WARP_CLUSTER_H
+
+#include "warp_reach.h"
+
+/* An address of shared memory of the block with rank r has r + 1 from this bit on; without, it is
+ * in the block's own. */
+enum { WARP_RANK_SHIFT = 24, WARP_CLUSTER_MOST = 16 };
+
+/* Where in the grid the block of that number is. */
+void warp_cluster_place(const struct warp_launch *launch, struct warp_block *block);
+
+/* Shared memory of another block; `window` is added to its addresses. */
+struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address, u64 window);
+
+/* barrier.cluster. False: the split waits, or reads a clock first. */
+bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
+
+/* Lanes end. */
+void warp_cluster_leave(struct warp_machine *m, uint32_t mask);
+
+/* Splits that wait for the cluster look again; were there some? */
+bool warp_cluster_wake(struct warp_block *block);
+
+#endif
