@@ -44,7 +44,7 @@ def main(words: Sequence[str]) -> int:
         print(kernels.table([found]), end="")
     elif chosen.what == "trust":
         from heddle import trust
-        print("\n".join(trust.told(chosen, statistics, chosen.file, chosen.description)))
+        print("\n".join(trust.told(chosen, statistics, chosen.file, chosen.description, True)))
     elif chosen.what == "counters":
         from heddle.counters import told
         print("\n".join(told.lines(told.counted(statistics, chosen.file, chosen.simulated))))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import pathlib
 from collections import Counter
 from typing import Any, Iterator
 
@@ -95,10 +96,31 @@ def lines(run: Statistics, rows: list[dict[str, Any]]) -> Iterator[str]:
         "or fitted")
 
 
+def section(run: Statistics, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same, as the section `trust` of the statistics."""
+    issued, classes, untimed = instructions(run)
+    found, idle = parameters(run, rows)
+    return {"instructions": {"counted": issued, "approximate": dict(classes), "untimed": untimed},
+            "parameters": {basis: found[basis] for basis in BASES} | {"idle": idle}}
+
+
+def keep(path: str, what: dict[str, Any]) -> None:
+    """Adds the section behind all others, which stay as they were written."""
+    file = pathlib.Path(path)
+    text = file.read_text(encoding="utf-8").rstrip()
+    added = json.dumps(what, indent=1).replace("\n", "\n ")
+    file.write_text(f'{text.removesuffix("}").rstrip()},\n "trust": {added}\n}}\n',
+                    encoding="utf-8")
+
+
 def told(chosen: argparse.Namespace, run: Statistics, path: str,
-         description: str | None) -> list[str]:
+         description: str | None, kept: bool = False) -> list[str]:
+    """`kept`: also in the file."""
     _, words = question(chosen, run, path, description)
     text = command_line.asked(chosen.heddle, "params", "--json", *words)
     if text is None:
         raise Mistake(f"the parameters of '{path}' are not known")
-    return list(lines(run, json.loads(text)))
+    rows = json.loads(text)
+    if kept:
+        keep(path, section(run, rows))
+    return list(lines(run, rows))

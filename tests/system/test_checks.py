@@ -154,3 +154,18 @@ def test_work_items_may_return_before_a_barrier(tmp_path):
 
 def test_the_marks_are_those_of_sixty_mistakes():
     assert sum(len(marks(table)) for table in TABLES) >= 60
+
+
+# These leave their memory to the end of the process, as many programs do; the others are checked.
+UNFREED = ("grid_solver halves image_filters intrinsics managed_variables matrices peer_halo "
+           "peer_rate textures warp_tools").split()
+CUDA_PROGRAMS = sorted(path.stem for path in (SOURCES.parent / "cuda").glob("*.cu")
+                       if path.stem not in [*UNFREED, "mistakes", "planted", "math_errors"])
+
+
+@pytest.mark.parametrize("name", quick_and_full("block_scan", CUDA_PROGRAMS))
+def test_no_cuda_program_is_accused(name, tmp_path):
+    source = SOURCES.parent / f"cuda/{name}.cu"
+    harness.call([harness.HEDDLE, "cuda-cc", source, "-o", tmp_path / name])
+    assert findings(f"--mode functional -- {tmp_path / name}", tmp_path / "s.json", 0,
+                    "rtx3070") == []

@@ -261,6 +261,15 @@ def test_trust_tells_approximate_instructions_and_what_parameters_rest_on(measur
         count = sum(row.get("basis") == basis for row in rows if row["source"] != "slot")
         assert re.search(rf"^ +{count} {basis} ", done.output, re.M), basis
     assert heddle(f"stats {done.stats_file} --report trust").stdout in done.output
+    kept = done.stats["trust"]
+    every = [kernel["slot_cycles"]["issued"] for kernel in done.stats["kernels"]]
+    assert kept["instructions"] == {
+        "counted": sum(sum(each.values()) for each in every), "untimed": 0,
+        "approximate": {"valu_transcendental": sum(e["valu_transcendental"] for e in every)}}
+    assert kept["parameters"].pop("idle") == 0
+    assert kept["parameters"] == {basis: sum(row.get("basis") == basis for row in rows
+                                             if row["source"] != "slot")
+                                  for basis in kept["parameters"]}
     untimed = measure(f"{TINY} --mode functional -- nbody").stats_file
     heddle(f"stats {untimed} --report trust", r"instructions  \d+ of launches without timing")
 

@@ -124,5 +124,9 @@ int main()
         bad += f[256 + t] != 255 || f[384 + t] != (t & 31) * ((t & 31) - 1) / 2;
     std::cout << cudaGetErrorString(cudaGetLastError()) << ", " << bad << " wrong\n"
               << (bad ? "FAIL" : "PASS") << std::endl;
+    cudaFree(src);
+    cudaFree(dst);
+    cudaFree(count);
+    cudaFree(f);
     return bad;
 }

@@ -69,5 +69,8 @@ int main()
     for (int i = 0; i < n; i++)
         bad += a[n + i] != a[(i + n - 1) % n] - 2 * a[i] + a[(i + 1) % n];
     printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(in);
+    cudaFree(out);
+    cudaFree(a);
     return bad != 0;
 }

@@ -136,5 +136,8 @@ int main()
     for (int i = 0; i < 256; i++)
         bad += out[i] != in[i / 4 * 4 + 3 - i % 4];
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(f);
+    cudaFree(in);
+    cudaFree(out);
     return bad != 0;
 }

@@ -153,5 +153,9 @@ int main()
     std::sort(h.begin(), h.begin() + 256);
     good = good && std::equal(h.begin(), h.begin() + 256, got.begin());
     puts(good && cudaGetLastError() == cudaSuccess ? "PASS" : "FAIL");
+    cudaFree(in);
+    cudaFree(out);
+    cudaFree(states);
+    cudaFree(ticket);
     return !good;
 }

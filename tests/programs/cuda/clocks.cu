@@ -40,5 +40,7 @@ int main()
     measure<<<1, 64>>>(data, 20000, out);
     cudaMemcpy(told, out, sizeof told, cudaMemcpyDeviceToHost);
     std::printf("miss %lld hit %lld loop %lld nanoseconds %lld\n", told[0], told[1], told[2], told[3]);
+    cudaFree(out);
+    cudaFree(data);
     return cudaGetLastError() != cudaSuccess;
 }

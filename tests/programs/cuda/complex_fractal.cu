@@ -123,5 +123,11 @@ int main()
         bad += l[i].x != (((long long)i << 32) | (unsigned)-i) || l[i].y != -1;
     }
     printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(image);
+    cudaFree(position);
+    cudaFree(force);
+    cudaFree(z);
+    cudaFree(q);
+    cudaFree(l);
     return bad != 0;
 }

@@ -96,5 +96,8 @@ int main()
     cudaMemcpyFromSymbol(&z, vectors, sizeof z, 16 + 8);
     bad += twice != 5 || z != 2.5f;
     printf("%s\n", bad || cudaGetLastError() ? "FAIL" : "PASS");
+    cudaFree(dx);
+    cudaFree(dy);
+    cudaFree(cell);
     return bad;
 }

@@ -114,5 +114,9 @@ int main()
         bad += sums[i] != i * 500 + 10 || out[i] != 4 * i + 6;
     bad += out[32] != 496;
     printf("%s\n%s\n", cudaGetErrorString(error), bad || error ? "FAIL" : "PASS");
+    cudaFree(heads);
+    cudaFree(sums);
+    cudaFree(out);
+    cudaFree(name);
     return bad || error;
 }

@@ -186,5 +186,8 @@ int main()
         bad += n[t] != 2 * (t % 4) + 3 || n[t + 32] != (t % 2 == 0)
                || n[t + 64] != (1 << t % 6) - 1 + 100 * (t < 6 ? t : t % 6) || n[t + 96] != t + 61;
     printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(f);
+    cudaFree(n);
+    cudaFree(shapes);
     return bad != 0;
 }

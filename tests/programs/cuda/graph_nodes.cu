@@ -98,5 +98,7 @@ int main()
     OK(cudaGraphDestroy(child));
     OK(cudaStreamDestroy(s));
     puts(bad ? "FAIL" : "PASS");
+    cudaFree(a);
+    cudaFree(b);
     return bad != 0;
 }

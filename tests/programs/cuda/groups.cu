@@ -75,5 +75,7 @@ int main()
     cudaMemcpy(h, x, 8, cudaMemcpyDeviceToHost);
     printf("%s %d %d, %d bad\n", cudaGetErrorString(e), h[0], h[1], bad);
     puts(bad || h[0] != 5 || h[1] ? "FAIL" : "PASS");
+    cudaFree(o);
+    cudaFree(x);
     return bad;
 }

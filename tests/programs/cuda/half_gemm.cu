@@ -112,5 +112,11 @@ int main()
     }
     bad += __low2float(sums[0]) != 32 || __high2float(sums[0]) != 64 || __low2float(sums[1]) != 8;
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(da);
+    cudaFree(db);
+    cudaFree(dc);
+    cudaFree(out);
+    cudaFree(sums);
+    cudaFree(bf);
     return bad != 0;
 }

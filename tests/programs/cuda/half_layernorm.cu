@@ -136,5 +136,7 @@ int main()
         bad += std::fabs(__high2float(out[i]) - (high > 0 ? high : 0)) > 0.01;
     }
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(in);
+    cudaFree(out);
     return bad != 0;
 }

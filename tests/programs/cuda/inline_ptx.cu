@@ -165,5 +165,7 @@ int main()
         bad += o.wide != (uint64_t)v.x * v.y + 1;
     }
     printf("%s, %d wrong\n%s\n", cudaGetErrorString(error), bad, bad ? "FAIL" : "PASS");
+    cudaFree(in);
+    cudaFree(out);
     return bad != 0;
 }

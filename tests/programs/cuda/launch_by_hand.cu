@@ -109,5 +109,9 @@ int main()
         bad += y[i] != 1 + 0.5 * i;
     cudaStreamDestroy(stream);
     printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(out);
+    cudaFree(data);
+    cudaFree(x);
+    cudaFree(y);
     return bad != 0;
 }

@@ -210,5 +210,12 @@ int main()
     bad += e->largest != 49.5f || e->product != 1 << 20 || e->wrapped[0] != up;
     bad += e->wrapped[1] != down || e->bits[0] != 1 || e->bits[1] != 2;
     printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(buckets);
+    cudaFree(ticket);
+    cudaFree(shared);
+    cudaFree(queue);
+    cudaFree(done);
+    cudaFree(pending);
+    cudaFree(e);
     return bad != 0;
 }

@@ -86,5 +86,8 @@ int main()
     failures += told.type != cudaMemoryTypeManaged;
     MUST(cudaFree(x));
     std::printf("%d GPUs: %s\n%s\n", gpus, failures ? "wrong" : "right", failures ? "FAIL" : "PASS");
+    cudaFree(table);
+    cudaFree(word);
+    cudaFree(sums);
     return failures != 0;
 }

@@ -105,5 +105,6 @@ int main()
         head = next;
     }
     puts(bad ? "FAIL" : "PASS");
+    cudaFree(total);
     return bad != 0;
 }

@@ -80,5 +80,7 @@ int main()
     cudaFreeHost((void *)shared);
     printf("%d wrong, %s\n%s\n", bad, cudaGetErrorString(cudaGetLastError()),
            bad ? "FAIL" : "PASS");
+    cudaFree(total);
+    cudaFree(most);
     return bad != 0;
 }

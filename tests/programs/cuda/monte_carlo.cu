@@ -124,5 +124,8 @@ int main()
     bad += std::fabs(pi - 3.14159) > 0.05 || std::fabs(mean - 10.45) > 1
            || std::fabs(variance - 1) > 0.06;
     std::printf("pi within 0.05, price within 1, %d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(states);
+    cudaFree(inside);
+    cudaFree(sums);
     return bad != 0;
 }

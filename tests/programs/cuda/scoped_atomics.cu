@@ -104,5 +104,6 @@ int main()
     int expected = 10;
     bad += !s->counter.compare_exchange_strong(expected, 11) || s->counter != 11;
     printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(s);
     return bad != 0;
 }

@@ -122,5 +122,8 @@ int main()
     bad += cudaDeviceSynchronize() != cudaSuccess;
     bad += flag->load(cuda::std::memory_order_acquire) != 1 || numbers[3] != 4711;
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(q);
+    cudaFree(sum);
+    cudaFree(numbers);
     return bad != 0;
 }

@@ -145,5 +145,6 @@ int main()
     for (int i = 0; i < 64; i++)
         bad += out[i] != (int)((floats - 1 - i) * 0.25f) + (shorts - 1 - i) * 3 + bytes;
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(out);
     return bad != 0;
 }

@@ -182,5 +182,9 @@ int main()
     for (int i = 0; i < 64; i++)
         bad += ints[i] != i * i + 3 * i;
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(in);
+    cudaFree(out);
+    cudaFree(ints);
+    cudaFree(root);
     return bad != 0;
 }

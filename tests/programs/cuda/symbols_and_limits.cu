@@ -137,5 +137,7 @@ int main()
     size_t free_bytes, total_bytes;
     EXPECT(cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess && free_bytes < total_bytes);
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(data);
+    cudaFree(out);
     return bad != 0;
 }

@@ -98,5 +98,11 @@ int main()
         bad += want != sums[i];
     }
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(da);
+    cudaFree(db);
+    cudaFree(dc);
+    cudaFree(dd);
+    cudaFree(bytesA);
+    cudaFree(sums);
     return bad != 0;
 }

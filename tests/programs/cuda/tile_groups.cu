@@ -133,5 +133,9 @@ int main()
     CHECK(cudaDeviceSynchronize());
     bad += *total != std::accumulate(h.begin(), h.end(), 0LL);
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
+    cudaFree(in);
+    cudaFree(out);
+    cudaFree(count);
+    cudaFree(total);
     return bad != 0;
 }
