@@ -136,7 +136,8 @@ def test_calls_go_to_the_second_gpu(run, measure, tmp_path):
     (f"{TRACE} {SMALL} --play api={VECADD} --module nowhere.hsaco", 1,
      ["nowhere.hsaco.*cannot read"]),
     (f"{TRACE} {SMALL}", 2, ["plays traces of API calls: .* --play api=DIR"]),
-    (f"{TRACE} {SMALL} --play api={VECADD} -- vectoradd", 2, ["'--play api' plays a trace instead"]),
+    (f"{TRACE} {SMALL} --play api={VECADD} -- vectoradd", 2,
+     ["'--play api' plays a trace instead of a program"]),
     (f"{TRACE} {MODULE}", 2, ["'--module' is for the kernels of a trace"])],
     ids=["damaged", "no-module", "no-object", "nowhere", "no-trace", "program", "module-alone"])
 def test_mistake_is_named(run, text, status, says):
