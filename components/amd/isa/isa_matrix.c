@@ -31,7 +31,8 @@ enum rule {
     RULE_TREE_2,
     RULE_FLUSHED_TREE_4,
     RULE_FLUSHED_TREE_2,
-    RULE_DOT,
+    RULE_DOT_8,
+    RULE_DOT_4,
     RULE_PAIR,
     RULE_ANY_DOT,
     RULE_ANY_PAIR
@@ -177,12 +178,13 @@ static enum rule rule_of(const struct product *p, bool small)
 {
     const struct isa_matrix_form *f = p->form;
     bool fp8 = f->a == MATRIX_FP8 || f->a == MATRIX_BF8;
+    enum rule dot = p->group == 8 ? RULE_DOT_8 : RULE_DOT_4;
     if (f->a == MATRIX_I8)
         return RULE_INTEGER;
     if (f->a == MATRIX_F32)
         return RULE_CHAIN;
     if (f->rules == ISA_MATRIX_CDNA3)
-        return fp8 ? (small ? RULE_PAIR : RULE_ANY_PAIR) : small ? RULE_DOT : RULE_ANY_DOT;
+        return fp8 ? (small ? RULE_PAIR : RULE_ANY_PAIR) : small ? dot : RULE_ANY_DOT;
     if (f->rules == ISA_MATRIX_CDNA2)
         return p->each_a == 4 ? RULE_FLUSHED_TREE_4 : RULE_FLUSHED_TREE_2;
     return p->each_a == 4 ? RULE_TREE_4 : RULE_TREE_2;
@@ -219,8 +221,11 @@ INLINE void multiply_row(const struct product *p, struct matrix_row *row, const 
     case RULE_FLUSHED_TREE_2:
         EACH_PIECE(row_tree(row, cf, df, 2, true, wide));
         break;
-    case RULE_DOT:
-        EACH_PIECE(row_dot(row, cf, df, p->group, wide));
+    case RULE_DOT_8:
+        EACH_PIECE(row_dot(row, cf, df, 8, wide));
+        break;
+    case RULE_DOT_4:
+        EACH_PIECE(row_dot(row, cf, df, 4, wide));
         break;
     case RULE_PAIR:
         EACH_PIECE(row_pair(row, cf, df, wide));

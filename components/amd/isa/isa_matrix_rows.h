@@ -13,10 +13,28 @@
 
 #include "isa_math.h"
 
+/* Conversions and maxima that the compiler makes of several instructions; AVX2 has one for each. */
 #if defined(__AVX2__)
+#include <immintrin.h>
 enum { MATRIX_ROW = 8 };
+#define LOW_HALF(x)            __builtin_shufflevector(x, x, 0, 1, 2, 3)
+#define HIGH_HALF(x)           __builtin_shufflevector(x, x, 4, 5, 6, 7)
+#define BOTH_HALVES(low, high) __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7)
+#define I64_OF_I32(x)          ((half_i64)_mm256_cvtepi32_epi64((__m128i)(x)))
+#define F64_OF_I32(x)          ((half_f64)_mm256_cvtepi32_pd((__m128i)(x)))
+#define F64_OF_F32(x)          ((half_f64)_mm256_cvtps_pd((__m128)(x)))
+#define F32_OF_F64(x)          ((half_f32)_mm256_cvtpd_ps((__m256d)(x)))
+#define MOST_I32(a, b)         ((row_i32)_mm256_max_epi32((__m256i)(a), (__m256i)(b)))
 #else
 enum { MATRIX_ROW = 4 };
+#define LOW_HALF(x)            __builtin_shufflevector(x, x, 0, 1)
+#define HIGH_HALF(x)           __builtin_shufflevector(x, x, 2, 3)
+#define BOTH_HALVES(low, high) __builtin_shufflevector(low, high, 0, 1, 2, 3)
+#define I64_OF_I32(x)          __builtin_convertvector(x, half_i64)
+#define F64_OF_I32(x)          __builtin_convertvector(x, half_f64)
+#define F64_OF_F32(x)          __builtin_convertvector(x, half_f64)
+#define F32_OF_F64(x)          __builtin_convertvector(x, half_f32)
+#define MOST_I32(a, b)         choose_i32((a) > (b), a, b)
 #endif
 
 enum { MATRIX_TERMS = 32, MATRIX_ZERO_EXPONENT = -126, MATRIX_NO_EXPONENT = -1000 };
@@ -75,7 +93,7 @@ INLINE row_f32 choose_f32(row_i32 yes, row_f32 a, row_f32 b)
 
 INLINE row_i32 most_i32(row_i32 a, row_i32 b)
 {
-    return choose_i32(a > b, a, b);
+    return MOST_I32(a, b);
 }
 
 INLINE void row_write(float *d, row_f32 sum)
@@ -130,8 +148,7 @@ INLINE void row_tree(const struct matrix_row *row, const float *c, float *d, uns
 
 INLINE half_f64 half_power(half_i32 exponent)
 {
-    half_i64 biased = __builtin_convertvector(exponent + 1023, half_i64);
-    return (half_f64)(biased << 52);
+    return (half_f64)(I64_OF_I32(exponent + 1023) << 52);
 }
 
 /* Needs |x| < 2^51, and a host that rounds to nearest. */
@@ -150,12 +167,11 @@ INLINE row_i32 row_exponent(row_f32 c)
     return choose_i32(c == 0.0f, (row_i32){0} + MATRIX_ZERO_EXPONENT, any);
 }
 
-INLINE half_f32 half_join(half_f64 s, half_i32 e, half_f32 c, half_i32 m)
+INLINE half_f32 half_join(half_i32 s, half_i32 e, half_f32 c, half_i32 m)
 {
-    half_f64 addend = __builtin_convertvector(c, half_f64);
-    half_f64 products = half_floor(s * half_power(7 + e - m));
-    half_f64 rest = half_floor(addend * half_power(24 - m)) * 128.0;
-    return __builtin_convertvector((products + rest) * half_power(m - 31), half_f32);
+    half_f64 products = half_floor(F64_OF_I32(s) * half_power(7 + e - m));
+    half_f64 rest = half_floor(F64_OF_F32(c) * half_power(24 - m)) * 128.0;
+    return F32_OF_F64((products + rest) * half_power(m - 31));
 }
 
 /* Sums of products, of which each is sum * 2^(exponent - 24). */
@@ -167,18 +183,11 @@ struct row_sum {
 INLINE row_f32 row_join(struct row_sum s, row_f32 c, bool fp8)
 {
     row_i32 own = row_exponent(c), m = most_i32(s.exponent, own);
-    row_f32 addend = fp8 ? (row_f32)((row_i32)c & ~(own < m - 25)) : c, out;
-    for (unsigned half = 0; half < 2; half++) {
-        half_i32 sum, e, both;
-        half_f32 x;
-        memcpy(&sum, (const char *)&s.sum + half * sizeof sum, sizeof sum);
-        memcpy(&e, (const char *)&s.exponent + half * sizeof e, sizeof e);
-        memcpy(&both, (const char *)&m + half * sizeof both, sizeof both);
-        memcpy(&x, (const char *)&addend + half * sizeof x, sizeof x);
-        x = half_join(__builtin_convertvector(sum, half_f64), e, x, both);
-        memcpy((char *)&out + half * sizeof x, &x, sizeof x);
-    }
-    return choose_f32(c - c == 0.0f, out, c);
+    row_f32 addend = fp8 ? (row_f32)((row_i32)c & ~(own < m - 25)) : c;
+    half_f32 low = half_join(LOW_HALF(s.sum), LOW_HALF(s.exponent), LOW_HALF(addend), LOW_HALF(m));
+    half_f32 high =
+        half_join(HIGH_HALF(s.sum), HIGH_HALF(s.exponent), HIGH_HALF(addend), HIGH_HALF(m));
+    return choose_f32(c - c == 0.0f, BOTH_HALVES(low, high), c);
 }
 
 /* Terms q, q + step ... below `end`. Their exponents are so small that products and their sums
@@ -187,6 +196,7 @@ INLINE struct row_sum row_add(const struct matrix_row *row, unsigned q, unsigned
                               bool wide)
 {
     struct row_sum s = {.exponent = (row_i32){0} + MATRIX_ZERO_EXPONENT};
+#pragma GCC unroll 8
     for (unsigned k = q; k < end; k += step) {
         row_i32 b = row_read_i32(row->b_exponent[k] + row->j);
         row_i32 a = wide ? row_read_i32(row->a_exponent[k] + row->j)
@@ -195,6 +205,7 @@ INLINE struct row_sum row_add(const struct matrix_row *row, unsigned q, unsigned
     }
     /* Where all are zero the exponent is too small for its scale, and any scale will do. */
     row_i32 scale = 24 + 127 - most_i32(s.exponent, (row_i32){0} - 96);
+#pragma GCC unroll 8
     for (unsigned k = q; k < end; k += step) {
         row_f32 product = row_a(row, k, wide) * row_b(row, k) * (row_f32)(scale << 23);
         s.sum += __builtin_convertvector(product, row_i32);
