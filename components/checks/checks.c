@@ -101,8 +101,8 @@ static void begin(uint32_t unit, uint32_t wave, const struct observed_wavefront 
         current = (uint32_t)(group_take(what->placement) - groups);
     *slot_of(unit, wave) = slot + 1;
     groups[current].wave[what->number] = slot;
-    waves[slot] =
-        (struct check_wave){.what = *what, .slot = slot, .group = current, .number = ++wave_count};
+    waves[slot] = (struct check_wave){
+        .what = *what, .slot = slot, .group = current, .number = ++wave_count, .unit = unit};
     for (unsigned i = 0; i < asked_count; i++)
         if (asked[i]->begin)
             asked[i]->begin(&waves[slot]);

@@ -19,6 +19,7 @@ struct check_wave {
     uint32_t slot;   /* below CHECK_SLOTS, different among those that live; small ones first */
     uint32_t group;  /* number of its work-group among those that live; small ones first */
     uint64_t number; /* of all that have begun, from 1 */
+    uint32_t unit;   /* that executes it: an instance, or its number is behind all of them */
 };
 
 /* The work-group of a wavefront. Its wavefronts begin one behind the other. */

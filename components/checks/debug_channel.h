@@ -26,7 +26,8 @@ enum debug_ask {
     DEBUG_RULES,       /* a: how many struct debug_rule follow, in place of earlier ones */
     DEBUG_GO,          /* a: enum debug_go, b: event, c: wavefront */
     DEBUG_INTERRUPT,
-    DEBUG_FORK /* a copy of the process connects to "copy-A" and says where it stands; what it
+    DEBUG_FINDING, /* text of the last finding of the checks, or none */
+    DEBUG_FORK     /* a copy of the process connects to "copy-A" and says where it stands; what it
                   prints goes to "out-A" and "err-A". Refused while the process cannot be copied:
                   other threads, memory that it shares */
 };
@@ -40,6 +41,7 @@ struct debug_answer {
 };
 #define DEBUG_REFUSED UINT64_MAX
 
+/* In the aperture of LDS an address is that of each work-group. */
 enum debug_rule_kind { DEBUG_BREAK, DEBUG_WRITE, DEBUG_READS, DEBUG_ACCESS };
 
 struct debug_rule {
@@ -51,6 +53,7 @@ enum debug_go {
     DEBUG_STEP,     /* to the event behind the wavefront's next one, of whichever wavefront it is;
                        the stop is this wavefront's, where it is by then, also behind its last
                        instruction. Or to a rule that holds before */
+    DEBUG_CYCLE,    /* to the first event `event` cycles later, or to a rule that holds before */
     DEBUG_TO,       /* to the event */
     DEBUG_SCAN      /* to the event; the answer names the last one before it at which a rule held
                        or, with a wavefront, the last one of that or that accesses watched bytes.
@@ -64,13 +67,15 @@ enum debug_reason {
     DEBUG_STEPPED,
     DEBUG_CAME, /* DEBUG_TO, DEBUG_SCAN without an event */
     DEBUG_INTERRUPTED,
-    DEBUG_ENDED /* the program is over: no request is answered any more */
+    DEBUG_FOUND, /* a check has found something: the instruction is about to do it */
+    DEBUG_ENDED  /* the program is over: no request is answered any more */
 };
 
 struct debug_stopped {
     uint64_t reason, event, wavefront, pc;
     uint64_t address; /* DEBUG_WATCHED: of the watched bytes; DEBUG_ENDED: the exit status */
     uint64_t rule;    /* DEBUG_WATCHED: their kind */
+    uint64_t cycle;   /* of the clock of what executes the wavefront; 0: without timing */
 };
 
 struct debug_wavefront {

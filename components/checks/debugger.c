@@ -17,13 +17,16 @@
 #include <unistd.h>
 
 #include "components/amd/isa/isa.h"
-#include "components/checks/debug_channel.h"
+#include "components/checks/debug_rules.h"
+#include "components/checks/finding.h"
 #include "components/checks/grown.h"
 #include "components/protocols/page_table/host_view.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
 #include "runtime/engine/options.h"
+#include "runtime/engine/platform_table.h"
 
-enum { RULES_MOST = 256, READ_MOST = 1 << 20, POLL_EVERY = 1 << 12 };
+enum { READ_MOST = 1 << 20, POLL_EVERY = 1 << 12 };
 
 struct debug_wave {
     uint64_t number; /* 0: none lives in this slot */
@@ -42,11 +45,9 @@ static struct debug_stopped stopped; /* here */
 static struct host_view view;
 static struct debug_wave *waves; /* by slot */
 static uint64_t wave_room;
-static struct debug_wave ended; /* that was stepped behind its last instruction */
-static struct debug_rule rules[RULES_MOST];
-static uint64_t rule_count;
-static struct debug_request go; /* what was asked for last */
-static uint64_t event;
+static struct debug_wave ended;   /* that was stepped behind its last instruction */
+static struct debug_request go;   /* what was asked for last */
+static uint64_t event, findings;  /* so far */
 static struct debug_stopped last; /* DEBUG_SCAN: what was found so far */
 static bool has_stepped;          /* DEBUG_STEP: the wavefront's event is being executed */
 
@@ -205,13 +206,26 @@ static void answer_disassembly(const struct debug_request *r)
 static void take_rules(const struct debug_request *r)
 {
     struct debug_rule rule;
-    rule_count = 0;
+    debug_rules_clear();
+    bool all = true;
     for (uint64_t i = 0; i < r->a; i++) {
         receive_bytes(&rule, sizeof rule);
-        if (rule_count < RULES_MOST)
-            rules[rule_count++] = rule;
+        all &= debug_rules_add(&rule);
     }
-    answer(NULL, rule_count == r->a ? 0 : DEBUG_REFUSED);
+    answer(NULL, all ? 0 : DEBUG_REFUSED);
+}
+
+static void answer_finding(void)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        die("out of memory for a finding");
+    finding_print_last(out);
+    fclose(out);
+    answer(text, size);
+    free(text);
 }
 
 /* ---- copies of the process ---- */
@@ -301,7 +315,12 @@ static void serve(void)
             break;
         case DEBUG_GO:
             last = (struct debug_stopped){.reason = DEBUG_CAME};
+            if (go.a == DEBUG_CYCLE)
+                go.b += stopped.cycle;
             return;
+        case DEBUG_FINDING:
+            answer_finding();
+            break;
         case DEBUG_FORK:
             copy(&go);
             break;
@@ -320,40 +339,6 @@ static void stop(const struct debug_stopped *at, const struct debug_stopped *sai
 }
 
 /* ---- events ---- */
-
-/* Does the step access bytes that are watched? `at` then says which. */
-static bool accesses(const struct observed_instruction *s, struct debug_stopped *at)
-{
-    if (!s->address || !s->mask)
-        return false;
-    bool writes = s->memory && s->memory->kind != ISA_MEMORY_LOAD,
-         reads = !s->memory || s->memory->kind != ISA_MEMORY_STORE;
-    uint64_t bytes = s->bytes ? s->bytes : s->memory ? s->memory->bytes : 0;
-    uint64_t span = s->apart ? (uint64_t)s->apart * ((bytes + 3) / 4) : bytes;
-    for (uint64_t i = 0; i < rule_count; i++) {
-        const struct debug_rule *r = &rules[i];
-        if (r->kind == DEBUG_BREAK || (r->kind == DEBUG_WRITE && !writes)
-            || (r->kind == DEBUG_READS && !reads))
-            continue;
-        for (uint64_t lanes = s->mask; lanes; lanes &= lanes - 1) {
-            uint64_t address = s->address[__builtin_ctzll(lanes)];
-            if (address < r->address + r->bytes && r->address < address + span) {
-                at->address = r->address;
-                at->rule = r->kind;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool breaks(uint64_t pc)
-{
-    for (uint64_t i = 0; i < rule_count; i++)
-        if (rules[i].kind == DEBUG_BREAK && rules[i].address == pc)
-            return true;
-    return false;
-}
 
 static bool interrupted(void)
 {
@@ -385,8 +370,10 @@ static void end_run(const struct debug_wave *w, struct debug_stopped *at)
         at->reason = DEBUG_WATCHED;
         at->address = w->access.address;
         at->rule = w->access.rule;
-    } else if (breaks(at->pc)) {
+    } else if (debug_rules_break(at->pc)) {
         at->reason = DEBUG_BROKE;
+    } else if (go.a == DEBUG_CYCLE && at->cycle >= go.b) {
+        at->reason = DEBUG_STEPPED;
     } else if (interrupted()) {
         at->reason = DEBUG_INTERRUPTED;
     }
@@ -394,26 +381,40 @@ static void end_run(const struct debug_wave *w, struct debug_stopped *at)
 
 /* Before the event of a scan: what it looks for. Going back over an access to watched bytes is
  * seen in a step, too. */
-static void note(const struct debug_wave *w, const struct observed_instruction *s,
+static void note(const struct debug_wave *w, const struct observed_instruction *s, bool found,
                  struct debug_stopped *at)
 {
-    if (accesses(s, at))
+    if (debug_rules_access(s, at))
         at->reason = DEBUG_WATCHED;
     else if (go.c == w->number)
         at->reason = DEBUG_STEPPED;
-    else if (!go.c && breaks(s->pc))
+    else if (!go.c && debug_rules_break(s->pc))
         at->reason = DEBUG_BROKE;
+    else if (!go.c && found)
+        at->reason = DEBUG_FOUND;
     if (at->reason != DEBUG_CAME)
         last = *at;
+}
+
+static uint64_t cycle_of(const struct check_wave *wave)
+{
+    if (wave->unit >= engine_base.platform->instance_count)
+        return 0;
+    return engine.domains[platform_domain_of(wave->unit)].cycle;
 }
 
 static void step(const struct check_wave *wave, const struct observed_instruction *s)
 {
     struct debug_wave *w = &waves[wave->slot];
-    struct debug_stopped at = {
-        .event = ++event, .wavefront = wave->number, .pc = s->pc, .reason = DEBUG_CAME};
+    struct debug_stopped at = {.event = ++event,
+                               .wavefront = wave->number,
+                               .pc = s->pc,
+                               .reason = DEBUG_CAME,
+                               .cycle = cycle_of(wave)};
     if (!s->scalars)
         return; /* a warp's */
+    bool found = finding_count() > findings;
+    findings = finding_count();
     w->scalars = s->scalars;
     w->context = *s->context;
     w->pc = s->pc;
@@ -424,9 +425,11 @@ static void step(const struct check_wave *wave, const struct observed_instructio
         if (event >= go.b)
             stop(&at, go.a == DEBUG_SCAN ? &last : &at, wave->number);
         else if (go.a == DEBUG_SCAN)
-            note(w, s, &at);
+            note(w, s, found, &at);
     } else {
-        if (go.a == DEBUG_STEP && has_stepped)
+        if (found)
+            at.reason = DEBUG_FOUND;
+        else if (go.a == DEBUG_STEP && has_stepped)
             end_step(&at);
         else
             end_run(w, &at);
@@ -437,12 +440,12 @@ static void step(const struct check_wave *wave, const struct observed_instructio
         ended.number = 0;
         at.wavefront = wave->number;
         at.pc = s->pc;
-        if (others && go.a == DEBUG_CONTINUE && breaks(s->pc)) {
+        if (others && go.a == DEBUG_CONTINUE && debug_rules_break(s->pc)) {
             at.reason = DEBUG_BROKE;
             stop(&at, &at, wave->number);
         }
     }
-    w->hit = (go.a == DEBUG_CONTINUE || go.a == DEBUG_STEP) && accesses(s, &w->access);
+    w->hit = go.a != DEBUG_SCAN && go.a != DEBUG_TO && debug_rules_access(s, &w->access);
 }
 
 static void begin(const struct check_wave *wave)

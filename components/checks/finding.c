@@ -220,39 +220,48 @@ void finding_report(const struct finding *f)
 
 static const char *const space_names[] = {"", "global memory", "LDS", "private memory"};
 
-static void print_place(const struct finding_place *p, const char *arrow)
+static void print_place(FILE *out, const struct finding_place *p, const char *arrow)
 {
-    fprintf(stderr, "  %s %s", arrow, p->text);
+    fprintf(out, "  %s %s", arrow, p->text);
     if (p->source[0])
-        fprintf(stderr, "  (%s)", p->source);
+        fprintf(out, "  (%s)", p->source);
     if (p->kernel[0])
-        fprintf(stderr, "\n      kernel '%s', launch %" PRIu64 ", pc 0x%" PRIx64, p->kernel,
-                p->launch, p->pc);
+        fprintf(out, "\n      kernel '%s', launch %" PRIu64 ", pc 0x%" PRIx64, p->kernel, p->launch,
+                p->pc);
     if (p->kernel[0])
-        fprintf(stderr, ", work-group (%u,%u,%u), wavefront %u", p->group[0], p->group[1],
-                p->group[2], p->wavefront);
+        fprintf(out, ", work-group (%u,%u,%u), wavefront %u", p->group[0], p->group[1], p->group[2],
+                p->wavefront);
     if (p->kernel[0] && p->lane != FINDING_NO_LANE)
-        fprintf(stderr, ", lane %u", p->lane);
-    fprintf(stderr, "\n");
+        fprintf(out, ", lane %u", p->lane);
+    fprintf(out, "\n");
 }
 
-static void print_report(const struct report *r)
+static void print_report(FILE *out, const struct report *r)
 {
     const struct finding *f = &r->found;
-    fprintf(stderr, "heddle: %s: %s", facts[f->kind].name, facts[f->kind].what);
+    fprintf(out, "heddle: %s: %s", facts[f->kind].name, facts[f->kind].what);
     if (r->count > 1)
-        fprintf(stderr, " (%" PRIu64 " times)", r->count);
-    fprintf(stderr, "\n");
+        fprintf(out, " (%" PRIu64 " times)", r->count);
+    fprintf(out, "\n");
     for (uint32_t i = 0; i < f->places; i++)
-        print_place(&f->place[i], i ? "and" : "-->");
+        print_place(out, &f->place[i], i ? "and" : "-->");
     if (f->space == FINDING_GLOBAL)
-        fprintf(stderr, "  = address 0x%" PRIx64 ": %s\n", f->address, f->memory);
+        fprintf(out, "  = address 0x%" PRIx64 ": %s\n", f->address, f->memory);
     else if (f->space != FINDING_NOWHERE)
-        fprintf(stderr, "  = byte %" PRIu64 " of %s%s%s\n", f->address, space_names[f->space],
+        fprintf(out, "  = byte %" PRIu64 " of %s%s%s\n", f->address, space_names[f->space],
                 f->memory[0] ? ": " : "", f->memory);
     if (f->detail[0])
-        fprintf(stderr, "  = %s\n", f->detail);
-    fprintf(stderr, "  = help: %s\n", facts[f->kind].fix);
+        fprintf(out, "  = %s\n", f->detail);
+    fprintf(out, "  = help: %s\n", facts[f->kind].fix);
+}
+
+void finding_print_last(FILE *out)
+{
+    uint64_t i = report_count;
+    while (i && reports[i - 1].suppressed)
+        i--;
+    if (i)
+        print_report(out, &reports[i - 1]);
 }
 
 void finding_print(void)
@@ -260,7 +269,7 @@ void finding_print(void)
     uint64_t printed = 0;
     for (uint64_t i = 0; i < report_count; i++) {
         if (!reports[i].suppressed && printed++ < KEPT)
-            print_report(&reports[i]);
+            print_report(stderr, &reports[i]);
     }
     if (printed > KEPT)
         fprintf(stderr, "heddle: %" PRIu64 " more findings stand in the statistics\n",

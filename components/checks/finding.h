@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct json;
 
@@ -78,5 +79,7 @@ bool finding_open(const char *text);
 void finding_write(struct json *out);
 /* Prints all on standard error. */
 void finding_print(void);
+/* Prints the one that was made last, if any. */
+void finding_print_last(FILE *out);
 
 #endif

@@ -114,6 +114,88 @@ def test_step_of_another_wavefront_moves_that_one(squares):
     assert 0 < int(after, 16) - int(before, 16) <= 8, shown
 
 
+RACE = """#include <hip/hip_runtime.h>
+__global__ void turn(int *out) {
+    __shared__ int held[256];
+    int i = threadIdx.x;
+    held[i] = i;
+    out[i] = held[255 - i];
+}
+int main() {
+    int *out;
+    if (hipMalloc((void **)&out, 1024) != hipSuccess)
+        return 2;
+    turn<<<1, 256>>>(out);
+    return hipDeviceSynchronize();
+}
+"""
+
+
+def test_finding_and_access_to_lds_stop_forwards_and_backwards(tmp_path):
+    source, program = tmp_path / "race.cpp", tmp_path / "race"
+    source.write_text(RACE)
+    call(["hipcc", "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
+    shown = Debugged(TINY, "--check", "races", "--", program).gdb(
+        "continue", "info registers wave", "continue", "reverse-continue", "info registers wave",
+        "awatch -l *(int *)($lds + 4 * 255)", "continue", "info registers wave",
+        "reverse-continue", "kill")
+    assert shown.count("heddle: race: two wavefronts access") == 2, shown
+    assert re.findall(r"^wave +0x(\d)", shown, re.M) == ["2", "2", "3"], shown
+    assert "Old value = 0\nNew value = 255" in shown and "New value = 0\n" in shown, shown
+
+
+def test_program_that_faults_says_so_and_goes_back_from_there(squares, tmp_path):
+    source, program = tmp_path / "fault.cpp", tmp_path / "fault"
+    source.write_text(Path(squares).with_suffix(".cpp").read_text().replace(
+        "marks[i] = -1", "marks[i * 100000] = -1"))
+    call(["hipcc", "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
+    shown = Debugged(TINY, "--", program).gdb("continue", "monitor disas 1", "reverse-stepi",
+                                              "kill")
+    assert "store of 4 bytes" in shown and "is out of bounds" in shown, shown
+    assert "mark (" in shown and "flat_store_dword" in shown, shown
+
+
+def test_steps_are_of_cycles_when_asked(squares):
+    shown = Debugged(TINY, "--mode", "timing", "--", squares).gdb(
+        "monitor event", "monitor step 3 cycles", "stepi", "monitor event", "kill")
+    before, after = (int(text) for text in re.findall(r"in cycle (\d+)", shown))
+    assert after - before >= 3, shown
+    shown = Debugged(TINY, "--", squares).gdb("monitor step 3 cycles", "kill")
+    assert "without timing there are no cycles" in shown, shown
+
+
+def test_lldb_breaks_at_lines_and_reads_registers(squares):
+    debugged = Debugged(TINY, "--", squares)
+    words = ["lldb-19", "--no-lldbinit", "-b", "-s", Path(debugged.script).with_suffix(".lldb")]
+    for command in ("breakpoint set -f squares.cpp -l 16", "continue", "register read wave v0",
+                    "memory read 0x200000000190", "thread step-inst", "process kill"):
+        words += ["-o", command]
+    shown = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           stdin=subprocess.DEVNULL, check=False).stdout
+    assert "mark(marks=" in shown and "squares.cpp:16" in shown, shown
+    assert "v0 = {0x00000000 0x00000004 0x00000008" in shown, shown
+    assert "0x200000000190: 01 00 00 00 04 00 00 00" in shown, shown
+    assert "stop reason = instruction step into" in shown, shown
+
+
+def test_machine_interface_of_gdb_does_what_editors_ask(squares):
+    """What the C++ extension of VS Code sends."""
+    debugged = Debugged(TINY, "--", squares)
+    asked = ["-gdb-set mi-async off", "-gdb-set architecture i386:x86-64", "-gdb-set sysroot /",
+             f"-target-select remote localhost:{debugged.port}",
+             "-break-insert -f squares.cpp:16", "-exec-continue", "-thread-info",
+             "-stack-list-frames 0 3", "-data-evaluate-expression $v0[3]",
+             "-data-read-memory-bytes 0x200000000190 4", "-exec-step-instruction",
+             "-exec-step-instruction --reverse", "-break-delete 1", "-exec-continue --reverse",
+             "-interpreter-exec console kill"]
+    shown = subprocess.run(["gdb", "-nx", "-i=mi", "/bin/true"], input="\n".join(asked) + "\n",
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           check=False).stdout
+    for said in ('reason="breakpoint-hit"', 'func="mark"', 'value="12"', 'contents="01000000"',
+                 "No more reverse-execution history", 'func="__HIP_BlockDim::operator()"'):
+        assert said in shown, shown
+
+
 def test_what_is_no_program_for_a_debugger_is_refused(squares):
     refused = [HEDDLE, "debug", TINY]
     call([*refused, "--threads", "2", "--", squares], "one process on one thread", status=2)
@@ -154,7 +236,7 @@ def test_damaged_packets_leave_the_program_as_it_is(squares, seed, full):
             b"qXfer:threads:read::0,1000", b"qfThreadInfo", b"qThreadExtraInfo,1", b"T1",
             b"qRcmd,6576656e74", b"vCont?", b"vCont;s:1", b"bs", b"G00", b"M0,1:00", b"X0,1:a"]
     client = Client(debugged.port)
-    for _ in range(10000 if full else 300):
+    for _ in range(100000 if full else 300):
         data = bytearray(chance.choice(good))
         for _ in range(chance.randrange(3)):
             at = chance.randrange(len(data) + 1)

@@ -9,6 +9,7 @@ import sys
 from typing import IO, Sequence
 
 from heddle import words as command_line
+from heddle.debug import symbols
 from heddle.debug.gdb import Gone, Server
 from heddle.debug.process import Output
 from heddle.debug.session import Session
@@ -55,11 +56,16 @@ def _listen(port: int) -> socket.socket:
         raise Mistake(f"port {port}: {error}") from None
 
 
-def _script(folder: str, port: int) -> pathlib.Path:
-    path = pathlib.Path(folder) / "attach.gdb"
-    path.write_text("set architecture i386:x86-64\nset sysroot /\n"
-                    f"target remote :{port}\nsharedlibrary\n", encoding="utf-8")
-    return path
+def _scripts(session: Session, port: int) -> pathlib.Path:
+    """attach.gdb and attach.lldb. lldb does not ask where code lies, so it is told."""
+    folder = pathlib.Path(session.kept.name)
+    (folder / "attach.gdb").write_text("set architecture i386:x86-64\nset sysroot /\n"
+                                       f"target remote :{port}\nsharedlibrary\n")
+    code = "".join(f"target modules add {path}\n"
+                   f"target modules load --file {path} --slide {address:#x}\n"
+                   for path, address in symbols.loaded(session.program.machine.path, folder))
+    (folder / "attach.lldb").write_text(f"gdb-remote {port}\n{code}")
+    return folder
 
 
 def main(words: Sequence[str]) -> int:
@@ -74,7 +80,8 @@ def main(words: Sequence[str]) -> int:
             port = listening.getsockname()[1]
             print("heddle debug: stopped before the first instruction of a wavefront:\n"
                   f"  {session.wave(session.at.wavefront)}\n"
-                  f"  gdb -x {_script(session.kept.name, port)}", file=sys.stderr, flush=True)
+                  f"  gdb -x {_scripts(session, port)}/attach.gdb\n"
+                  f"  lldb -s {session.kept.name}/attach.lldb", file=sys.stderr, flush=True)
             return _serve(session, listening)
         finally:
             session.close()

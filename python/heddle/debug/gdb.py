@@ -20,6 +20,9 @@ HELP = """monitor waves           the wavefronts that live
 monitor disas [N]       N instructions from here on, as the GPU has them (default: 8)
 monitor lane N          the vector registers of lane N
 monitor event           the number of this event: an instruction that is about to be executed
+monitor step N cycles   stepi goes on by so many cycles, of all wavefronts
+monitor step instructions  stepi goes on by an instruction of the thread, as at first
+monitor finding         what the checks of --check have found last
 """
 
 
@@ -83,6 +86,7 @@ class Server:
     def __init__(self, session: Session, connection: socket.socket):
         self.session, self.wire = session, Wire(connection)
         self.thread = session.at.wavefront
+        self.cycles = 0  # of a step; 0: it is an instruction of the thread
         self.known = self._libraries()  # code that the client has been told of
         self.by_word: list[tuple[str, Callable[[str], str]]] = [
             ("qSupported", self._supported), ("QStartNoAckMode", self._no_acknowledgements),
@@ -97,7 +101,7 @@ class Server:
             ("H", self._choose), ("T", lambda text: "OK" if self._wave(text) else "E01"),
             ("g", lambda _: self._registers()), ("p", self._register), ("m", self._read),
             ("Z", self._add_rule), ("z", self._remove_rule), ("bs", lambda _: self._back(True)),
-            ("bc", lambda _: self._back(False)), ("s", lambda _: self._forward(process.STEP)),
+            ("bc", lambda _: self._back(False)), ("s", lambda _: self._step()),
             ("c", lambda _: self._forward(process.CONTINUE)),
             ("G", self._cannot), ("P", self._cannot), ("M", self._cannot), ("X", self._cannot)]
 
@@ -190,6 +194,11 @@ class Server:
     # ---- moving ----
 
     def _stopped(self, stop: Stop) -> str:
+        if stop.reason == process.ENDED:
+            self._say(f"The program ends with status {self.session.status & 255}.\n"
+                      + self.session.last_words())
+        elif stop.reason == process.FOUND:
+            self._say(self.session.program.finding())
         if stop.reason == process.ENDED and not stop.wavefront:
             return f"W{self.session.status & 255:02x}"
         self.thread = stop.wavefront
@@ -202,17 +211,20 @@ class Server:
 
     def _forward(self, how: int, wavefront: int = 0) -> str:
         stop = self.session.forward(how, wavefront or self.thread, self.wire.connection,
-                                    self.wire.is_interrupted)
+                                    self.wire.is_interrupted, self.cycles)
         if stop.wavefront and self._libraries() != self.known:
             return self._stopped(stop) + "library:;"
         return self._stopped(stop)
+
+    def _step(self, wavefront: int = 0) -> str:
+        return self._forward(process.CYCLE if self.cycles else process.STEP, wavefront)
 
     def _continue(self, text: str) -> str:
         """`text`: s:THREAD;c and the like, of which the first counts."""
         action, _, thread = text.split(";")[0].partition(":")
         if action[:1] in "cC":
             return self._forward(process.CONTINUE)
-        return self._forward(process.STEP, _numbers(thread or "0")[0])
+        return self._step(_numbers(thread or "0")[0])
 
     def _back(self, step: bool) -> str:
         return self._stopped(self.session.backward(self.thread if step else 0))
@@ -222,14 +234,33 @@ class Server:
     def _command(self, text: str) -> str:
         words = bytes.fromhex(text).decode().split()
         made = {"waves": self._say_waves, "disas": self._say_instructions, "lane": self._say_lane,
-                "event": lambda _: f"{self.session.at.event}\n"}.get(words[0] if words else "")
+                "event": self._say_event, "step": self._say_step,
+                "finding": lambda _: self.session.program.finding()}.get(words[0] if words else "")
         try:
             said = made(words[1:]) if made else HELP
-        except (ValueError, IndexError):
+        except (ValueError, LookupError):
             said = HELP
-        for start in range(0, len(said), PACKET // 4):
-            self.wire.send("O" + said[start:start + PACKET // 4].encode().hex())
+        self._say(said)
         return "OK"
+
+    def _say(self, text: str) -> None:
+        for start in range(0, len(text), PACKET // 4):
+            self.wire.send("O" + text[start:start + PACKET // 4].encode().hex())
+
+    def _say_event(self, _: list[str]) -> str:
+        at = self.session.at
+        return f"{at.event}" + (f", in cycle {at.cycle}\n" if at.cycle else "\n")
+
+    def _say_step(self, words: list[str]) -> str:
+        if words == ["instructions"]:
+            self.cycles = 0
+        elif words[1:] != ["cycles"] or int(words[0]) < 1:
+            raise ValueError
+        elif not self.session.at.cycle:
+            return "without timing there are no cycles: heddle debug --mode timing\n"
+        else:
+            self.cycles = int(words[0])
+        return f"stepi goes on by {' '.join(words)}\n"
 
     def _say_waves(self, _: list[str]) -> str:
         return "".join(f"{w.number:6x}  {w.pc:#x}  {w}\n" for w in self.session.waves())

@@ -14,13 +14,13 @@ from typing import IO, Sequence
 
 from heddle.mistakes import Mistake
 
-READ, WAVES, REGISTERS, DISASSEMBLE, RULES, GO, INTERRUPT, FORK = range(1, 9)
+READ, WAVES, REGISTERS, DISASSEMBLE, RULES, GO, INTERRUPT, FINDING, FORK = range(1, 10)
 BREAK, WRITE, READS, ACCESS = range(4)
-CONTINUE, STEP, TO, SCAN = range(4)
-BEGAN, BROKE, WATCHED, STEPPED, CAME, INTERRUPTED, ENDED = range(7)
+CONTINUE, STEP, CYCLE, TO, SCAN = range(5)
+BEGAN, BROKE, WATCHED, STEPPED, CAME, INTERRUPTED, FOUND, ENDED = range(8)
 REFUSED = 2 ** 64 - 1
-LANES = 64
-REQUEST, ANSWER, STOPPED = (struct.Struct(form) for form in ("<4Q", "<Q", "<6Q"))
+LANES, TAIL = 64, 2000
+REQUEST, ANSWER, STOPPED = (struct.Struct(form) for form in ("<4Q", "<Q", "<7Q"))
 WAVEFRONT, SCALARS = struct.Struct("<3Q6I96s"), struct.Struct("<128I3Q6I")
 
 
@@ -37,8 +37,9 @@ class Stop:
     event: int
     wavefront: int
     pc: int
-    address: int
-    rule: int
+    address: int = 0
+    rule: int = 0
+    cycle: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,14 @@ class Output:
     already."""
 
     def __init__(self, to: IO[bytes]):
-        self.to, self.seen = to, 0
+        self.to, self.seen, self.last = to, 0, b""
 
     def show(self, before: int, printed: bytes) -> None:
         """`printed` behind the first `before` bytes."""
         fresh = printed[max(0, self.seen - before):]
         if before <= self.seen and fresh:
             self.seen += len(fresh)
+            self.last = (self.last + fresh)[-TAIL:]
             self.to.write(fresh)
             self.to.flush()
 
@@ -153,6 +155,8 @@ class Process:
                  before: tuple[int, int]):
         self.machine, self.channel, self.number, self.before = machine, channel, number, before
         machine.processes += 1
+        self.known: dict[int, Wavefront] = {}  # as long as it stands
+        self.held: dict[int, Registers] = {}
         channel.settimeout(None)
         self.stop = self.wait()
 
@@ -183,11 +187,13 @@ class Process:
         try:
             self.stop = Stop(*STOPPED.unpack(self._receive(STOPPED.size)))
         except (EOFError, ConnectionError):
-            self.stop = Stop(ENDED, 0, 0, 0, 0, 0)
+            self.stop = Stop(ENDED, 0, 0, 0)
         self.show()
         return self.stop
 
     def go(self, how: int, event: int = 0, wavefront: int = 0) -> None:
+        self.known.clear()
+        self.held.clear()
         self.channel.sendall(REQUEST.pack(GO, how, event, wavefront))
 
     def run(self, how: int, event: int = 0, wavefront: int = 0) -> Stop:
@@ -210,21 +216,27 @@ class Process:
     def read(self, address: int, size: int, wavefront: int) -> bytes | None:
         return self.ask(READ, address, size, wavefront)
 
-    def waves(self) -> list[Wavefront]:
-        said = self.ask(WAVES) or b""
-        return [Wavefront(number, pc, launch, gpu, (x, y, z), in_group,
-                          kernel.split(b"\0")[0].decode(errors="replace"))
-                for number, pc, launch, gpu, x, y, z, in_group, _, kernel
-                in WAVEFRONT.iter_unpack(said)]
+    def waves(self) -> dict[int, Wavefront]:
+        said = b"" if self.known else self.ask(WAVES) or b""
+        for number, pc, launch, gpu, x, y, z, in_group, _, kernel in WAVEFRONT.iter_unpack(said):
+            self.known[number] = Wavefront(number, pc, launch, gpu, (x, y, z), in_group,
+                                           kernel.split(b"\0")[0].decode(errors="replace"))
+        return self.known
+
+    def finding(self) -> str:
+        return (self.ask(FINDING) or b"").decode(errors="replace")
 
     def registers(self, wavefront: int) -> Registers | None:
+        if wavefront in self.held:
+            return self.held[wavefront]
         said = self.ask(REGISTERS, wavefront)
         if said is None:
             return None
         numbers = SCALARS.unpack_from(said)
         pc, shared, _, mode, status, scc, vgprs, accumulators, _ = numbers[128:]
-        return Registers(numbers[:128], pc, shared, mode, status, scc, vgprs, accumulators,
-                         said[SCALARS.size:])
+        self.held[wavefront] = Registers(numbers[:128], pc, shared, mode, status, scc, vgprs,
+                                         accumulators, said[SCALARS.size:])
+        return self.held[wavefront]
 
     def disassemble(self, address: int, wavefront: int) -> tuple[int, str] | None:
         said = self.ask(DISASSEMBLE, address, wavefront)

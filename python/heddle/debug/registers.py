@@ -66,12 +66,15 @@ LANE_REGISTERS: list[tuple[str, int, str, Read]] = [
 ALL = [*CORE, *WAVEFRONT, *LANE_REGISTERS]
 SENT = len(CORE) + len(WAVEFRONT)  # at once; gdb asks for each of the others
 PC = 16
+LLDB = {"lanes": ' encoding="vector" format="vector-uint32"',  # which does not read types
+        "code_ptr": ' generic="pc"'}
 
 
 def description() -> str:
     def feature(name: str, rows: list[tuple[str, int, str, Read]], first: int, types: str) -> str:
         return f'<feature name="{name}">{types}' + "".join(
-            f'<reg name="{row[0]}" bitsize="{row[1]}" type="{row[2]}" regnum="{number}"/>'
+            f'<reg name="{row[0]}" bitsize="{row[1]}" type="{row[2]}" regnum="{number}"'
+            f'{LLDB.get(row[2], "")}/>'
             for number, row in enumerate(rows, first)) + "</feature>"
 
     lanes = f'<vector id="lanes" type="uint32" count="{LANES}"/>'

@@ -18,7 +18,7 @@ class Session:
     def __init__(self, words: Sequence[str], outputs: Sequence[Output], given: IO[bytes] | None):
         self.words, self.outputs, self.given = words, outputs, given
         self.rules: list[Rule] = []
-        self.status = 0
+        self.status, self.end_words = 0, b""
         self.program = self._start()
         self.at = self.program.stop
         self.past: list[Process] = []  # that stand at earlier events, in their order
@@ -30,13 +30,17 @@ class Session:
     # ---- looking ----
 
     def waves(self) -> list[Wavefront]:
-        return self.program.waves()
+        return list(self.program.waves().values())
 
     def wave(self, number: int) -> Wavefront | None:
-        return next((wave for wave in self.waves() if wave.number == number), None)
+        return self.program.waves().get(number)
 
     def registers(self, wavefront: int) -> Registers | None:
         return self.program.registers(wavefront)
+
+    def last_words(self) -> str:
+        """What stood on standard error between the last stop and the program's end."""
+        return self.end_words.decode(errors="replace")
 
     # ---- moving ----
 
@@ -78,22 +82,25 @@ class Session:
         if not stop.event or self.at.event == stop.event:
             return stop
         at = self._come_to(stop.event)
-        self.at = Stop(process.ENDED, at.event, at.wavefront, at.pc, 0, 0)
+        self.at = Stop(process.ENDED, at.event, at.wavefront, at.pc, cycle=at.cycle)
         return self.at
 
     def forward(self, how: int, wavefront: int, client: socket.socket,
-                asked: Callable[[], bool]) -> Stop:
+                asked: Callable[[], bool], cycles: int = 0) -> Stop:
         """`asked`: has the client, which can be read, asked for an interruption? ENDED with a
         wavefront: this is the last event; without: the program is over."""
         self._leave()
+        before = self.outputs[1].seen
         if not self.program.set_rules(self.rules):
             raise Mistake("too many breakpoints and watchpoints")
-        self.program.go(how, 0, wavefront)
+        self.program.go(how, cycles, wavefront)
         while not (found := self.program.has_stopped(client))[0]:
             if found[1] and asked():
                 self.program.interrupt()
         stop = self.program.wait()
         if stop.reason == process.ENDED:
+            fresh = self.outputs[1].seen - before
+            self.end_words = self.outputs[1].last[-fresh:] if fresh else self.end_words
             return self._over(stop)
         self.at = stop
         return stop
@@ -109,7 +116,7 @@ class Session:
             if found.event:
                 return found
             if start.event == 1 and wavefront == start.wavefront:
-                return Stop(process.STEPPED, 1, wavefront, start.pc, 0, 0)
+                return Stop(process.STEPPED, 1, wavefront, start.pc, cycle=start.cycle)
             begin, end = start.event - 1, start.event + 1
         return None
 
@@ -117,7 +124,8 @@ class Session:
         """CAME: nothing is found, and this is the first event."""
         found = self._find(wavefront)
         at = self._come_to(found.event if found else 1)
-        self.at = found or Stop(process.CAME, at.event, at.wavefront, at.pc, 0, 0)
+        self.at = found or Stop(process.CAME, at.event, at.wavefront, at.pc,
+                                cycle=at.cycle)
         return self.at
 
     def close(self) -> None:

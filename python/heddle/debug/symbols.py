@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import struct
+from typing import Iterator
 from xml.sax.saxutils import quoteattr
 
 X86_64, NOTHING = 62, 0
@@ -24,15 +25,19 @@ def as_x86(elf: bytes) -> bytes:
     return bytes(copy)
 
 
-def libraries(folder: pathlib.Path, kept: pathlib.Path) -> str:
-    """The list of what is loaded, for gdb, with a copy of each in `kept`."""
-    rows = []
+def loaded(folder: pathlib.Path, kept: pathlib.Path) -> Iterator[tuple[pathlib.Path, int]]:
+    """A copy of each code object in `kept`, and the address of that."""
     for file in sorted(folder.glob("code-*")):
         address = int(file.name.removeprefix("code-"), 16)
         copy = as_x86(file.read_bytes())
         path = kept / f"{file.name}.elf"
         if not path.is_file() or path.read_bytes() != copy:
             path.write_bytes(copy)
-        rows.append(f'<library name={quoteattr(str(path))}><segment address="{address:#x}"/>'
-                    "</library>")
-    return f"<library-list>{''.join(rows)}</library-list>"
+        yield path, address
+
+
+def libraries(folder: pathlib.Path, kept: pathlib.Path) -> str:
+    """The list of what is loaded, for gdb."""
+    rows = "".join(f'<library name={quoteattr(str(path))}><segment address="{address:#x}"/>'
+                   "</library>" for path, address in loaded(folder, kept))
+    return f"<library-list>{rows}</library-list>"
