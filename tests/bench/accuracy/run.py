@@ -84,11 +84,14 @@ def level_line(row, cells):
             f"| {cells['source']} |"), abs(apart) <= WITHIN
 
 
-def levels(arguments):
+def level_rows():
     with open(ROOT / MEASURED / "cdna-levels.csv", encoding="utf-8") as file:
-        known = {}
-        for cells in csv.DictReader(line for line in file if not line.startswith("#")):
-            known[cells["machine"], f"{cells['kind']} {cells['quantity']}"] = cells
+        return {(cells["machine"], f"{cells['kind']} {cells['quantity']}"): cells
+                for cells in csv.DictReader(line for line in file if not line.startswith("#"))}
+
+
+def levels(arguments):
+    known = level_rows()
     out, good, total = [], 0, 0
     for machine, name in LEVELS.items():
         rows, report = calibrate(arguments, name)
@@ -238,10 +241,13 @@ def page(arguments):
 
 
 def all_points(arguments):
-    """Of all descriptions, for trust.py, with the commit."""
+    """Of all descriptions, for trust.py, with the commit. A point that was not run this time keeps
+    its row."""
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, check=True,
                             capture_output=True, text=True).stdout.strip()
     rows = []
+    known = level_rows()
+    names = {name: machine for machine, name in LEVELS.items()}
     for name in (*LEVELS.values(), "mi300a", "mi300x", "r9nano"):
         with open(pathlib.Path(arguments.folder) / name / "points.csv", encoding="utf-8") as file:
             for row in csv.DictReader(file):
@@ -249,9 +255,12 @@ def all_points(arguments):
                 point = row["point"].removeprefix(row["label"]).strip() if levels else row["point"]
                 rows.append([name.split("-")[0], "levels" if levels else row["label"], point,
                              row["measured"], row["low"], row["high"], row["simulated"],
-                             row["unit"], row["limited_by"], commit])
-    return csv_text(["machine", "label", "point", "measured", "low", "high", "simulated", "unit",
-                     "limited_by", "commit"], rows)
+                             known.get((names.get(name), row["point"]), row)["unit"],
+                             row["limited_by"], commit])
+    with open(pathlib.Path(arguments.write) / "accuracy-points.csv", encoding="utf-8") as file:
+        head, *earlier = csv.reader(file)
+    done = {tuple(row[:3]) for row in rows}
+    return csv_text(head, rows + [row for row in earlier if tuple(row[:3]) not in done])
 
 
 def main():
