@@ -445,7 +445,7 @@ static bool flush(struct command_processor *c, const struct command_request *m)
         return false;
     c->flush_wanted = true;
     c->flush_drops = message_kind(m) == COMMAND_INVALIDATE;
-    c->flush_code = c->flush_drops || m->flush.code;
+    c->flush_code = message_kind(m) != COMMAND_FENCE;
     c->flush_tag = m->tag;
     return true;
 }
@@ -485,10 +485,11 @@ static bool host_receive(struct command_processor *c)
     bool received = false;
     while ((m = command_processor_host_peek(c))) {
         unsigned kind = message_kind(m);
-        bool taken = kind == COMMAND_LAUNCH || kind == COMMAND_SHARE       ? launch(c, m)
-                     : kind == COMMAND_FLUSH || kind == COMMAND_INVALIDATE ? flush(c, m)
-                     : kind == COMMAND_SHOOTDOWN                           ? shoot_down(c, m)
-                     : kind == COMMAND_PAUSE || kind == COMMAND_RESUME     ? pause_or_resume(c, m)
+        bool flushes = kind == COMMAND_FLUSH || kind == COMMAND_FENCE || kind == COMMAND_INVALIDATE;
+        bool taken = kind == COMMAND_LAUNCH || kind == COMMAND_SHARE   ? launch(c, m)
+                     : flushes                                         ? flush(c, m)
+                     : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
+                     : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
                      : kind == COMMAND_GO_ON ? sync_answer(c, m->go_on.wavefront)
                                              : forward(c, m);
         if (!taken)

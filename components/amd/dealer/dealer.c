@@ -96,7 +96,10 @@ static void send_to_die(const struct dealer *c, uint32_t die, uint16_t tag, cons
         send_share(c, die, tag, deal, m);
         break;
     case COMMAND_FLUSH:
-        dealer_die_send_flush(c, die, tag, m->flush.code);
+        dealer_die_send_flush(c, die, tag);
+        break;
+    case COMMAND_FENCE:
+        dealer_die_send_fence(c, die, tag);
         break;
     case COMMAND_INVALIDATE:
         dealer_die_send_invalidate(c, die, tag);
@@ -151,8 +154,9 @@ static bool forward(struct dealer *c, const struct command_request *m)
 
 static bool is_for_dies(unsigned kind)
 {
-    return kind == COMMAND_LAUNCH || kind == COMMAND_FLUSH || kind == COMMAND_INVALIDATE
-           || kind == COMMAND_SHOOTDOWN || kind == COMMAND_PAUSE || kind == COMMAND_RESUME;
+    return kind == COMMAND_LAUNCH || kind == COMMAND_FLUSH || kind == COMMAND_FENCE
+           || kind == COMMAND_INVALIDATE || kind == COMMAND_SHOOTDOWN || kind == COMMAND_PAUSE
+           || kind == COMMAND_RESUME;
 }
 
 static bool host_receive(struct dealer *c)

@@ -75,7 +75,7 @@ static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t nu
 {
     if (!packet_processor_cp_can_send(c))
         return false;
-    packet_processor_cp_send_flush(c, (uint16_t)(PACKET_TAG | number), true);
+    packet_processor_cp_send_flush(c, (uint16_t)(PACKET_TAG | number));
     c->dirty = c->kernels > 0;
     c->io.stats.flushes++;
     p->under_way = 1;

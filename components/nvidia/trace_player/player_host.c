@@ -160,6 +160,7 @@ static bool host_command(struct trace_player *p, const struct command_request *m
     case COMMAND_COPY:
         return host_move_begin(p, m);
     case COMMAND_FLUSH:
+    case COMMAND_FENCE:
     case COMMAND_INVALIDATE:
     case COMMAND_SHOOTDOWN:
     case COMMAND_PAUSE:

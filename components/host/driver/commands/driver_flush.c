@@ -146,11 +146,13 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    bool code = driver_command_at(d, command)->kind != DRIVER_MARK;
-    driver_gpu_send_flush(d, number, (uint16_t)slot, code);
-    slot_take(d, number, slot, command, 0, 0);
-    if (code)
+    if (driver_command_at(d, command)->kind == DRIVER_MARK) {
+        driver_gpu_send_fence(d, number, (uint16_t)slot);
+    } else {
+        driver_gpu_send_flush(d, number, (uint16_t)slot);
         dirty_flush(d, number);
+    }
+    slot_take(d, number, slot, command, 0, 0);
     device->ring_wrapped = false;
     device->line_shared = false;
     device->flushing++;

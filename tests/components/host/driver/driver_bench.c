@@ -118,6 +118,7 @@ struct bench_command bench_seen(struct bench b, uint32_t gpu, uint32_t i)
         c.pid = r->shootdown.pid;
         break;
     case COMMAND_FLUSH:
+    case COMMAND_FENCE:
         break;
     default: /* they begin alike */
         c.address = r->write.address;
@@ -138,10 +139,10 @@ const char *bench_kinds(struct bench b, uint32_t gpu)
 {
     static char text[BENCH_GPUS][BENCH_SEEN];
     static const char letters[] = {
-        [COMMAND_LAUNCH] = 'L', [COMMAND_WRITE] = 'W',     [COMMAND_READ] = 'R',
-        [COMMAND_FILL] = 'F',   [COMMAND_COPY] = 'C',      [COMMAND_ATOMIC] = 'A',
-        [COMMAND_FLUSH] = 'X',  [COMMAND_SHOOTDOWN] = 'S', [COMMAND_PAUSE] = 'P',
-        [COMMAND_RESUME] = 'G'};
+        [COMMAND_LAUNCH] = 'L', [COMMAND_WRITE] = 'W', [COMMAND_READ] = 'R',
+        [COMMAND_FILL] = 'F',   [COMMAND_COPY] = 'C',  [COMMAND_ATOMIC] = 'A',
+        [COMMAND_FENCE] = 'N',  [COMMAND_FLUSH] = 'X', [COMMAND_SHOOTDOWN] = 'S',
+        [COMMAND_PAUSE] = 'P',  [COMMAND_RESUME] = 'G'};
     uint32_t count = bench_count(b, gpu);
     for (uint32_t i = 0; i < count && i < BENCH_SEEN - 1; i++)
         text[gpu][i] = letters[harness_log(b.gpu[gpu], i)->kind];
