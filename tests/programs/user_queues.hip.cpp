@@ -421,7 +421,9 @@ static void part_processes()
     uint64_t done[2];
     std::vector<user_queue> all;
     uint32_t device[2];
+    size_t kept = 0; // pieces of memory that are not the other process's
     for (int p = 0; p < 2; p++) {
+        kept = check_memory.size();
         HIP_MUST(hipSetDevice(p ? other : 0));
         MUST(heddleUserQueues(&api, &device[p]), 0);
         data[p] = device_zeros<uint32_t>(64);
@@ -451,6 +453,7 @@ static void part_processes()
     CHECK(all[1].error() == QUEUE_ADDRESS);
     HIP_MUST(hipSetDevice(0));
     MUST(heddleDestroyDevice(other), 0);
+    check_memory.resize(kept);
     queue_state state;
     MUST(api->state(all[1].info.id, &state), DRIVER_INVALID_VALUE);
     MUST(api->ring(all[1].page, all[1].info.offset, 1), DRIVER_INVALID_ADDRESS);
