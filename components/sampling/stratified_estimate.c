@@ -1,6 +1,6 @@
 /* What all launches would take, from those that were simulated; see stratified_sampler.h. An
- * *amount* is of the quantity that is estimated, cycles or bytes; a rate is that for each
- * instruction. */
+ * *amount* is of the quantity that is estimated, cycles or bytes; a rate is that for a unit of
+ * size. */
 #include <math.h>
 
 #include "stratified_sampler.h"
@@ -19,15 +19,26 @@ double sampler_student(double freedom)
            + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
 }
 
+/* The power is taken to be 1 at first, give or take 1, and amounts to scatter by UNMEASURED: launches
+ * that hardly differ do not tell another (ridge regression: Hoerl and Kennard, 1970). */
+double sampler_size(const struct sampler *s, const struct sampler_group *g,
+                    const struct sampler_launch *launch, enum sampler_quantity quantity)
+{
+    const struct sampler_kernel *k = &s->kernel[g->kernel];
+    double prior = 2 * UNMEASURED * UNMEASURED;
+    double power = (k->joint[quantity] + prior) / (k->growth[quantity] + prior);
+    return g->per_launch ? 1 : pow((double)launch->instructions, fmax(0, fmin(power, 1)));
+}
+
 /* A simulated launch on the line. */
 struct knot {
     double rate;
-    double weight; /* instructions of others that are counted with its rate */
+    double weight; /* sizes of others that are counted with its rate */
     double at;     /* number in the group */
     bool exact;    /* no functional warm-up was before it */
 };
 
-/* A walk over a group's launches. Launches since the last knot: instructions, and times distance.
+/* A walk over a group's launches. Launches since the last knot: sizes, and times distance.
  */
 struct walk {
     const struct sampler *s;
@@ -35,7 +46,7 @@ struct walk {
     double simulated; /* of these */
     double simulated_squares;
     double inner;            /* variance of the amounts of those */
-    double weights, squares; /* sums of knots' weights squared, of launches' instructions squared */
+    double weights, squares; /* sums of knots' weights squared, of launches' sizes squared */
     double open, open_far;
     uint32_t knots;             /* that count for others */
     struct knot first;          /* of these, */
@@ -108,12 +119,12 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
     bool first_counts = g->simulated < 2; /* its caches were cold; others stand for the rest */
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
         const struct sampler_launch *l = &s->launch[i];
-        double instructions = g->per_launch ? 1 : (double)l->instructions;
+        double size = sampler_size(s, g, l, quantity);
         double amount = l->measure.amount[quantity];
         if (!l->simulated) {
-            w.open += instructions;
-            w.open_far += instructions * (at - w.last.at);
-            w.squares += instructions * instructions;
+            w.open += size;
+            w.open_far += size * (at - w.last.at);
+            w.squares += size * size;
             continue;
         }
         w.amount += amount;
@@ -122,7 +133,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
         double deviation = amount * l->measure.inner[quantity];
         w.inner += deviation * deviation;
         if (at > 0 || first_counts)
-            add_knot(&w, (struct knot){.rate = amount / instructions,
+            add_knot(&w, (struct knot){.rate = amount / size,
                                        .at = at,
                                        .exact = l->detailed >= SAMPLER_EXACT});
     }
