@@ -19,8 +19,8 @@ double sampler_student(double freedom)
            + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
 }
 
-/* The power is taken to be 1 at first, give or take 1, and amounts to scatter by UNMEASURED: launches
- * that hardly differ do not tell another (ridge regression: Hoerl and Kennard, 1970). */
+/* The power is taken to be 1 at first, give or take 1, and amounts to scatter by UNMEASURED:
+ * launches that hardly differ do not tell another (ridge regression: Hoerl and Kennard, 1970). */
 double sampler_size(const struct sampler *s, const struct sampler_group *g,
                     const struct sampler_launch *launch, enum sampler_quantity quantity)
 {
@@ -222,17 +222,17 @@ static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t g
 
 /* Variance of rates of a group. Few launches may be alike by chance, so other groups of the kernel
  * count like COMMON_FREEDOM differences at most (an empirical Bayes estimate of variance: Smyth,
- * 2004). A group without differences takes that of all. */
+ * 2004). Bytes may be next to none in another group, which then tells nothing of their scatter. A
+ * group without differences takes that of all. */
 static double spread_of(const struct sampler *s, uint32_t group, enum sampler_quantity quantity,
                         const struct walk *w, double *freedom)
 {
     double others, square = w->last.rate * w->last.rate;
     if (w->knots < 2)
         return square
-               * fmax(common_variance(s, SAMPLER_NONE, quantity, &others),
-                      UNMEASURED * UNMEASURED);
+               * fmax(common_variance(s, SAMPLER_NONE, quantity, &others), UNMEASURED * UNMEASURED);
     double common = common_variance(s, group, quantity, &others);
-    others = fmin(others, COMMON_FREEDOM);
+    others = quantity == SAMPLER_CYCLES ? fmin(others, COMMON_FREEDOM) : 0;
     *freedom = w->knots - 1 + others;
     return (w->differences / 2 + others * common * square) / *freedom;
 }

@@ -157,9 +157,12 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
         return 0;
     k->groups++;
     struct sampler_group *g = &s->group[s->group_count];
-    *g = (struct sampler_group){
-        .shape = *shape, .first = SAMPLER_NONE, .last = SAMPLER_NONE, .due = 1, .gap = 1,
-        .kernel = (uint32_t)(k - s->kernel)};
+    *g = (struct sampler_group){.shape = *shape,
+                                .first = SAMPLER_NONE,
+                                .last = SAMPLER_NONE,
+                                .due = 1,
+                                .gap = 1,
+                                .kernel = (uint32_t)(k - s->kernel)};
     memcpy(g->vector, vector, sizeof g->vector);
     return s->group_count++;
 }

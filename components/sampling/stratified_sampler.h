@@ -108,7 +108,7 @@ struct sampler_group {
 struct sampler_kernel {
     uint32_t kernel, gpu, age;
     uint32_t groups;
-    uint64_t flushes;         /* of caches, when it was launched last */
+    uint64_t flushes; /* of caches, when it was launched last */
     /* From a simulated launch to the next: logarithms of what instructions grow by, squared, and
      * times those of what amounts grow by. */
     double growth[SAMPLER_QUANTITIES], joint[SAMPLER_QUANTITIES];
