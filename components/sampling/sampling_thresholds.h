@@ -47,6 +47,10 @@ enum {
 #define UNMEASURED    0.05 /* of a group with too few simulated launches to say it */
 #define UNREPRESENTED 0.25 /* of a group without any, taken for the nearest one */
 
+/* Differences that other groups of the kernel count like at most, where a group's own tell how its
+ * rates scatter. Set: as few as leave t at 3.2 for a group of two. */
+#define COMMON_FREEDOM 2
+
 /* Launches in parts (launch_parts.h). PARTS_CYCLES: of a window, at least. Set: at 1 GHz two
  * intervals of 3.9 us at which DRAM is refreshed, which stops it for a tenth of that; windows of a
  * part of one would scatter. PARTS_TOUCHED: generations whose accesses touch caches before

@@ -1,6 +1,6 @@
 /* What all launches would take, from those that were simulated; see stratified_sampler.h. An
- * *amount* is of the quantity that is estimated, cycles or bytes; a rate is that for each
- * instruction. */
+ * *amount* is of the quantity that is estimated, cycles or bytes; a rate is that for a unit of
+ * size. */
 #include <math.h>
 
 #include "stratified_sampler.h"
@@ -19,15 +19,26 @@ double sampler_student(double freedom)
            + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
 }
 
+/* The power is taken to be 1 at first, give or take 1, and amounts to scatter by UNMEASURED:
+ * launches that hardly differ do not tell another (ridge regression: Hoerl and Kennard, 1970). */
+double sampler_size(const struct sampler *s, const struct sampler_group *g,
+                    const struct sampler_launch *launch, enum sampler_quantity quantity)
+{
+    const struct sampler_kernel *k = &s->kernel[g->kernel];
+    double prior = 2 * UNMEASURED * UNMEASURED;
+    double power = (k->joint[quantity] + prior) / (k->growth[quantity] + prior);
+    return g->per_launch ? 1 : pow((double)launch->instructions, fmax(0, fmin(power, 1)));
+}
+
 /* A simulated launch on the line. */
 struct knot {
     double rate;
-    double weight; /* instructions of others that are counted with its rate */
+    double weight; /* sizes of others that are counted with its rate */
     double at;     /* number in the group */
     bool exact;    /* no functional warm-up was before it */
 };
 
-/* A walk over a group's launches. Launches since the last knot: instructions, and times distance.
+/* A walk over a group's launches. Launches since the last knot: sizes, and times distance.
  */
 struct walk {
     const struct sampler *s;
@@ -35,7 +46,7 @@ struct walk {
     double simulated; /* of these */
     double simulated_squares;
     double inner;            /* variance of the amounts of those */
-    double weights, squares; /* sums of knots' weights squared, of launches' instructions squared */
+    double weights, squares; /* sums of knots' weights squared, of launches' sizes squared */
     double open, open_far;
     uint32_t knots;             /* that count for others */
     struct knot first;          /* of these, */
@@ -108,12 +119,12 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
     bool first_counts = g->simulated < 2; /* its caches were cold; others stand for the rest */
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
         const struct sampler_launch *l = &s->launch[i];
-        double instructions = g->per_launch ? 1 : (double)l->instructions;
+        double size = sampler_size(s, g, l, quantity);
         double amount = l->measure.amount[quantity];
         if (!l->simulated) {
-            w.open += instructions;
-            w.open_far += instructions * (at - w.last.at);
-            w.squares += instructions * instructions;
+            w.open += size;
+            w.open_far += size * (at - w.last.at);
+            w.squares += size * size;
             continue;
         }
         w.amount += amount;
@@ -122,7 +133,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
         double deviation = amount * l->measure.inner[quantity];
         w.inner += deviation * deviation;
         if (at > 0 || first_counts)
-            add_knot(&w, (struct knot){.rate = amount / instructions,
+            add_knot(&w, (struct knot){.rate = amount / size,
                                        .at = at,
                                        .exact = l->detailed >= SAMPLER_EXACT});
     }
@@ -132,35 +143,41 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
 
 /* ---- groups without enough ---- */
 
-/* Relative variance of rates, over all groups in which it can be seen. */
-static double common_variance(const struct sampler *s, enum sampler_quantity quantity)
+/* Relative variance of rates, over groups in which it can be seen: all, or those of the kernel of
+ * group `besides` other than that one. Its degrees of freedom may be 0. */
+static double common_variance(const struct sampler *s, uint32_t besides,
+                              enum sampler_quantity quantity, double *freedom)
 {
-    double sum = 0, freedom = 0;
+    double sum = 0;
+    *freedom = 0;
     for (uint32_t i = 0; i < s->group_count; i++) {
+        if (besides != SAMPLER_NONE
+            && (i == besides || s->group[i].shape.kernel != s->group[besides].shape.kernel))
+            continue;
         struct walk w = walk_group(s, i, quantity);
         double rate = w.knots ? w.last.rate : 0;
         if (w.knots < 2 || rate <= 0)
             continue;
         sum += w.differences / 2 / (rate * rate);
-        freedom += w.knots - 1;
+        *freedom += w.knots - 1;
     }
-    return fmax(freedom > 0 ? sum / freedom : 0, UNMEASURED * UNMEASURED);
+    return *freedom > 0 ? sum / *freedom : 0;
 }
 
-/* The simulated launches of a group, or all: amounts of one, and of an instruction. */
-static double mean_of(const struct sampler *s, uint32_t group, enum sampler_quantity quantity,
-                      double *rate)
+/* The simulated launches of a group, or all: amounts of one, and for a size as that of `of`. */
+static double mean_of(const struct sampler *s, uint32_t group, const struct sampler_group *of,
+                      enum sampler_quantity quantity, double *rate)
 {
-    double amount = 0, instructions = 0, number = 0;
+    double amount = 0, size = 0, number = 0;
     for (uint32_t i = 0; i < s->launches; i++) {
         const struct sampler_launch *l = &s->launch[i];
         if (!l->simulated || (group != SAMPLER_NONE && l->group != group))
             continue;
         amount += l->measure.amount[quantity];
-        instructions += (double)l->instructions;
+        size += sampler_size(s, of, l, quantity);
         number++;
     }
-    *rate = instructions > 0 ? amount / instructions : 0;
+    *rate = size > 0 ? amount / size : 0;
     return number > 0 ? amount / number : 0;
 }
 
@@ -182,7 +199,7 @@ static uint32_t nearest(const struct sampler *s, uint32_t group)
 }
 
 /* A launch that executes less may do less, or it waited less, as time has it: what is nearest is
- * taken half by its instructions, half as it is, where it has the same shape; the difference is
+ * taken half by its size, half as it is, where it has the same shape; the difference is
  * doubt, too. */
 static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t group,
                                              enum sampler_quantity quantity)
@@ -190,9 +207,9 @@ static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t g
     struct sampler_estimate e = {.freedom = INFINITY};
     const struct sampler_group *g = &s->group[group];
     uint32_t other = g->joined ? g->joined - 1 : nearest(s, group);
-    double rate, mean = mean_of(s, other, quantity, &rate), by_rate = 0;
+    double rate, mean = mean_of(s, other, g, quantity, &rate), by_rate = 0;
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next)
-        by_rate += rate * (double)s->launch[i].instructions;
+        by_rate += rate * sampler_size(s, g, &s->launch[i], quantity);
     bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups;
     double by_launch = same ? mean * g->count : by_rate;
     by_rate = g->joined ? by_launch : by_rate;
@@ -203,25 +220,38 @@ static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t g
     return e;
 }
 
+/* Variance of rates of a group. Few launches may be alike by chance, so other groups of the kernel
+ * count like COMMON_FREEDOM differences at most (an empirical Bayes estimate of variance: Smyth,
+ * 2004). Bytes may be next to none in another group, which then tells nothing of their scatter. A
+ * group without differences takes that of all. */
+static double spread_of(const struct sampler *s, uint32_t group, enum sampler_quantity quantity,
+                        const struct walk *w, double *freedom)
+{
+    double others, square = w->last.rate * w->last.rate;
+    if (w->knots < 2)
+        return square
+               * fmax(common_variance(s, SAMPLER_NONE, quantity, &others), UNMEASURED * UNMEASURED);
+    double common = common_variance(s, group, quantity, &others);
+    others = quantity == SAMPLER_CYCLES ? fmin(others, COMMON_FREEDOM) : 0;
+    *freedom = w->knots - 1 + others;
+    return (w->differences / 2 + others * common * square) / *freedom;
+}
+
 static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
-                                        enum sampler_quantity quantity, double common)
+                                        enum sampler_quantity quantity)
 {
     if (!s->group[group].simulated)
         return unrepresented(s, group, quantity);
     struct walk w = walk_group(s, group, quantity);
     struct sampler_estimate e = {
         .value = w.amount, .allowance = ALLOWANCE * (w.amount - w.simulated), .freedom = INFINITY};
-    double spread = common * w.last.rate * w.last.rate;
     double unsteady = s->unsteady * s->unsteady * w.simulated_squares + w.inner;
     if (w.squares <= 0) { /* all were simulated */
         e.variance = unsteady;
         e.half = sampler_student(e.freedom) * sqrt(e.variance);
         return e;
     }
-    if (w.knots > 1) {
-        e.freedom = w.knots - 1;
-        spread = w.differences / 2 / e.freedom;
-    }
+    double spread = spread_of(s, group, quantity, &w, &e.freedom);
     e.variance = spread * (w.weights + w.squares) + unsteady;
     e.half = sampler_student(e.freedom) * sqrt(e.variance);
     e.trend = w.trend;
@@ -233,7 +263,7 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
 struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group,
                                                enum sampler_quantity quantity)
 {
-    struct sampler_estimate e = estimate(s, group, quantity, common_variance(s, quantity));
+    struct sampler_estimate e = estimate(s, group, quantity);
     e.bias = fabs(e.bias);
     e.trend = fabs(e.trend);
     return e;
@@ -245,11 +275,11 @@ struct sampler_estimate sampler_estimate_kernel(const struct sampler *s, uint32_
                                                 enum sampler_quantity quantity)
 {
     struct sampler_estimate all = {0};
-    double common = common_variance(s, quantity), parts = 0;
+    double parts = 0;
     for (uint32_t i = 0; i < s->group_count; i++) {
         if (kernel != SAMPLER_NONE && s->group[i].shape.kernel != kernel)
             continue;
-        struct sampler_estimate e = estimate(s, i, quantity, common);
+        struct sampler_estimate e = estimate(s, i, quantity);
         all.value += e.value;
         all.variance += e.variance;
         all.bias += e.bias;

@@ -157,8 +157,12 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
         return 0;
     k->groups++;
     struct sampler_group *g = &s->group[s->group_count];
-    *g = (struct sampler_group){
-        .shape = *shape, .first = SAMPLER_NONE, .last = SAMPLER_NONE, .due = 1, .gap = 1};
+    *g = (struct sampler_group){.shape = *shape,
+                                .first = SAMPLER_NONE,
+                                .last = SAMPLER_NONE,
+                                .due = 1,
+                                .gap = 1,
+                                .kernel = (uint32_t)(k - s->kernel)};
     memcpy(g->vector, vector, sizeof g->vector);
     return s->group_count++;
 }
@@ -307,20 +311,38 @@ static double gap_of(const struct sampler *s, const struct sampler_group *g)
     return 2.0 * g->count / (fmax(needs, 2) - 1);
 }
 
+/* By how much the launch differs from what the one before it in the group makes expected, which
+ * was simulated, too, and is not the first: its caches were cold. */
+static void compare(struct sampler *s, struct sampler_group *g, const struct sampler_launch *l)
+{
+    const struct sampler_launch *before = &s->launch[g->simulated_at - 1];
+    struct sampler_kernel *k = &s->kernel[g->kernel];
+    double x = log((double)l->instructions / (double)before->instructions);
+    for (unsigned i = 0; i < SAMPLER_QUANTITIES && !g->per_launch; i++) {
+        double y = l->measure.amount[i] / before->measure.amount[i];
+        if (!(y > 0) || isinf(y))
+            continue;
+        k->growth[i] += x * x;
+        k->joint[i] += x * log(y);
+    }
+    double expected = before->measure.amount[SAMPLER_CYCLES]
+                      / sampler_size(s, g, before, SAMPLER_CYCLES)
+                      * sampler_size(s, g, l, SAMPLER_CYCLES);
+    double difference = l->measure.amount[SAMPLER_CYCLES] / expected - 1;
+    g->pairs++;
+    g->differences += difference * difference;
+}
+
 /* A launch of the group has been simulated. Distances of 8 and more are varied by up to an eighth,
  * the same in all groups: a program may have periods of its own, but launches behind each other
  * should stay so. */
-static void schedule(const struct sampler *s, struct sampler_group *g, double rate, double cycles,
+static void schedule(struct sampler *s, struct sampler_group *g, const struct sampler_launch *l,
                      bool early)
 {
-    double difference = g->rate > 0 ? fabs(rate - g->rate) / g->rate : 0;
+    if (g->simulated > 1)
+        compare(s, g, l);
     g->simulated++;
-    g->cycles += cycles;
-    g->rate = rate;
-    if (g->simulated > 2) {
-        g->pairs++;
-        g->differences += difference * difference;
-    }
+    g->cycles += l->measure.amount[SAMPLER_CYCLES];
     if (g->count < g->due && !early)
         return; /* another group was predicted */
     if (g->simulated == 1) {
@@ -416,10 +438,9 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
     g->traced |= s->way != SAMPLING_SKIPPED;
     bool early = group == s->predicted && s->way == SAMPLING_DETAILED;
     if (measure) {
-        double cycles = measure->amount[SAMPLER_CYCLES];
         l->simulated = true;
         l->measure = *measure;
-        schedule(s, g, cycles / (g->per_launch ? 1 : (double)l->instructions), cycles, early);
+        schedule(s, g, l, early);
         g->simulated_at = s->launches;
     }
     note_stray(s, group, vector);

@@ -21,8 +21,11 @@
  * launch that is due behind fewer touched ones waits for the next of its group, so a wrong
  * prediction costs time, never accuracy. In between caches keep what they had.
  *
- * Estimate. Cycles per instruction of a group are a line from each simulated launch to the next;
- * behind the last the mean of the last two. A launch takes its instructions times that. The
+ * Estimate. A launch has a size: its instructions to a power, which is 1 where cycles grow as
+ * instructions do and 0 where the longest wavefront decides. Successive simulated launches of a
+ * group tell it, those of a kernel together (a regression estimate: Cochran, Sampling Techniques,
+ * chapter 7, in logarithms; a common slope of all strata). Cycles for a size are a line from each
+ * simulated launch of the group to the next; behind the last the mean of the last two. The
  * variance is that of independent deviations from the line, whose size is told by differences of
  * successive simulated launches (Wolter, Introduction to Variance Estimation, chapter 8: systematic
  * samples), with degrees of freedom after Satterthwaite. The first launch of a group stands for
@@ -95,8 +98,8 @@ struct sampler_group {
     uint32_t due;    /* number in the group of the next launch to be simulated, from 1 */
     uint32_t gap;
     double counted, counted_in; /* instructions of the launches that tell, and of `instructions` */
-    double rate;                /* cycles per instruction, of the last one that was simulated, */
-    uint32_t simulated_at;      /* and its number in the program */
+    uint32_t kernel;            /* of struct sampler, by which sizes are told */
+    uint32_t simulated_at;      /* number in the program of the last one that was simulated */
     double cycles;              /* of those that were simulated */
     uint32_t pairs;     /* of simulated launches in succession, without the first: it is cold; */
     double differences; /* their relative differences, squared */
@@ -105,7 +108,10 @@ struct sampler_group {
 struct sampler_kernel {
     uint32_t kernel, gpu, age;
     uint32_t groups;
-    uint64_t flushes;         /* of caches, when it was launched last */
+    uint64_t flushes; /* of caches, when it was launched last */
+    /* From a simulated launch to the next: logarithms of what instructions grow by, squared, and
+     * times those of what amounts grow by. */
+    double growth[SAMPLER_QUANTITIES], joint[SAMPLER_QUANTITIES];
     uint32_t missed, widened; /* simulated launches that were of another group, in succession; what
                                  came of it */
 };
@@ -164,6 +170,10 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
                   const struct sampler_measure *measure);
 
 /* ---- estimates: stratified_estimate.c ---- */
+
+/* What amounts of launches of the group are in proportion to. */
+double sampler_size(const struct sampler *s, const struct sampler_group *g,
+                    const struct sampler_launch *launch, enum sampler_quantity quantity);
 
 struct sampler_estimate {
     double value;     /* cycles or bytes */
