@@ -36,11 +36,45 @@ def weights(number, knots):
     return {left: (right - number) / (right - left), right: (number - left) / (right - left)}
 
 
-def group_estimate(own):
-    """Cycles, variance and degrees of freedom (None: too few knots), bias, trend."""
+def power_of(groups):
+    """That of their instructions to which amounts of a kernel's launches are in proportion."""
+    growth = joint = 2 * 0.05**2
+    for own in groups:
+        simulated = [l for l in own if l["simulated"]][1:]
+        for a, b in zip(simulated, simulated[1:]):
+            if a["y"] and b["y"]:
+                growth += math.log(b["x"] / a["x"]) ** 2
+                joint += math.log(b["x"] / a["x"]) * math.log(b["y"] / a["y"])
+    return max(0, min(joint / growth, 1))
+
+
+def knots_of(own):
+    """Launches that tell, and their rates."""
     simulated = [i for i, l in enumerate(own) if l["simulated"]]
     knots = simulated if len(simulated) < 2 or simulated[0] else simulated[1:]
-    rate = {k: own[k]["y"] / own[k]["x"] for k in knots}
+    return knots, {k: own[k]["y"] / own[k]["x"] for k in knots}
+
+
+def scatter_of(own):
+    """Half the sum of squared differences of successive rates, and how many there are."""
+    knots, rate = knots_of(own)
+    return sum((rate[b] - rate[a]) ** 2 for a, b in zip(knots, knots[1:])) / 2, len(knots) - 1
+
+
+def common_scatter(others):
+    """Relative variance of rates in other groups of a kernel, which counts twice at most."""
+    total = freedom = 0
+    for own in others:
+        knots, rate = knots_of(own)
+        if len(knots) > 1 and rate[knots[-1]]:
+            total += scatter_of(own)[0] / rate[knots[-1]] ** 2
+            freedom += len(knots) - 1
+    return (total / freedom if freedom else 0), min(freedom, 2)
+
+
+def group_estimate(own, others):
+    """Cycles, variance and degrees of freedom (None: too few knots), bias, trend."""
+    knots, rate = knots_of(own)
     cycles, stands_for, squares = 0.0, dict.fromkeys(knots, 0.0), 0.0
     for i, l in enumerate(own):
         if l["simulated"]:
@@ -66,8 +100,9 @@ def group_estimate(own):
         return cycles, 0.0, None, 0.0, 0.0
     if len(knots) < 2:
         return cycles, None, None, bias, trend
-    freedom = len(knots) - 1
-    spread = sum((rate[b] - rate[a]) ** 2 for a, b in zip(knots, knots[1:])) / 2 / freedom
+    (squared, freedom), (common, count) = scatter_of(own), common_scatter(others)
+    freedom += count
+    spread = (squared + count * common * rate[knots[-1]] ** 2) / freedom
     variance = spread * (sum(w**2 for w in stands_for.values()) + squares)
     return cycles, variance, freedom, bias, trend
 
@@ -82,9 +117,9 @@ def check_deviations(ratio, freedom):
     assert 0.99 * high <= ratio <= 1.01 * low, f"{ratio} deviations, {freedom} degrees of freedom"
 
 
-def check_group(number, group, own, name):
+def check_group(number, group, own, others, name):
     """Returns what of it goes into the total: cycles or bytes, bias and trend."""
-    cycles, variance, freedom, bias, trend = group_estimate(own)
+    cycles, variance, freedom, bias, trend = group_estimate(own, others)
     check_close(f"{name} of group {number}", group[name], cycles)
     check_close(f"bias of group {number}", group["warmup_bias"], abs(bias))
     check_close(f"trend of group {number}", group["trend"], abs(trend))
@@ -107,19 +142,31 @@ def check_estimate(stats):
         assert abs(rate[name] - sample[of] / instructions) < 1e-6
 
 
+def sizes(stats, launches):
+    """Launches of each group with their sizes for `x`, and the kernel of each group."""
+    groups = stats["sample"]["groups"]
+    kernels = [stats["kernels"][g["first_launch"] - 1]["symbol"] for g in groups]
+    own = [[l for l in launches if l["group"] == i] for i in range(len(groups))]
+    power = {k: power_of([o for o, g, kernel in zip(own, groups, kernels)
+                          if kernel == k and not g["per_launch"]]) for k in kernels}
+    return [[dict(l, x=1 if g["per_launch"] else l["x"] ** power[k]) for l in o]
+            for o, g, k in zip(own, groups, kernels)], kernels
+
+
 def check_quantity(stats, quantity, name):
     sample, launches = read(stats, quantity)
     total = sample if quantity == "cycles" else sample["memory"][quantity]
     totals = [0.0, 0.0, 0.0]
+    sized, kernels = sizes(stats, launches)
     for number, group in enumerate(sample["groups"]):
-        own = [l for l in launches if l["group"] == number]
-        if group["per_launch"]:
-            own = [dict(l, x=1) for l in own]
+        own = sized[number]
+        others = [sized[i] for i, k in enumerate(kernels)
+                  if i != number and k == kernels[number] and quantity == "cycles"]
         assert len(own) == group["launches"]
         assert sum(1 for l in own if l["simulated"]) == group["simulated"]
         assert group["simulated"], f"group {number} has no simulated launch: not this model's"
         of_group = group if quantity == "cycles" else group["memory"][quantity]
-        totals = [a + b for a, b in zip(totals, check_group(number, of_group, own, name))]
+        totals = [a + b for a, b in zip(totals, check_group(number, of_group, own, others, name))]
     kernels = sample["kernels"]
     of_kernels = [k if quantity == "cycles" else k["memory"][quantity] for k in kernels]
     check_close(f"{name} of all kernels", sum(k[name] for k in of_kernels), totals[0])
