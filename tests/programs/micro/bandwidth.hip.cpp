@@ -119,7 +119,7 @@ int main(int argc, char **argv)
         char *memory = device_zeros<char>(units * 8192);
         read_l1<<<units, 1024>>>(memory, times);
         micro_result("read_l1", units * 1024.0 * vector * 32 * 4 / micro_span(times, waves));
-        HIP_MUST(hipFree(memory));
+        micro_release(memory);
     }
     if (wanted("read_l2")) {
         constexpr size_t bytes = 1 << 20;
@@ -127,13 +127,13 @@ int main(int argc, char **argv)
         read_l2<<<groups, threads>>>(memory, bytes, 2, times);
         micro_result("read_l2",
                      units * 2.0 * static_cast<double>(bytes) / micro_span(times, waves));
-        HIP_MUST(hipFree(memory));
+        micro_release(memory);
     }
     if (wanted("read_dram")) {
         char *memory = device_zeros<char>(size);
         read_all<<<groups, threads>>>(memory, size, times);
         micro_result("read_dram", static_cast<double>(size) / micro_span(times, waves));
-        HIP_MUST(hipFree(memory));
+        micro_release(memory);
     }
     if (wanted("copy_dram")) {
         char *from = device_zeros<char>(size), *to = device_zeros<char>(size);

@@ -26,6 +26,13 @@ static __device__ inline void micro_note(uint64_t *times, uint64_t begin, uint64
     }
 }
 
+// Gives memory back before the end.
+static inline void micro_release(void *memory)
+{
+    check_memory.erase(std::find(check_memory.begin(), check_memory.end(), memory));
+    HIP_MUST(hipFree(memory));
+}
+
 static inline void micro_result(const char *name, double value)
 {
     std::printf("%s %.4f\n", name, value);

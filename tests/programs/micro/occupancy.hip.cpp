@@ -80,7 +80,7 @@ int main(int argc, char **argv)
         o.kernel<<<units * 48 * 64 / o.threads, o.threads, o.lds>>>(counter);
         from_device(counts, counter);
         micro_result(o.name, static_cast<double>(counts[1]) / units);
-        HIP_MUST(hipFree(counter));
+        micro_release(counter);
     }
     return pass("micro_occupancy");
 }
