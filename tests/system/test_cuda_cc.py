@@ -190,6 +190,22 @@ def test_mistakes_of_the_source_are_clangs(tmp_path):
     assert not os.path.exists(tmp_path / "x")
 
 
+def test_blocks_that_wait_for_a_cluster_that_does_not_come_are_a_deadlock(run, tmp_path):
+    source, program = tmp_path / "lost.cu", tmp_path / "lost"
+    source.write_text("""#include <cooperative_groups.h>
+        __global__ void __cluster_dims__(2, 1, 1) lost()
+        {
+            if (threadIdx.x < 32)
+                cooperative_groups::this_cluster().sync();
+            else
+                __syncthreads();
+        }
+        int main() { lost<<<4, 64>>>(); return cudaDeviceSynchronize(); }""")
+    call([HEDDLE, "cuda-cc", "-arch=sm_90", source, "-o", program])
+    run(f"platforms/h100.heddle --mode functional -- {program}",
+        "barrier.cluster.*deadlock: it waits for threads of its cluster", status=4)
+
+
 def test_clusters_of_kernels_go_into_ptx(tmp_path):
     """Constants, of templates, too; in a header, which is not looked at, they are refused."""
     source, header, ptx = tmp_path / "a.cu", tmp_path / "a.h", tmp_path / "a.ptx"

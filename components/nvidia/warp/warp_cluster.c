@@ -93,6 +93,15 @@ static bool all_have_come(const struct warp_machine *m)
     return true;
 }
 
+bool warp_cluster_goes_on(const struct warp_machine *m)
+{
+    const struct warp_warp *w = m->warp;
+    bool any = false;
+    for (uint32_t i = 0; i < w->count; i++)
+        any |= w->split[i].state == WARP_AT_CLUSTER && !(w->cluster & w->split[i].mask);
+    return any && all_have_come(m);
+}
+
 /* Where time passes, a block arrives when what stands before it is over. */
 bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "components/protocols/page_table/host_view.h"
+#include "warp_cluster.h"
 #include "warp_schedule.h"
 
 /* Names a lane's place in memory: a virtual address, or one in the window of its block or thread.
@@ -92,12 +93,32 @@ bool warp_stuck_block(struct warp_launch *l, struct warp_block *b)
     for (uint32_t i = 0; i < b->warps; i++) {
         warp_machine_warp(&m, i);
         uint32_t ready = lanes_ready(m.warp);
+        all &= !warp_cluster_goes_on(&m);
         if (!ready)
             continue;
         all &= repeats_state(&m.warp->repeats, state_of(&m));
         all &= m.warp->ran_lap == repeats_lap() && !(ready & ~m.warp->ran);
     }
     return all;
+}
+
+/* No warp of any block can go on: one of these waits for its cluster. */
+static bool describe_cluster(struct warp_machine *m, struct warp_fault *fault)
+{
+    for (uint32_t i = 0; i < m->block->warps; i++) {
+        warp_machine_warp(m, i);
+        for (uint32_t k = 0; k < m->warp->count; k++) {
+            m->split = &m->warp->split[k];
+            if (m->split->state != WARP_AT_CLUSTER)
+                continue;
+            m->fault_op = &m->code->ops[m->split->pc];
+            warp_fault_at(m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(m->split->mask), 0,
+                          "deadlock: it waits for threads of its cluster, which wait elsewhere");
+            warp_describe(m, fault);
+            return true;
+        }
+    }
+    return false;
 }
 
 bool warp_stuck_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault)
@@ -114,7 +135,7 @@ bool warp_stuck_describe(struct warp_launch *l, struct warp_block *b, struct war
         number = i;
     }
     if (!told)
-        return false;
+        return describe_cluster(&m, fault);
     warp_machine_warp(&m, number);
     uint32_t ready = lanes_ready(m.warp);
     m.split = &m.warp->split[0];
