@@ -2,9 +2,8 @@
  * the interval allows for.
  *
  * "Measured" names the evidence: docs/evidence/warmup.md, "Sampling". "Set" means that the value
- * follows from the argument given here, and that no measurement of others is on record. With all
- * of them together, 21 programs are 0.30 % from full simulation on average and 1.55 % at most, and
- * the truth lies in all 21 intervals. */
+ * follows from the argument given here, and that no measurement of others is on record. What
+ * comes of all of them together is in docs/evidence/sampled.md. */
 #ifndef HEDDLE_SAMPLING_THRESHOLDS_H
 #define HEDDLE_SAMPLING_THRESHOLDS_H
 

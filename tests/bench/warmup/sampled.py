@@ -121,7 +121,7 @@ def floor_of(records, full):
         if (r["platform"], r["program"]) == (full["platform"], full["program"]) \
                 and r["way"] == "functional":
             return f"{full['seconds'] / r['seconds']:.1f}"
-    return "not run"
+    return ""
 
 
 def mean(values):
