@@ -119,6 +119,10 @@ int main()
             good &= out[b * THREADS + t] == (b / RING * RING + (b + 1) % RING) * 1000 + t;
     for (int i = 0; i < BINS; i++)
         good &= bins[i] == wanted[i];
+    cudaFree(out);
+    cudaFree(wrong);
+    cudaFree(values);
+    cudaFree(bins);
     std::puts(good ? "PASS" : "FAIL");
     return !good;
 }
