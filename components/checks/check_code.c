@@ -46,15 +46,22 @@ static bool is_inside(uint64_t size, uint64_t offset, uint64_t bytes)
     return offset <= size && bytes <= size - offset;
 }
 
+/* The program header of that number. False: the file ends before it. */
+static bool read_segment(const uint8_t *file, uint64_t size, const Elf64_Ehdr *head, unsigned i,
+                         Elf64_Phdr *segment)
+{
+    uint64_t at = head->e_phoff + i * sizeof *segment;
+    if (!is_inside(size, at, sizeof *segment))
+        return false;
+    memcpy(segment, file + at, sizeof *segment);
+    return true;
+}
+
 static void add_segments(uint64_t address, const uint8_t *file, uint64_t size,
                          const Elf64_Ehdr *head)
 {
-    for (unsigned i = 0; i < head->e_phnum; i++) {
-        Elf64_Phdr segment;
-        uint64_t at = head->e_phoff + i * sizeof segment;
-        if (!is_inside(size, at, sizeof segment))
-            return;
-        memcpy(&segment, file + at, sizeof segment);
+    Elf64_Phdr segment;
+    for (unsigned i = 0; i < head->e_phnum && read_segment(file, size, head, i, &segment); i++) {
         if (segment.p_type != PT_LOAD || segment.p_flags & PF_W)
             continue;
         add_range(address + segment.p_vaddr, address + segment.p_vaddr + segment.p_memsz,
@@ -110,12 +117,8 @@ static struct code *add_lines(uint64_t address, const uint8_t *file, uint64_t si
 static void keep_bytes(struct code *code, const uint8_t *file, uint64_t size,
                        const Elf64_Ehdr *head)
 {
-    for (unsigned i = 0; i < head->e_phnum; i++) {
-        Elf64_Phdr segment;
-        uint64_t at = head->e_phoff + i * sizeof segment;
-        if (!is_inside(size, at, sizeof segment))
-            return;
-        memcpy(&segment, file + at, sizeof segment);
+    Elf64_Phdr segment;
+    for (unsigned i = 0; i < head->e_phnum && read_segment(file, size, head, i, &segment); i++) {
         if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) || code->bytes
             || !is_inside(size, segment.p_offset, segment.p_filesz))
             continue;

@@ -300,7 +300,7 @@ static void use_of_lds(const struct live_wave *w, enum isa_memory_kind kind,
 }
 
 static enum race_use use_of(const struct live_wave *w, const struct observed_instruction *s,
-                            const struct isa_memory *m, uint64_t base)
+                            const struct isa_memory *m, uint64_t base, uint32_t site)
 {
     enum isa_scope plain = has_scopes(s) ? ISA_SCOPE_WAVEFRONT : ISA_SCOPE_WORK_GROUP;
     bool is_atomic = m->scope > plain;
@@ -311,7 +311,7 @@ static enum race_use use_of(const struct live_wave *w, const struct observed_ins
     if (kind == ISA_MEMORY_STORE && m->mask && is_own(w, first))
         return RACE_RELEASE;
     if (kind == ISA_MEMORY_LOAD)
-        return is_atomic || site_spins(site_of(s)) ? RACE_ATOMIC_READ : RACE_READ;
+        return is_atomic || site_spins(site) ? RACE_ATOMIC_READ : RACE_READ;
     return is_atomic       ? RACE_ATOMIC_WRITE
            : has_scopes(s) ? RACE_WRITE
            : w->fenced     ? RACE_RELEASE
@@ -393,16 +393,16 @@ static uint64_t process_base(const struct check_wave *wave)
 }
 
 static void step_flat_lds(struct live_wave *w, const struct check_wave *wave,
-                          const struct observed_instruction *s, struct lanes l)
+                          const struct observed_instruction *s, uint32_t site, struct lanes l)
 {
     l.mask = s->memory->lds_mask;
     l.base = 0;
     l.atomics = lds_atomics(wave);
     l.hears = s->memory->returns;
-    use_of_lds(w, s->memory->kind, s->memory->atomic, site_of(s), &l);
+    use_of_lds(w, s->memory->kind, s->memory->atomic, site, &l);
     now.space = FINDING_LDS;
     now.base = 0;
-    touch_lanes(&groups[wave->group].lds, w, &l, site_of(s));
+    touch_lanes(&groups[wave->group].lds, w, &l, site);
 }
 
 static void cache_operation(struct live_wave *w, const struct isa_memory *m)
@@ -426,7 +426,8 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
         return;
     }
     uint64_t base = process_base(wave);
-    enum race_use use = use_of(w, s, m, base);
+    uint32_t site = site_of(s);
+    enum race_use use = use_of(w, s, m, base, site);
     struct lanes l = {.address = m->address,
                       .mask = shared_lanes(&groups[wave->group], m),
                       .base = base,
@@ -437,7 +438,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                           use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns),
                       .takes = may_lock(m->kind, m->atomic)};
     if (m->lds_mask)
-        step_flat_lds(w, wave, s, l);
+        step_flat_lds(w, wave, s, site, l);
     now.space = FINDING_GLOBAL;
     now.base = base;
     if (m->kind == ISA_MEMORY_STORE && l.mask && !m->unusual) {
@@ -446,7 +447,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
         check_lanes(&l);
     }
     if (l.mask)
-        touch_lanes(&memory, w, &l, site_of(s));
+        touch_lanes(&memory, w, &l, site);
     w->vm = true;
     note_kind(w, m->kind);
 }
