@@ -269,3 +269,59 @@ Test(races, commands_are_ordered_by_queue_and_by_what_they_wait_for)
     cr_assert_not(race_command_before(last, first));
     race_forget();
 }
+
+static unsigned told;
+
+static void tell(const struct race_event *event, const struct race_access *earlier,
+                 enum race_use use)
+{
+    (void)event, (void)earlier, (void)use;
+    told++;
+}
+
+/* Copies and fills, which the shadow keeps by the page, and accesses of a few bytes, of wavefronts
+ * some of which are ordered: flat memory, which has no pages, is told of the same. */
+Test(races, whole_pages_are_told_of_as_their_bytes_are)
+{
+    enum { PAGE = 1 << RACE_PAGE_BITS, PAGES = 3, COMMANDS = 5, ACCESSES = 24 };
+    static const uint32_t sizes[] = {1, 4, PAGE - 4, PAGE, PAGE + 8, 2 * PAGE};
+    uint64_t random = 3;
+    unsigned races = 0, count = 0;
+    for (unsigned i = 0; i < 200; i++) {
+        struct race_memory paged = {0}, flat = {0};
+        struct race_wave wave[COMMANDS];
+        race_clear_flat(&flat, PAGES * PAGE);
+        for (unsigned c = 0; c < COMMANDS; c++) {
+            uint32_t before[2] = {c / 2, draw(&random, 2) ? c / 2 : 0};
+            race_wave_begin(&wave[c], race_group_begin(race_command(c % 2, before, 2)), 0);
+        }
+        for (unsigned a = 0; a < ACCESSES; a++, count++) {
+            uint32_t bytes = sizes[draw(&random, 6)], at = draw(&random, PAGES) * PAGE;
+            at += draw(&random, 2) ? draw(&random, PAGE / 4) * 4 : 0;
+            struct race_order order = {0}, other = {0};
+            enum race_use use = draw(&random, 2) ? RACE_WRITE : RACE_READ;
+            struct race_event e = {&wave[a * COMMANDS / ACCESSES],
+                                   at,
+                                   at + bytes > PAGES * PAGE ? PAGES * PAGE - at : bytes,
+                                   use,
+                                   0,
+                                   NULL,
+                                   &order,
+                                   tell};
+            struct race_event f = e;
+            f.order = &other;
+            told = 0;
+            race_touch(&paged, &e);
+            bool in_pages = told != 0;
+            told = 0;
+            race_touch(&flat, &f);
+            cr_assert_eq(in_pages, told != 0, "program %u, access %u of %u bytes", i, a, e.bytes);
+            races += in_pages;
+        }
+        race_release_memory(&paged);
+        race_release_memory(&flat);
+        race_forget();
+    }
+    cr_assert_gt(races, count / 10);
+    cr_assert_lt(races, count * 9 / 10);
+}
