@@ -16,9 +16,9 @@ depends='gcc | c-compiler, libc6-dev, libelf-dev, libmsgpack-dev, liblzma-dev, l
 depends+=', python3:any'
 # Diagrams; compiling HIP programs; commands that calculate with measurements; sweeps.
 recommends='graphviz, hipcc, libamdhip64-dev, libhsa-runtime-dev, rocm-device-libs'
-recommends+=', clang-15, lld-15, llvm-15, python3-numpy, python3-scipy, python3-pandas, ninja-build'
+recommends+=', clang-15, lld-15, llvm-15, python3-numpy, python3-scipy, python3-pandas'
 # Programs for gfx942; editors.
-suggests='clang-19, clang-tools-19, lld-19, neovim | elpa-eglot, snakemake'
+suggests='clang-19, clang-tools-19, lld-19, neovim | elpa-eglot'
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT

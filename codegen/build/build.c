@@ -493,8 +493,7 @@ static bool start(struct build *b, struct arena *arena, const struct build_reque
         return false;
     choose_folder(b);
     result->platform_so = arena_printf(arena, "%s/platform.so", b->folder);
-    if (request->generic)
-        result->tables = arena_printf(arena, "%s/platform.tables", b->folder);
+    result->tables = arena_printf(arena, "%s/platform.tables", b->folder);
     return true;
 }
 
@@ -509,8 +508,7 @@ bool build_is_current(struct arena *arena, const struct build_request *request,
     struct build b;
     /* A folder of the user's may hold anything by now. */
     bool current = !request->folder && start(&b, arena, request, result)
-                   && access(result->platform_so, R_OK) == 0
-                   && (!result->tables || access(result->tables, R_OK) == 0)
+                   && access(result->platform_so, R_OK) == 0 && access(result->tables, R_OK) == 0
                    && stamp_holds(stamp_file(&b));
     if (current)
         cache_touch(lock_file(&b));
@@ -545,8 +543,7 @@ static void write_stamp(struct build *b, const struct compilation *compilation)
         if (!is_below(depend_path(&b->depend, i), b->folder))
             stamp_add(&b->stamp, depend_path(&b->depend, i));
     stamp_add_result(&b->stamp, "platform.so");
-    if (b->request->generic)
-        stamp_add_result(&b->stamp, "platform.tables");
+    stamp_add_result(&b->stamp, "platform.tables");
     stamp_write(&b->stamp, stamp_file(b));
 }
 

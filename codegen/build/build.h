@@ -52,8 +52,8 @@ struct build_request {
 
 struct build_result {
     const char *platform_so;
-    const char *tables; /* generic builds; NULL otherwise */
-    uint32_t compiled;  /* objects that had to be made */
+    const char *tables;
+    uint32_t compiled; /* objects that had to be made */
     bool linked;
     bool refused; /* by `accept` */
 };

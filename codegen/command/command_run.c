@@ -68,9 +68,7 @@ int command_build(struct command *c)
     if (c->options->verbose)
         fprintf(stderr, "heddle: %u compiled, %s\n", result.compiled,
                 result.linked ? "linked" : "nothing to link");
-    printf("%s\n", result.platform_so);
-    if (result.tables)
-        printf("%s\n", result.tables);
+    printf("%s\n%s\n", result.platform_so, result.tables);
     return EXIT_CLEAN;
 }
 

@@ -24,7 +24,7 @@ void emit_part_header(struct emit *e, const struct model *model, const struct mo
 /* The wrapper file of a unit: constants, headers, C files, descriptor. */
 void emit_unit(struct emit *e, const struct layout_unit *unit);
 
-/* The tables of the platform and the list of its units; generic builds have only the list. */
+/* The list of the platform's units. */
 void emit_platform(struct emit *e, const struct layout *layout);
 
 /* Pieces shared by the emitters. */

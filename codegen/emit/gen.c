@@ -125,6 +125,6 @@ bool gen_platform(struct arena *arena, const struct layout *layout, const char *
     struct emit e;
     emit_init(&e, arena);
     emit_platform(&e, layout);
-    ok = ok && write_file(arena, &e, folder, "platform.c", files);
-    return ok && (!layout->generic || write_tables(arena, layout, folder, files));
+    return ok && write_file(arena, &e, folder, "platform.c", files)
+           && write_tables(arena, layout, folder, files);
 }

@@ -14,7 +14,7 @@ struct gen_files {
 bool gen_headers(struct arena *arena, const struct model *model, const char *folder,
                  struct gen_files *files);
 
-/* The wrapper of every unit, platform.c, and for generic layouts platform.tables. */
+/* The wrapper of every unit, platform.c and platform.tables. */
 bool gen_platform(struct arena *arena, const struct layout *layout, const char *folder,
                   struct gen_files *files);
 

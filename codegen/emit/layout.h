@@ -1,7 +1,5 @@
 /* From the model to what a build consists of: units (component types compiled with one set of
- * parameters), and the tables of runtime/state/platform.h with every number filled in. The C file
- * of a specialised platform and the `.tables` file of a generic one are two ways to print the same
- * tables.
+ * parameters), and the tables of runtime/engine/platform_table.h with every number filled in.
  *
  * Order. Instances are grouped by clock domain, then by unit in order of first appearance, then in
  * order of declaration. Generic builds keep the groups of specialised ones and only let all groups
@@ -51,7 +49,6 @@ struct layout {
     VECTOR(const struct model_instance *) instances; /* as in table.instances */
     uint32_t *positions;                             /* leaf_id -> index in instances */
     VECTOR(const struct model_part *) parts;         /* as in table.parts */
-    VECTOR(const struct model_connection *) rings;   /* of each ring in table.rings */
     struct platform_table table;                     /* complete but for `units` */
     char model_hash[65];
 };

@@ -88,7 +88,6 @@ void layout_add_rings(struct builder *b)
             .reversed = connection->reversed,
         };
         vector_push(b->arena, &b->rings, request);
-        vector_push(b->arena, &b->layout->rings, connection);
         if (b->reply_ring[i] == RING_NONE)
             continue;
         struct platform_ring reply = request;
@@ -102,7 +101,6 @@ void layout_add_rings(struct builder *b)
         reply.is_reply = 1;
         reply.pending = b->pending[b->reply_ring[i]];
         vector_push(b->arena, &b->rings, reply);
-        vector_push(b->arena, &b->layout->rings, connection);
     }
 }
 

@@ -417,7 +417,7 @@ def sweep(platforms: Path | Platform | Sequence[Path], program: str | Sequence[o
           vary: Mapping[str, Values], set: Mapping[str, object] | None = None,
           constraints: Sequence[str] = (), read: Mapping[str, str] | None = None,
           sample: int | None = None, seed: int | None = None, jobs: int | None = None,
-          limit: int | None = None, retry: bool = False, engine: str = "ninja") -> Sweep:
+          limit: int | None = None, retry: bool = False) -> Sweep:
     """As `heddle sweep`. Points that fail are in `.failed`; other mistakes are exceptions."""
     settings: dict[str, object] = dict(platforms.settings) if isinstance(platforms, Platform) \
         else {}
@@ -425,7 +425,7 @@ def sweep(platforms: Path | Platform | Sequence[Path], program: str | Sequence[o
     files = [platforms.path] if isinstance(platforms, Platform) else \
         [os.fspath(platforms)] if isinstance(platforms, (str, os.PathLike)) else \
         [os.fspath(path) for path in platforms]
-    words = ["sweep", *files, "-o", os.fspath(folder), "--engine", engine]
+    words = ["sweep", *files, "-o", os.fspath(folder)]
     for option, given in (("--sample", sample), ("--seed", seed), ("--jobs", jobs),
                           ("--limit", limit)):
         words += [option, str(given)] if given is not None else []

@@ -117,7 +117,7 @@ class Calibration:
             if done.returncode != 0:
                 told = done.stderr.strip() or f"status {done.returncode}"
                 raise Mistake(f"'{self.description.platform}' cannot be built:\n{told}")
-            built = done.stdout.splitlines()  # a generic one has a file of tables besides
+            built = done.stdout.splitlines()  # the platform and its tables
             self._platforms[settings, generic] = digest(*map(self._digest_of, built))
         return self._platforms[settings, generic]
 

@@ -1,6 +1,6 @@
 """Runs points of a calibration on several processes.
 
-Why not the engines of sweeps: they can neither leave a point out because a smaller one was too
+Why not the pool of sweeps: it can neither leave a point out because a smaller one was too
 dear, nor add the points that an optimiser asks for next.
 
 A point's process dies with the runner (PR_SET_PDEATHSIG), so a runner that is killed leaves no

@@ -1,7 +1,6 @@
-/* The tables of one platform: plain integers and offsets, emitted as C by the generator
- * (specialised builds) or read from a `.tables` file (generic builds), the same contents either
- * way. Lists are in order of declaration except that instances are grouped by unit. `string` values
- * are offsets into `strings`. */
+/* The tables of one platform: plain integers and offsets, which the generator writes into a file
+ * (runtime/state/tables.h). Lists are in order of declaration except that instances are grouped
+ * by unit. `string` values are offsets into `strings`. */
 #ifndef HEDDLE_RUNTIME_PLATFORM_TABLE_H
 #define HEDDLE_RUNTIME_PLATFORM_TABLE_H
 

@@ -97,14 +97,7 @@ static bool start(const char *options)
     if (!options_open(options))
         return false;
     run_mode_open();
-    const struct platform_table *table = platform_image.table;
-    const char *tables = option_text("tables");
-    if (!table && !tables) {
-        fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");
-        return false;
-    }
-    if (!table)
-        table = tables_read(tables, platform_image.units, platform_image.unit_count);
+    const struct platform_table *table = tables_read(option_text("tables"), &platform_image);
     if (!table || !rank_open() || !ranks_agree(table) || !extensions_start() || !build(table))
         return false;
     set_limits();
@@ -177,11 +170,8 @@ static int finish(void)
 
 static bool has(const char *type)
 {
-    const struct platform_table *table = platform_image.table;
-    const struct unit_type *const *units = table ? table->units : platform_image.units;
-    uint32_t count = table ? table->unit_count : platform_image.unit_count;
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(units[i]->name, type) == 0)
+    for (uint32_t i = 0; i < platform_image.unit_count; i++)
+        if (strcmp(platform_image.units[i]->name, type) == 0)
             return true;
     return false;
 }

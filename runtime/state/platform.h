@@ -12,10 +12,8 @@
 /* What the generated C of a platform defines for the runtime, which opens it in
  * heddle_platform.start(). */
 struct platform_image {
-    const struct platform_table
-        *table; /* specialised builds; NULL in generic ones, which read a .tables file */
-    const struct unit_type *const
-        *units; /* generic builds: the units of all component types compiled in */
+    const char *model_hash; /* specialised builds: of the one model that fits; else NULL */
+    const struct unit_type *const *units; /* compiled in, in the order of the tables */
     uint32_t unit_count;
 };
 extern const struct platform_image platform_image __attribute__((visibility("hidden")));

@@ -12,8 +12,7 @@
 
 #include "runtime/engine/hash.h"
 
-#define MAX_UNITS 1024u
-#define CHECKED   offsetof(struct tables_header, abi) /* from here on */
+#define CHECKED offsetof(struct tables_header, abi) /* from here on */
 
 struct section {
     const void *data;
@@ -127,10 +126,9 @@ static const char *refusal(const struct tables_header *h, size_t bytes)
         return "it is not a tables file";
     if (h->abi != PLATFORM_ABI)
         return "it was made for another version of heddle; generate it again";
-    if (bytes % 16 || h->checksum != checksum((const char *)h, bytes))
-        return "it is truncated or damaged";
-    return h->section[TABLES_UNITS].count > MAX_UNITS ? "it has too many types of components"
-                                                      : NULL;
+    return bytes % 16 || h->checksum != checksum((const char *)h, bytes)
+               ? "it is truncated or damaged"
+               : NULL;
 }
 
 static const void *at(const struct tables_header *h, enum tables_section section)
@@ -187,51 +185,41 @@ static void fill(struct platform_table *t, const struct tables_header *h)
     t->string_bytes = h->section[TABLES_STRINGS].count;
 }
 
-static bool find_units(const struct tables_header *h, const char *strings,
-                       const struct unit_type *const *units, uint32_t unit_count,
-                       const struct unit_type **found)
+/* Do the tables belong to what was compiled? */
+static bool fits(const struct tables_header *h, const struct platform_table *t,
+                 const struct platform_image *image)
 {
     const uint32_t *names = at(h, TABLES_UNITS);
-    for (uint32_t i = 0; i < h->section[TABLES_UNITS].count; i++) {
-        found[i] = NULL;
-        for (uint32_t u = 0; u < unit_count; u++) {
-            if (strcmp(units[u]->name, strings + names[i]) == 0)
-                found[i] = units[u];
-        }
-        if (!found[i]) {
-            fprintf(stderr,
-                    "heddle: the tables need component type '%s', which is not compiled in\n",
-                    strings + names[i]);
-            return false;
-        }
-    }
-    return true;
+    bool same = t->unit_count == image->unit_count
+                && (!image->model_hash || strcmp(image->model_hash, t->model_hash) == 0);
+    for (uint32_t i = 0; same && i < t->unit_count; i++)
+        same = strcmp(image->units[i]->name, t->strings + names[i]) == 0;
+    return same;
 }
 
-const struct platform_table *tables_read(const char *path, const struct unit_type *const *units,
-                                         uint32_t unit_count)
+const struct platform_table *tables_read(const char *path, const struct platform_image *image)
 {
     static struct platform_table table;
-    static const struct unit_type *found[MAX_UNITS];
     struct stat status;
     const char *why = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    void *image = MAP_FAILED;
+    void *file = MAP_FAILED;
     if (fd < 0 || fstat(fd, &status) != 0)
         why = strerror(errno);
-    else if ((image = mmap(NULL, (size_t)status.st_size + 1, PROT_READ, MAP_PRIVATE, fd, 0))
+    else if ((file = mmap(NULL, (size_t)status.st_size + 1, PROT_READ, MAP_PRIVATE, fd, 0))
              == MAP_FAILED)
         why = strerror(errno);
     else
-        why = refusal(image, (size_t)status.st_size);
+        why = refusal(file, (size_t)status.st_size);
     if (fd >= 0)
         close(fd);
-    const struct tables_header *h = image;
-    if (why) {
-        fprintf(stderr, "heddle: cannot use the tables '%s': %s\n", path, why);
-        return NULL;
+    if (!why) {
+        fill(&table, file);
+        table.units = image->units;
+        if (!fits(file, &table, image))
+            why = "they are of another platform";
     }
-    fill(&table, h);
-    table.units = found;
-    return find_units(h, table.strings, units, unit_count, found) ? &table : NULL;
+    if (why)
+        fprintf(stderr, "heddle: cannot use the tables '%s': %s\n", path, why);
+    return why ? NULL : &table;
 }

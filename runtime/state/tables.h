@@ -1,4 +1,4 @@
-/* Platform tables as a file, for generic builds: a relocatable image of struct platform_table.
+/* Platform tables as a file: a relocatable image of struct platform_table.
  *
  * Layout: struct tables_header, then the sections in the order of enum tables_section, each at a
  * multiple of 16 bytes from the start of the file. Units are named, not pointed to: the section
@@ -64,9 +64,8 @@ struct tables_header {
 size_t tables_image_bytes(const struct platform_table *table);
 void tables_image(const struct platform_table *table, char *image, size_t bytes);
 
-/* Reads `path`, finding its units among `units`. The table lives as long as the process. NULL:
- * message on stderr. Contents beyond the shape of the file are checked by platform_build(). */
-const struct platform_table *tables_read(const char *path, const struct unit_type *const *units,
-                                         uint32_t unit_count);
+/* Reads the tables that belong to `image`. The table lives as long as the process. NULL: message on
+ * stderr. Contents beyond the shape of the file are checked by platform_build(). */
+const struct platform_table *tables_read(const char *path, const struct platform_image *image);
 
 #endif

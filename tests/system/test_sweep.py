@@ -1,4 +1,4 @@
-"""`heddle sweep`: points, the database, engines, the page of `heddle report` about a sweep."""
+"""`heddle sweep`: points, the database, workers, the page of `heddle report` about a sweep."""
 import contextlib
 import csv
 import json
@@ -16,17 +16,17 @@ from html import unescape
 
 import pytest
 
-import slurm
 from browser import EARS, chromium, dom, needs_chromium
 from harness import HEDDLE, PROGRAMS, ROOT, call, until
 from programs import only_full
 
 sys.path.insert(0, str(ROOT / "python"))
 from heddle.mistakes import Mistake  # noqa: E402
-from heddle.sweeps import engine, figures, worker  # noqa: E402
+from heddle.sweeps import figures, worker  # noqa: E402
 from heddle.sweeps.constraint import Constraint  # noqa: E402
 from heddle.sweeps.database import Database  # noqa: E402
 from heddle.sweeps.plan import of_command_line  # noqa: E402
+from heddle.sweeps.pool import cut  # noqa: E402
 from heddle.sweeps.values import number_of, parse_values  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
@@ -298,7 +298,6 @@ def test_sweep_file_has_programs_inputs_constraints_and_results(tmp_path):
      r"what constraints do not know \(Call\)"),
     (["--vary", "gpu.cus=1,2", "--constraint", "gpu.cus > 9"], r"no combination satisfies"),
     (["--vary", "gpu.cus=1,2", "--read", "a=(["], r"is no regular expression"),
-    (["--vary", "gpu.cus=1,2", "--engine", "make"], r"is not one of ninja, snakemake"),
 ])
 def test_mistake_on_the_command_line_runs_nothing(tmp_path, words, says):
     sweep(tmp_path / "out", *words, program=[PROGRAMS / "vectoradd"], says=[says], status=2)
@@ -377,43 +376,10 @@ def test_what_no_sweep_has_written_in_a_database_is_named(swept, tmp_path, chang
         sweep(out, *SMALL, says=["sweep.sqlite' cannot be used"], status=1)
 
 
-# ---- engines
+# ---- workers
 
 
-@pytest.mark.full
-def test_snakemake_makes_the_same_table(swept, tmp_path):
-    assert shutil.which("snakemake"), "Debian's package snakemake is missing: ./dev setup --full"
-    sweep(tmp_path / "out", *SMALL, "--engine", "snakemake")
-    assert content(tmp_path / "out") == content(swept.out)
-
-
-@pytest.mark.full
-def test_slurm_makes_the_same_table(swept, tmp_path):
-    """A cluster of one node, whose jobs Snakemake submits."""
-    assert not slurm.missing(), f"{slurm.missing()} are missing: ./dev setup --full"
-    (tmp_path / "slurm").mkdir()
-    with slurm.cluster(tmp_path / "slurm") as environment:
-        sweep(tmp_path / "out", *SMALL, "--engine",
-              f"snakemake --cluster 'sbatch --cpus-per-task 1 -o {tmp_path}/job-%j.out' --jobs 2",
-              env=environment)
-        assert list(tmp_path.glob("job-*.out"))
-    assert content(tmp_path / "out") == content(swept.out)
-
-
-HURT = "it's \"1\" $HOME $in $\n  command = touch hurt\nbuild x: y | z\n$(touch hurt) {n} %s\\"
-
-
-def test_words_of_users_are_no_rules_of_ninja(tmp_path):
-    """They reach the command as they are, whatever is in them."""
-    command, words = tmp_path / "command", tmp_path / "words"
-    command.write_text(f"#!/bin/sh\nprintf '%s\\0' \"$@\" >'{words}'\n")
-    command.chmod(0o755)
-    (tmp_path / "work/session").mkdir(parents=True)
-    build = (str(command), HURT, "--set", f"a={HURT}")
-    engine.write_ninja(tmp_path, [engine.Batch("session/0000", [], {build})], 3)
-    call(["ninja", "-C", tmp_path, "work/session/platform-0.built"], env=engine.environment())
-    assert words.read_text().split("\0")[:-1] == [*build[1:], "--jobs", "3"]
-    assert not list(tmp_path.rglob("hurt"))
+HURT = "it's \"1\" $HOME \n$(touch hurt) {n} %s\\"
 
 
 def test_a_folder_of_any_name_can_be_swept(tmp_path):
@@ -426,8 +392,8 @@ def test_a_folder_of_any_name_can_be_swept(tmp_path):
 
 
 def test_batches_become_smaller():
-    assert engine.cut(3, 2) == [1, 1, 1]
-    sizes = engine.cut(1000, 2)
+    assert cut(3, 2) == [1, 1, 1]
+    sizes = cut(1000, 2)
     assert sum(sizes) == 1000 and sizes == sorted(sizes, reverse=True)
     assert len(sizes) < 12 and sizes[-1] < 100 < sizes[0]
 

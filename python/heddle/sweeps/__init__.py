@@ -4,8 +4,8 @@ values      lists, ranges and units of what is varied
 constraint  which combinations there are
 plan        platforms, programs and values: the points
 database    the folder: what is known of each point
-worker      runs a batch of points; a process of its own, started by an engine
-engine      ninja or Snakemake, which start the workers
+worker      runs a batch of points; a process of its own
+pool        starts workers, so many at a time
 sweep       the command
 results     any setting and any result of each point, by name
 figures     a result over a setting, and Pareto fronts, as files or in the page

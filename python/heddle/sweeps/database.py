@@ -1,4 +1,4 @@
-"""The folder of a sweep: `sweep.sqlite`, logs, and what engines work on.
+"""The folder of a sweep: `sweep.sqlite`, logs, and what workers work on.
 
 | table | what it has |
 | --- | --- |

@@ -1,4 +1,4 @@
-"""`heddle sweep`: plans, checks, has an engine run what is not done, and writes tables.
+"""`heddle sweep`: plans, checks, has workers run what is not done, and writes tables.
 
 The command only reads what workers write, so it costs next to nothing while they work. What it is
 told is checked before anything runs: parameters and values by `heddle check`, programs by whether
@@ -26,12 +26,16 @@ from heddle import made, words as command_line
 from heddle.files import csv_text, digest, write
 from heddle.mistakes import Mistake
 from heddle.progress import duration, progress_on
-from heddle.sweeps import engine, plan as plans
+from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE, FAILED, Database, Reading
 from heddle.sweeps.plan import Plan, Point
+from heddle.sweeps.pool import Pool, cut
 from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of
 
 POLL = 0.5           # seconds between looks at what workers have done
+# Neither site packages nor the user's variables are needed, and each costs time.
+WORKER = [sys.executable, *"-S -E -P -B".split(),
+          str(pathlib.Path(__file__).with_name("worker.py").resolve())]
 BUILD_SECONDS = 2.0  # CPU time to compile a platform for its parameters ...
 SAVED = 0.1          # ... which saves this part of its points' CPU time (tiny, matmul_tiled: 0.06)
 SHOWN = 40           # points of the table on the terminal
@@ -46,7 +50,6 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--limit", type=float)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--engine", default="ninja")
     for name in ("generic", "retry", "keep"):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("files", nargs="+")
@@ -214,10 +217,9 @@ class Sweep:
     """A plan in its folder."""
 
     def __init__(self, plan: Plan, folder: pathlib.Path, toolkit: Toolkit, jobs: int = 1,
-                 starter: str = "ninja", keep: bool = False):
+                 keep: bool = False):
         self.plan, self.folder, self.toolkit = plan, folder, toolkit
         self.jobs, self.keep = jobs, keep
-        self.engine = engine.Engine(starter, folder, jobs)
         self.points = plan.points()
         for platform in plan.platforms:
             toolkit.check_platform(plan, platform)
@@ -249,35 +251,34 @@ class Sweep:
                 "--progress", "none", *self.plan.options,
                 *(["--", *point.command] if point.command else [])]
 
-    def _build(self, point: Point) -> tuple[str, ...]:
-        return (str(pathlib.Path(self.toolkit.path)), "build",
-                str(pathlib.Path(point.platform).resolve()),
-                *(w for s in point.settings for w in ("--set", s)))
+    def builds(self, points: Sequence[Point]) -> list[list[str]]:
+        """Commands that build the platforms of `points`. One that fails is no failure here: the
+        points that need it fail, and say why."""
+        platforms = sorted({(str(pathlib.Path(p.platform).resolve()), p.settings) for p in points})
+        each = max(1, self.jobs // max(len(platforms), 1))
+        return [["setpriv", "--pdeathsig", "KILL", self.toolkit.path, "build", platform,
+                 *(w for s in settings for w in ("--set", s)), "--jobs", str(each)]
+                for platform, settings in platforms]
 
     def batches(self, points: Sequence[Point], keys: dict[int, str],
-                generic: bool) -> list[engine.Batch]:
-        """Written to `work/`, in a folder of this session."""
-        session = f"{time.time_ns()}-{os.getpid()}"
-        work = self.folder.resolve() / "work" / session
+                generic: bool) -> list[list[str]]:
+        """Commands of workers. Their batches are written to a folder of this session."""
+        work = self.folder.resolve() / "work" / f"{time.time_ns()}-{os.getpid()}"
         work.mkdir(parents=True)
         if self.keep:
             (self.folder / "statistics").mkdir(exist_ok=True)
-        environment = {name: value for name, value in os.environ.items()
-                       if name.startswith("HEDDLE_") and name != "HEDDLE_PARENT"}
         same = {"heddle": self.toolkit.path, "folder": str(self.folder.resolve()),
-                "work": str(work), "directory": os.getcwd(), "environment": environment,
-                "limit": self.plan.limit, "results": dict(self.plan.results), "keep": self.keep}
-        batches, at = [], 0
-        for i, size in enumerate(engine.cut(len(points), self.jobs)):
-            chosen = points[at:at + size]
-            at += size
+                "work": str(work), "limit": self.plan.limit, "results": dict(self.plan.results),
+                "keep": self.keep}
+        commands, at = [], 0
+        for i, size in enumerate(cut(len(points), self.jobs)):
             listed = [{"number": p.number, "key": keys[p.number], "words": self._words(p, generic)}
-                      for p in chosen]
-            builds = set() if generic else {self._build(p) for p in chosen}
-            batches.append(engine.Batch(f"{session}/{i:04}", listed, builds))
-            (work / f"{i:04}.json").write_text(json.dumps({**same, "points": listed}),
-                                               encoding="utf-8")
-        return batches
+                      for p in points[at:at + size]]
+            at += size
+            path = work / f"{i:04}.json"
+            path.write_text(json.dumps({**same, "points": listed}), encoding="utf-8")
+            commands.append([*WORKER, str(path), str(os.getpid())])
+        return commands
 
     # ---- running
 
@@ -331,28 +332,28 @@ class Sweep:
                   generic: bool, began: float, say: Callable[[str], None] | None) -> None:
         if not points:
             return
+        told = time.monotonic()
+
+        def look() -> None:
+            nonlocal told
+            if time.monotonic() - told < POLL:
+                return
+            told = time.monotonic()
+            database.collect()
+            if say:
+                say(self._progress(database, told - began))
+
         try:
-            process = self.engine.start(self.batches(points, keys, generic))
+            with Pool(self.jobs, self.folder / "workers.log") as pool:
+                pool.run(() if generic else self.builds(points), look, POLL)
+                pool.run(self.batches(points, keys, generic), look, POLL)
         except OSError as error:
             raise Mistake(f"cannot write to the folder '{self.folder}': {error.strerror}") from None
-        told = time.monotonic()
-        ended = os.pidfd_open(process.pid)
-        try:
-            while process.poll() is None:
-                select.select([ended], [], [], POLL)
-                database.collect()
-                if say and time.monotonic() - told > 1:
-                    told = time.monotonic()
-                    say(self._progress(database, told - began))
-        finally:
-            os.close(ended)
-            engine.end(process)
         database.collect()
         left = database.waiting() & {point.number for point in points}
         if left:
-            raise Mistake(f"{len(left)} points have not been run; {self.engine.name} ended with "
-                          f"status {process.returncode}: {self.engine.complaint()} (all of it is "
-                          f"in {self.engine.log})")
+            raise Mistake(f"{len(left)} points have not been run: {pool.complaint()} (all that "
+                          f"workers said is in {pool.path})")
         database.clear_work()
 
     def _progress(self, database: Database, seconds: float) -> str:
@@ -446,7 +447,7 @@ def name_failures(database: Database, points: Sequence[Point]) -> int:
 def main(words: Sequence[str]) -> int:
     options = arguments(words)
     sweep = Sweep(plan_of(options), options.output, Toolkit(options.heddle, options.hip),
-                  options.jobs, options.engine, options.keep)
+                  options.jobs, options.keep)
     database = sweep.run(options.retry, progress_on())
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")

@@ -1,13 +1,12 @@
-"""Runs a batch of points, one after the other: python3 .../worker.py BATCH.json [PARENT]
+"""Runs a batch of points, one after the other: python3 .../worker.py BATCH.json PARENT
 
-An engine starts it (see heddle.sweeps.engine). It writes a line of JSON for each point to
-BATCH.jsonl, at most a quarter of a second late, so that what is done stays done, and at the end
-the file BATCH.json.done. The command reads these into the database, which no worker touches: they
-may run on other machines. A point that fails is a result, too; the
-worker itself fails only when it cannot write.
+A sweep starts it (see heddle.sweeps.pool). It writes a line of JSON for each point to BATCH.jsonl,
+at most a quarter of a second late, so that what is done stays done. The command reads these into
+the database, which no worker touches. A point that fails is a result, too; the worker itself fails
+only when it cannot write.
 
 Processes end with those that started them (PR_SET_PDEATHSIG; the simulator asks for it by
-HEDDLE_PARENT), so killing the command leaves none behind on its machine.
+HEDDLE_PARENT), so killing the command leaves none behind.
 
 A small point takes 13 ms, so this file imports little and does nothing twice.
 """
@@ -41,7 +40,7 @@ OVERDUE = "took more than {:g} seconds of the clock, with a limit of {:g} CPU se
 def end_with_parent() -> None:
     import ctypes  # takes 3 ms, so once a batch
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if len(sys.argv) > 2 and os.getppid() != int(sys.argv[2]):  # it has ended before
+    if os.getppid() != int(sys.argv[2]):  # it has ended before
         sys.exit(1)
 
 
@@ -255,7 +254,7 @@ def run_point(point: dict[str, Any], batch: dict[str, Any]) -> Ran:
 
 
 def keep(log: str, folder: str, number: int, statistics: bool) -> None:
-    """Logs get their places when they are whole: another worker may run the same point."""
+    """Logs get their places when they are whole: the worker may be killed."""
     for ending in ("out", "err"):
         if os.stat(f"{log}.{ending}").st_size:
             os.rename(f"{log}.{ending}", f"{folder}/logs/{number:06}.{ending}")
@@ -300,37 +299,18 @@ def run_points(points: Iterable[dict[str, Any]], batch: dict[str, Any], out: int
     write(out, b"".join([tell(one, batch) for one in ran]))
 
 
-def already_done(out: int) -> set[str]:
-    """Keys of points that an earlier worker of this batch has run; what it left half is ended."""
-    with open(out, encoding="utf-8", errors="replace", closefd=False) as file:
-        text = file.read()
-    if text and not text.endswith("\n"):
-        os.write(out, b"\n")
-    keys = set()
-    for line in text.splitlines():
-        try:
-            keys.add(json.loads(line).get("key", ""))
-        except ValueError:
-            continue
-    return keys
-
-
 def main() -> int:
     path = os.path.abspath(sys.argv[1])
     with open(path, encoding="utf-8") as file:
         batch = json.load(file)
     end_with_parent()
     gc.disable()  # there are no cycles
-    os.chdir(batch["directory"])
-    os.environ.update(batch["environment"])
     os.environ["HEDDLE_PARENT"] = str(os.getpid())
     try:
-        out = os.open(f"{path}l", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        done = already_done(out)
-        run_points([point for point in batch["points"] if point["key"] not in done], batch, out)
+        out = os.open(f"{path}l", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        run_points(batch["points"], batch, out)
         spent = json.dumps({"worker_seconds": time.process_time()}).encode() + b"\n"
         os.write(out, spent)
-        os.close(os.open(f"{path}.done", os.O_WRONLY | os.O_CREAT, 0o666))
     except OSError as error:
         print(f"cannot write '{path}l': {error}", file=sys.stderr)
         return 1
