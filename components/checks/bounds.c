@@ -25,7 +25,7 @@ static void overrun(const struct check_wave *wave, const struct observed_instruc
                     unsigned lane, uint64_t address, uint32_t bytes)
 {
     uint32_t has = check_group_of(wave)->lds_bytes;
-    if (address + bytes <= has || finding_seen(FINDING_LDS_OVERRUN, s->pc, 0))
+    if (finding_seen(FINDING_LDS_OVERRUN, s->pc, 0))
         return;
     char detail[FINDING_TEXT];
     snprintf(detail, sizeof detail, "the work-group has %u bytes of LDS", has);
@@ -36,9 +36,11 @@ static void step_lds(const struct check_wave *wave, const struct observed_instru
 {
     struct isa_local local;
     const struct isa_memory *m = s->memory;
+    uint64_t has = check_group_of(wave)->lds_bytes;
     for (uint64_t rest = m ? m->lds_mask : 0; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
-        overrun(wave, s, lane, m->address[lane], m->bytes);
+        if (m->address[lane] + m->bytes > has)
+            overrun(wave, s, lane, m->address[lane], m->bytes);
     }
     if (!s->inst || s->inst->unit != ISA_UNIT_LDS || !isa_local_describe(s->inst, &local))
         return;
@@ -47,7 +49,9 @@ static void step_lds(const struct check_wave *wave, const struct observed_instru
     for (unsigned i = 0; i < local.count; i++) {
         for (uint64_t rest = s->mask; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
-            overrun(wave, s, lane, held[lane] + local.offset[i], local.bytes);
+            uint64_t address = held[lane] + local.offset[i];
+            if (address + local.bytes > has)
+                overrun(wave, s, lane, address, local.bytes);
         }
     }
 }

@@ -93,21 +93,36 @@ static bool is_before(const struct race_event *e, const struct race_access *a)
     return before;
 }
 
-static void check(const struct race_event *e, const struct race_access *a, enum race_use use)
+/* true: they race. */
+static bool check(const struct race_event *e, const struct race_access *a, enum race_use use)
 {
-    if (conflict(use, e->use) && !is_before(e, a))
+    bool races = conflict(use, e->use) && !is_before(e, a);
+    if (races)
         e->found(e, a, use);
+    return races;
 }
 
-/* Adds the access to a list, without those that it covers. */
-static void list_add(const struct race_event *e, union more *m, const struct race_access *own)
+/* Of a full list of reads; else 0. */
+static uint64_t sum_of(const union more *m)
 {
+    uint64_t sum = 1;
+    if (!m->only_reads || m->count < RACE_KEPT)
+        return 0;
+    for (unsigned i = 0; i < RACE_KEPT; i++)
+        sum = hash_multiply(sum ^ ((uint64_t)m->access[i].id << 32 | m->access[i].clock));
+    return sum | 1;
+}
+
+/* Adds the access to the cell's list, without those that it covers; false: there is no room. */
+static bool list_add(const struct race_event *e, struct race_cell *c, const struct race_access *own)
+{
+    union more *m = &pool[c->more];
     uint8_t kept = 0, full = m->count == RACE_KEPT;
     bool all = e->use == RACE_READ && m->only_reads;
     while (all && kept < m->count && !is_before(e, &m->access[kept]))
         kept++;
     if (all && kept == m->count && full)
-        return; /* there is no room for one more */
+        return false;
     for (unsigned i = kept; i < m->count; i++) {
         const struct race_access *a = &m->access[i];
         if (covers(e->use, m->use[i]) && is_before(e, a))
@@ -121,16 +136,19 @@ static void list_add(const struct race_event *e, union more *m, const struct rac
     }
     m->count = kept;
     m->only_reads = e->use == RACE_READ && m->only_reads;
+    c->reads = sum_of(m);
+    return true;
 }
 
-static void keep(const struct race_event *e, struct race_cell *c, const struct race_access *own)
+/* false: there is no room. */
+static bool keep(const struct race_event *e, struct race_cell *c, const struct race_access *own)
 {
     if (!c->more) {
         const struct race_access *a = &c->other;
         if (!a->id || (covers(e->use, c->other_use) && is_before(e, a))) {
             c->other = *own;
             c->other_use = (uint8_t)e->use;
-            return;
+            return true;
         }
         c->more = more_take();
         union more *m = &pool[c->more];
@@ -138,9 +156,9 @@ static void keep(const struct race_event *e, struct race_cell *c, const struct r
         m->use[0] = c->other_use;
         m->count = 1;
         m->only_reads = c->other_use == RACE_READ;
-        c->other.id = 0;
+        c->reads = 0;
     }
-    list_add(e, &pool[c->more], own);
+    return list_add(e, c, own);
 }
 
 static bool may_be_atomic(enum race_use use)
@@ -150,32 +168,42 @@ static bool may_be_atomic(enum race_use use)
 
 /* Has the wavefront accessed the bytes so since its clock went on, and nothing written them since?
  * Then there is nothing new to find. */
-static bool is_repeated(const struct race_event *e, const struct race_cell *c,
-                        const struct race_access *own)
+static bool is_repeated(const struct race_event *e, const struct race_cell *c)
 {
-    const union more *m = c->more ? &pool[c->more] : NULL;
-    bool found = !c->more && c->other.id == own->id && c->other.clock == own->clock
-                 && c->other_use == e->use;
-    for (unsigned i = 0; m && i < m->count && !found; i++)
-        found =
-            m->access[i].id == own->id && m->access[i].clock == own->clock && m->use[i] == e->use;
-    return found;
+    race_id id = e->wave->id;
+    uint32_t clock = e->wave->clock;
+    if (!c->more)
+        return c->other.id == id && c->other.clock == clock && c->other_use == e->use;
+    const union more *m = &pool[c->more];
+    unsigned i = 0;
+    while (i < m->count
+           && (m->access[i].id != id || m->access[i].clock != clock || m->use[i] != e->use))
+        i++;
+    return i < m->count;
 }
 
-/* `offset`: of the cell in the access, of which it has `bytes`. */
-static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t offset,
-                       unsigned bytes)
+/* Another cell of the instruction, with the same write and the same list of reads, had no race and
+ * no room. */
+static bool is_known(const struct race_event *e, const struct race_cell *c)
+{
+    const struct race_order *order = e->order;
+    return c->more && e->use == RACE_READ && order->reads && c->reads == order->reads
+           && c->write.id == order->write && c->write.clock == order->write_clock;
+}
+
+/* The access is a new one. */
+__attribute__((noinline)) static void touch_anew(const struct race_event *e, struct race_cell *c,
+                                                 uint64_t offset, unsigned bytes)
 {
     const struct race_access own = {e->wave->id, e->wave->clock, e->site};
     uint32_t value = 0;
-    if (is_repeated(e, c, &own))
-        return;
+    bool races = false;
     if (e->data)
         memcpy(&value, e->data + offset, bytes);
     bool same =
         e->data && c->value == value && may_be_atomic(e->use) && may_be_atomic(c->write_use);
     if (c->write.id && c->write.id != own.id && !same)
-        check(e, &c->write, c->write_use);
+        races = check(e, &c->write, c->write_use);
     if (c->more && e->use == RACE_READ && pool[c->more].only_reads) {
         ; /* reads do not race */
     } else if (c->more) {
@@ -185,7 +213,11 @@ static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t
         check(e, &c->other, c->other_use);
     }
     if (!(e->use & RACE_WRITE) || e->use & RACE_ATOMIC_READ) {
-        keep(e, c, &own);
+        if (!keep(e, c, &own) && !races) {
+            e->order->reads = c->reads;
+            e->order->write = c->write.id;
+            e->order->write_clock = c->write.clock;
+        }
         return;
     }
     more_give(c);
@@ -193,6 +225,14 @@ static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t
     c->write_use = (uint8_t)e->use;
     c->value = value;
     c->other.id = 0;
+}
+
+/* `offset`: of the cell in the access, of which it has `bytes`. */
+static inline void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t offset,
+                              unsigned bytes)
+{
+    if (!is_known(e, c) && !is_repeated(e, c))
+        touch_anew(e, c, offset, bytes);
 }
 
 /* The cell is not split. */
@@ -296,6 +336,11 @@ static struct race_cell *cell_at(struct race_memory *m, uint64_t address)
 void race_touch(struct race_memory *memory, struct race_event *e)
 {
     uint64_t start = e->address, end = start + e->bytes;
+    struct race_cell *one = e->bytes == 4 && !(start & 3) ? cell_at(memory, start) : NULL;
+    if (one && !one->is_split) { /* as most are */
+        touch_cell(e, one, 0, 4);
+        return;
+    }
     while (e->address < end) {
         struct race_cell *c = whole_page(memory, e->address, end - e->address);
         if (c) {

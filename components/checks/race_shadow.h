@@ -41,9 +41,13 @@ struct race_access {
 };
 
 struct race_cell {
-    struct race_access write, other; /* the last plain write; the only other access since */
-    uint32_t value;                  /* that was written, or its first byte */
-    uint32_t more;                   /* in place of `other`, or four cells; 0: none */
+    union {
+        struct race_access other; /* the only access since the last plain write, */
+        uint64_t reads;           /* or with `more`: a sum of a full list of reads, else 0 */
+    };
+    struct race_access write;
+    uint32_t value; /* that was written, or its first byte */
+    uint32_t more;  /* accesses in place of `other`, or four cells; 0: none */
     uint8_t other_use;
     uint8_t write_use;
     uint8_t is_split;
@@ -72,6 +76,9 @@ struct race_order {
     race_id id[RACE_ORDERS];
     uint32_t before[RACE_ORDERS]; /* up to this clock it is before the wavefront's present, */
     uint32_t after[RACE_ORDERS];  /* from this one on it is not; 0: not known */
+    uint64_t reads;               /* a full list of reads that it does not change, by its sum, */
+    race_id write;                /* behind this write, which is before it */
+    uint32_t write_clock;
 };
 
 /* One access of a wavefront: what race_touch() tells of. */

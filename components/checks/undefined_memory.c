@@ -89,11 +89,16 @@ void undefined_set(struct undefined_memory *m, uint64_t address, uint64_t bytes,
 
 bool undefined_is(struct undefined_memory *m, uint64_t address, uint32_t bytes)
 {
-    for (uint32_t i = 0; i < bytes; i++, address++) {
+    uint32_t left = bytes;
+    while (left) {
         const uint64_t *bits = find(m, address >> UNDEFINED_PAGE_BITS);
-        uint32_t at = (uint32_t)address % PAGE;
-        if (!bits || !(bits[at / 64] >> at % 64 & 1))
+        uint32_t at = (uint32_t)address % PAGE, bit = at % 64;
+        uint32_t here = left < 64 - bit ? left : 64 - bit;
+        uint64_t mask = here == 64 ? UINT64_MAX : (((uint64_t)1 << here) - 1) << bit;
+        if (!bits || (bits[at / 64] & mask) != mask)
             return false;
+        address += here;
+        left -= here;
     }
     return bytes > 0;
 }

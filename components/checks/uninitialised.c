@@ -449,7 +449,7 @@ static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t
     for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t at = byte_at(a, lane, 4 * dword);
-        if (undefined_is_page_defined(a->memory, at) || !undefined_is(a->memory, at, bytes))
+        if (!undefined_is(a->memory, at, bytes))
             continue;
         *address = lanes ? *address : at;
         lanes |= (uint64_t)1 << lane;

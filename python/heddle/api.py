@@ -417,7 +417,8 @@ def sweep(platforms: Path | Platform | Sequence[Path], program: str | Sequence[o
           vary: Mapping[str, Values], set: Mapping[str, object] | None = None,
           constraints: Sequence[str] = (), read: Mapping[str, str] | None = None,
           sample: int | None = None, seed: int | None = None, jobs: int | None = None,
-          limit: int | None = None, retry: bool = False) -> Sweep:
+          limit: int | None = None, retry: bool = False,
+          start: str | None = None) -> Sweep:
     """As `heddle sweep`. Points that fail are in `.failed`; other mistakes are exceptions."""
     settings: dict[str, object] = dict(platforms.settings) if isinstance(platforms, Platform) \
         else {}
@@ -427,7 +428,7 @@ def sweep(platforms: Path | Platform | Sequence[Path], program: str | Sequence[o
         [os.fspath(path) for path in platforms]
     words = ["sweep", *files, "-o", os.fspath(folder)]
     for option, given in (("--sample", sample), ("--seed", seed), ("--jobs", jobs),
-                          ("--limit", limit)):
+                          ("--start", start), ("--limit", limit)):
         words += [option, str(given)] if given is not None else []
     for option, pairs in (("--set", settings), ("--read", read or {})):
         words += [w for n, v in pairs.items() for w in (option, f"{n}={_word(v)}")]

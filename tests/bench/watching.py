@@ -92,4 +92,5 @@ def main():
                   f"{(other / one - 1) * 100:+6.1f} %", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -379,6 +379,15 @@ def test_what_no_sweep_has_written_in_a_database_is_named(swept, tmp_path, chang
 # ---- workers
 
 
+def test_words_in_front_start_each_worker(swept, tmp_path):
+    front = tmp_path / "in front"
+    front.write_text(f"#!/bin/sh\necho $1 >>'{tmp_path}/started'\nshift\nexec \"$@\"\n")
+    front.chmod(0o755)
+    sweep(tmp_path / "out", *SMALL, "--start", f"'{front}' 'one word'")
+    assert set((tmp_path / "started").read_text().splitlines()) == {"one word"}
+    assert content(tmp_path / "out") == content(swept.out)
+
+
 HURT = "it's \"1\" $HOME \n$(touch hurt) {n} %s\\"
 
 

@@ -14,7 +14,7 @@ import os
 import pathlib
 import re
 import resource
-import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -50,6 +50,7 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--limit", type=float)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--start", type=shlex.split, default=[])
     for name in ("generic", "retry", "keep"):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("files", nargs="+")
@@ -217,9 +218,9 @@ class Sweep:
     """A plan in its folder."""
 
     def __init__(self, plan: Plan, folder: pathlib.Path, toolkit: Toolkit, jobs: int = 1,
-                 keep: bool = False):
+                 keep: bool = False, start: Sequence[str] = ()):
         self.plan, self.folder, self.toolkit = plan, folder, toolkit
-        self.jobs, self.keep = jobs, keep
+        self.jobs, self.keep, self.start = jobs, keep, start
         self.points = plan.points()
         for platform in plan.platforms:
             toolkit.check_platform(plan, platform)
@@ -277,7 +278,8 @@ class Sweep:
             at += size
             path = work / f"{i:04}.json"
             path.write_text(json.dumps({**same, "points": listed}), encoding="utf-8")
-            commands.append([*WORKER, str(path), str(os.getpid())])
+            commands.append([*self.start, *WORKER, str(path),
+                             *([] if self.start else [str(os.getpid())])])
         return commands
 
     # ---- running
@@ -447,7 +449,7 @@ def name_failures(database: Database, points: Sequence[Point]) -> int:
 def main(words: Sequence[str]) -> int:
     options = arguments(words)
     sweep = Sweep(plan_of(options), options.output, Toolkit(options.heddle, options.hip),
-                  options.jobs, options.keep)
+                  options.jobs, options.keep, options.start)
     database = sweep.run(options.retry, progress_on())
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")

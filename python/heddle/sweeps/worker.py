@@ -1,4 +1,4 @@
-"""Runs a batch of points, one after the other: python3 .../worker.py BATCH.json PARENT
+"""Runs a batch of points, one after the other: python3 .../worker.py BATCH.json [PARENT]
 
 A sweep starts it (see heddle.sweeps.pool). It writes a line of JSON for each point to BATCH.jsonl,
 at most a quarter of a second late, so that what is done stays done. The command reads these into
@@ -6,7 +6,7 @@ the database, which no worker touches. A point that fails is a result, too; the 
 only when it cannot write.
 
 Processes end with those that started them (PR_SET_PDEATHSIG; the simulator asks for it by
-HEDDLE_PARENT), so killing the command leaves none behind.
+HEDDLE_PARENT), so killing the command leaves none behind on its machine.
 
 A small point takes 13 ms, so this file imports little and does nothing twice.
 """
@@ -40,7 +40,7 @@ OVERDUE = "took more than {:g} seconds of the clock, with a limit of {:g} CPU se
 def end_with_parent() -> None:
     import ctypes  # takes 3 ms, so once a batch
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() != int(sys.argv[2]):  # it has ended before
+    if len(sys.argv) > 2 and os.getppid() != int(sys.argv[2]):  # it has ended before
         sys.exit(1)
 
 

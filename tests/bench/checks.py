@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""What `heddle run --check` costs: the programs of ./dev bench in functional mode, with and without
+checks in turn, so what else the machine does meets all; the medians of CPU time of the simulating
+process, and whether the statistics are the same bytes.
+
+    tests/bench/checks.py [ROUNDS [PLATFORM [CHECKS...]]]"""
+import json
+import statistics
+import sys
+import tempfile
+
+
+from watching import BUILD, ROOT, cpu_seconds
+
+PROGRAMS = (ROOT / "tests/bench/programs.txt").read_text().splitlines()
+
+
+def simulated(told):
+    found = json.loads(told)
+    found.pop("findings", None)
+    return found
+
+
+def main():
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    platform = sys.argv[2] if len(sys.argv) > 2 else "platforms/r9nano.heddle"
+    checks = sys.argv[3:] or ["races", "uninitialised", "all"]
+    print(f"{platform}, {rounds} rounds\n\n| program | without | {' | '.join(checks)} |")
+    print("| --- |" + " ---: |" * (1 + len(checks)))
+    with tempfile.TemporaryDirectory() as folder:
+        for program in PROGRAMS:
+            name, *arguments = program.split()
+            seconds = {check: [] for check in [None, *checks]}
+            for _ in range(rounds):
+                for check, taken in seconds.items():
+                    options = ["--mode", "functional", *(["--check", check] if check else [])]
+                    cpu, told = cpu_seconds(folder, platform,
+                                            [BUILD / "tests/programs" / name, *arguments], options,
+                                            False)
+                    taken.append(cpu)
+                    plain = plain if check else simulated(told)
+                    if simulated(told) != plain:
+                        sys.exit(f"{program}, --check {check}: the statistics differ")
+            medians = [statistics.median(taken) for taken in seconds.values()]
+            print(f"| {program} | {medians[0]:.3f} | "
+                  + " | ".join(f"{m:.3f} ({m / medians[0]:.1f})" for m in medians[1:]) + " |",
+                  flush=True)
+
+
+main()
