@@ -102,7 +102,7 @@ static bool check(const struct race_event *e, const struct race_access *a, enum 
     return races;
 }
 
-/* Of a full list of reads; else 0. */
+/* Stands for a full list of reads; else 0. */
 static uint64_t sum_of(const union more *m)
 {
     uint64_t sum = 1;
