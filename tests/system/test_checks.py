@@ -11,10 +11,9 @@ from programs import GOOD, GPUS, only_full, quick_and_full
 
 SOURCES = harness.ROOT / "tests/programs/checks"
 OPENCL_PROGRAM = harness.BUILD / "tests/opencl/opencl_checks"
-TABLES = ["races", "memory", "modes", "waits", "calls", "copies"]  # programs of many cases
+TABLES = ["races", "memory", "modes", "waits", "calls"]  # programs of many cases
 QUICK = ["lds_barrier", "narrow_scope", "locked", "streams", "branch", "copied", "lds_last",
-         "rodata", "lds_flag", "lds_lock", "second_load", "neighbour", "lanes", "free_twice",
-         "above", "twice"]
+         "rodata", "lds_flag", "lds_lock", "second_load", "neighbour", "lanes", "free_twice"]
 # Where else they run, and as what they are compiled for that.
 OTHERS = [("mi210", "", "matrix_waits"), ("mi300x", ".gfx942", "matrix_waits"),
           ("mi210", "", "modes"), ("mi300x", ".gfx942", "modes"), ("mi300x", ".gfx942", "races"),
