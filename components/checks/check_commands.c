@@ -94,11 +94,6 @@ void check_command_starts(uint32_t gpu, uint64_t ticket)
     starts[gpu][start_counts[gpu]++] = ticket < ticket_room ? tickets[ticket].command : 0;
 }
 
-uint32_t check_command_number(uint64_t ticket)
-{
-    return tickets[ticket].command;
-}
-
 uint32_t check_command_of(uint32_t gpu, uint32_t dispatch)
 {
     uint32_t known = gpu < gpu_room && dispatch < start_counts[gpu] ? starts[gpu][dispatch] : 0;

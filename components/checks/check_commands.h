@@ -16,9 +16,7 @@ void check_queue_seen(uint32_t queue);
 /* A launch goes to a GPU: the next one there. */
 void check_command_starts(uint32_t gpu, uint64_t ticket);
 
-/* Number of the command (race_order.h) that has the ticket, which check_command() knows. */
-uint32_t check_command_number(uint64_t ticket);
-/* Number of the command whose launch was the `dispatch`-th of a GPU, from 0; with
+/* Number of the command (race_order.h) whose launch was the `dispatch`-th of a GPU, from 0; with
  * RACE_UNKNOWN where the driver has told of none. */
 uint32_t check_command_of(uint32_t gpu, uint32_t dispatch);
 

@@ -7,7 +7,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
 
-enum { PAGE_BYTES = 1 << RACE_PAGE_BITS, CELLS = PAGE_BYTES / 4 };
+enum { CELLS = 1 << (RACE_PAGE_BITS - 2) };
 
 /* Accesses of a cell, or four cells of a split one. */
 union more {
@@ -195,24 +195,17 @@ static void touch_cell(const struct race_event *e, struct race_cell *c, uint64_t
     c->other.id = 0;
 }
 
-/* The cell is not split. */
-static struct race_cell cell_copy(const struct race_cell *c)
-{
-    struct race_cell copy = *c;
-    if (c->more) {
-        copy.more = more_take();
-        pool[copy.more] = pool[c->more];
-    }
-    return copy;
-}
-
 /* Gives each byte of the dword a cell of its own. */
 static void split(struct race_cell *c)
 {
     uint32_t more = more_take();
     for (unsigned i = 0; i < 4; i++) {
-        struct race_cell part = cell_copy(c);
+        struct race_cell part = *c;
         part.value = c->value >> 8 * i & 255;
+        if (c->more) {
+            part.more = more_take();
+            pool[part.more] = pool[c->more];
+        }
         pool[more].part[i] = part;
     }
     more_give(c);
@@ -224,7 +217,7 @@ static void split(struct race_cell *c)
 static uint32_t page_slot(const struct race_memory *m, uint64_t page)
 {
     uint32_t slot = (uint32_t)(hash_multiply(page) >> 32) & (m->room - 1);
-    while (m->page[slot].number && m->page[slot].number != page + 1)
+    while (m->page[slot] && m->page[slot] != page + 1)
         slot = (slot + 1) & (m->room - 1);
     return slot;
 }
@@ -242,47 +235,33 @@ static void pages_grow(struct race_memory *m)
     struct race_memory old = *m;
     m->room = old.room ? 2 * old.room : 1024;
     m->page = zeros(m->room, sizeof *m->page);
+    m->cells = zeros(m->room, sizeof *m->cells);
     for (uint32_t i = 0; i < old.room; i++) {
-        if (old.page[i].number)
-            m->page[page_slot(m, old.page[i].number - 1)] = old.page[i];
+        if (!old.page[i])
+            continue;
+        uint32_t slot = page_slot(m, old.page[i] - 1);
+        m->page[slot] = old.page[i];
+        m->cells[slot] = old.cells[i];
     }
     free(old.page);
+    free(old.cells);
 }
 
-static struct race_page *page_of(struct race_memory *m, uint64_t number)
+static struct race_cell *cells_of(struct race_memory *m, uint64_t page)
 {
+    if (m->last_page == page + 1)
+        return m->last_cells;
     if (4 * (m->pages + 1) > 3 * m->room)
         pages_grow(m);
-    struct race_page *p = &m->page[page_slot(m, number)];
-    m->pages += !p->number;
-    p->number = number + 1;
-    return p;
-}
-
-static struct race_cell *cells_of(struct race_memory *m, uint64_t number)
-{
-    if (m->last_page == number + 1)
-        return m->last_cells;
-    struct race_page *p = page_of(m, number);
-    if (!p->cells) {
-        p->cells = zeros(CELLS, sizeof *p->cells);
-        for (unsigned i = 0; p->is_touched && i < CELLS; i++)
-            p->cells[i] = cell_copy(&p->whole);
-        more_give(&p->whole);
+    uint32_t slot = page_slot(m, page);
+    if (!m->page[slot]) {
+        m->page[slot] = page + 1;
+        m->cells[slot] = zeros(CELLS, sizeof(struct race_cell));
+        m->pages++;
     }
-    m->last_page = number + 1;
-    m->last_cells = p->cells;
-    return p->cells;
-}
-
-/* The cell of a page that was only accessed as a whole so far, as now; NULL: it was not. */
-static struct race_cell *whole_page(struct race_memory *m, uint64_t address, uint64_t bytes)
-{
-    if (m->flat || address % PAGE_BYTES || bytes < PAGE_BYTES)
-        return NULL;
-    struct race_page *p = page_of(m, address >> RACE_PAGE_BITS);
-    p->is_touched |= !p->cells;
-    return p->cells ? NULL : &p->whole;
+    m->last_page = page + 1;
+    m->last_cells = m->cells[slot];
+    return m->last_cells;
 }
 
 /* NULL: beyond the flat memory. */
@@ -297,13 +276,7 @@ void race_touch(struct race_memory *memory, struct race_event *e)
 {
     uint64_t start = e->address, end = start + e->bytes;
     while (e->address < end) {
-        struct race_cell *c = whole_page(memory, e->address, end - e->address);
-        if (c) {
-            touch_cell(e, c, e->address - start, 4);
-            e->address += PAGE_BYTES;
-            continue;
-        }
-        c = cell_at(memory, e->address);
+        struct race_cell *c = cell_at(memory, e->address);
         bool whole = !(e->address & 3) && end - e->address >= 4;
         if (!c)
             return;
@@ -340,12 +313,12 @@ void race_clear_flat(struct race_memory *memory, uint64_t bytes)
 void race_release_memory(struct race_memory *memory)
 {
     for (uint32_t i = 0; i < memory->room; i++) {
-        for (unsigned c = 0; memory->page[i].cells && c < CELLS; c++)
-            more_give(&memory->page[i].cells[c]);
-        more_give(&memory->page[i].whole);
-        free(memory->page[i].cells);
+        for (unsigned c = 0; memory->cells[i] && c < CELLS; c++)
+            more_give(&memory->cells[i][c]);
+        free(memory->cells[i]);
     }
     free(memory->flat);
     free(memory->page);
+    free(memory->cells);
     *memory = (struct race_memory){0};
 }

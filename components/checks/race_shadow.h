@@ -11,7 +11,6 @@
 #ifndef HEDDLE_CHECKS_RACE_SHADOW_H
 #define HEDDLE_CHECKS_RACE_SHADOW_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,18 +48,12 @@ struct race_cell {
     uint8_t is_split;
 };
 
-struct race_page {
-    uint64_t number; /* + 1; 0: the entry is free */
-    struct race_cell *cells;
-    struct race_cell whole; /* for all, while copies and fills alone have accessed the page */
-    bool is_touched;        /* `whole` was */
-};
-
 /* Device memory; or, with `flat`, a work-group's LDS. */
 struct race_memory {
     struct race_cell *flat;
     uint64_t flat_bytes;
-    struct race_page *page; /* open addressing */
+    uint64_t *page; /* numbers of pages + 1, open addressing */
+    struct race_cell **cells;
     uint32_t pages, room;
     uint64_t last_page; /* number + 1, and its cells */
     struct race_cell *last_cells;

@@ -14,7 +14,7 @@
 #include "components/amd/isa/isa.h"
 #include "check_code.h"
 #include "grown.h"
-#include "race_report.h"
+#include "race_shadow.h"
 #include "spins.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
@@ -59,12 +59,14 @@ static uint64_t past_room;
 static struct site *sites;
 static uint32_t site_count, *site_table;
 static uint64_t site_room;
+static struct race_memory memory;
 
-/* What reports need beside the event. */
+/* What race_found() needs beside the event. */
 static struct {
     const struct check_wave *wave;
     const struct observed_instruction *step;
     enum finding_space space;
+    uint64_t base; /* of the shadow's addresses */
 } now;
 
 static void open_check(void)
@@ -103,12 +105,7 @@ static bool site_spins(uint32_t site)
 
 /* ---- reports ---- */
 
-static uint64_t site_pc(race_id id, uint32_t site)
-{
-    (void)id;
-    return sites[site >> LANE_BITS].pc;
-}
-
+/* A wavefront as reports know it, from its id. */
 static void past_place(race_id id, uint32_t site, struct finding_place *place)
 {
     struct check_wave wave = {.what = pasts[id >> RACE_GROUP_BITS].what};
@@ -118,12 +115,22 @@ static void past_place(race_id id, uint32_t site, struct finding_place *place)
     check_place(&wave, s->pc, &s->inst, lane == NO_LANE ? FINDING_NO_LANE : lane, place);
 }
 
-static const struct race_source source = {.pc = site_pc, .describe = past_place};
-
-static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
+static void found(const struct race_event *e, const struct race_access *earlier,
+                  enum race_use earlier_use)
 {
-    (void)use;
-    race_report(e, earlier, now.space, now.wave->what.program);
+    (void)earlier_use;
+    if (e->use & RACE_WRITE && race_heard_before(e->wave, earlier->id, earlier->clock))
+        return;
+    bool same = race_command_of(earlier->id) == e->wave->command;
+    enum finding_kind kind = same ? FINDING_RACE : FINDING_LAUNCH_RACE;
+    uint64_t first = sites[earlier->site >> LANE_BITS].pc, second = now.step->pc;
+    if (finding_seen(kind, first, second))
+        return;
+    struct finding f = {.kind = kind, .places = 2};
+    past_place(earlier->id, earlier->site, &f.place[0]);
+    past_place(e->wave->id, e->site, &f.place[1]);
+    check_address(now.wave, now.space, e->address - now.base, &f);
+    finding_report(&f);
 }
 
 /* ---- accesses ---- */
@@ -349,6 +356,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
         .address = address, .mask = s->mask, .atomics = lds_atomics(wave), .bytes = local.bytes};
     uint32_t site = site_of(s);
     now.space = FINDING_LDS;
+    now.base = 0;
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
@@ -381,7 +389,7 @@ static uint64_t shared_lanes(const struct live_group *g, const struct isa_memory
 
 static uint64_t process_base(const struct check_wave *wave)
 {
-    return race_process_base(pasts[groups[wave->group].number].pid);
+    return (uint64_t)pasts[groups[wave->group].number].pid << 48;
 }
 
 static void step_flat_lds(struct live_wave *w, const struct check_wave *wave,
@@ -393,6 +401,7 @@ static void step_flat_lds(struct live_wave *w, const struct check_wave *wave,
     l.hears = s->memory->returns;
     use_of_lds(w, s->memory->kind, s->memory->atomic, site, &l);
     now.space = FINDING_LDS;
+    now.base = 0;
     touch_lanes(&groups[wave->group].lds, w, &l, site);
 }
 
@@ -431,13 +440,14 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
     if (m->lds_mask)
         step_flat_lds(w, wave, s, site, l);
     now.space = FINDING_GLOBAL;
+    now.base = base;
     if (m->kind == ISA_MEMORY_STORE && l.mask && !m->unusual) {
         isa_memory_give(s->context, s->inst, m, data, sizeof data[0]);
         l.data = data[0];
         check_lanes(&l);
     }
     if (l.mask)
-        touch_lanes(&race_device_memory, w, &l, site);
+        touch_lanes(&memory, w, &l, site);
     w->vm = true;
     note_kind(w, m->kind);
 }
@@ -449,16 +459,17 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
     if (!s->address)
         return;
     now.space = FINDING_GLOBAL;
+    now.base = process_base(wave);
     enum race_use use = a->kind == ISA_SCALAR_LOAD    ? RACE_READ
                         : a->kind == ISA_SCALAR_STORE ? RACE_WRITE
                                                       : RACE_ATOMIC_WRITE;
-    race_touch(&race_device_memory, &(struct race_event){.wave = &w->race,
-                                                         .address = process_base(wave) + a->address,
-                                                         .bytes = 4u * a->valid,
-                                                         .use = use,
-                                                         .site = site_of(s) | NO_LANE,
-                                                         .order = &(struct race_order){.id = {0}},
-                                                         .found = found});
+    race_touch(&memory, &(struct race_event){.wave = &w->race,
+                                             .address = now.base + a->address,
+                                             .bytes = 4u * a->valid,
+                                             .use = use,
+                                             .site = site_of(s) | NO_LANE,
+                                             .order = &(struct race_order){.id = {0}},
+                                             .found = found});
 }
 
 /* ---- order ---- */
@@ -533,7 +544,7 @@ static void begin_group(const struct check_wave *wave, struct live_group *g)
 {
     const struct work_placement *p = wave->what.placement;
     uint32_t command = check_command_of(wave->what.gpu, wave->what.dispatch);
-    g->number = race_group(command, &source);
+    g->number = race_group_begin(command);
     g->scratch = p->scratch + (uint64_t)p->scratch_wavefront * p->scratch_bytes_per_wavefront;
     g->scratch = p->scratch ? g->scratch : 0;
     g->scratch_end = g->scratch + (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront;

@@ -29,15 +29,11 @@ static bool is_checked(void)
 
 /* ---- calls ---- */
 
-static bool is_ours(const Dl_info *code)
+static bool is_ours(const char *path)
 {
     static const char *const names[] = {"libamdhip64", "libcudart", "libcuda.", "libOpenCL",
                                         "libheddle"};
-    const char *slash = strrchr(code->dli_fname, '/');
-    const char *name = slash ? slash + 1 : code->dli_fname;
-    Dl_info platform;
-    if (dladdr(hip.api, &platform) && platform.dli_fbase == code->dli_fbase)
-        return true;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
@@ -60,7 +56,7 @@ struct hip_origin hip_origin_here(void)
         return origin;
     int count = backtrace(frames, FRAMES);
     for (int i = 1; i < count && !origin.code; i++)
-        if (dladdr(frames[i], &found) && found.dli_fname && !is_ours(&found))
+        if (dladdr(frames[i], &found) && found.dli_fname && !is_ours(found.dli_fname))
             origin.code = (uintptr_t)frames[i];
     return origin;
 }
@@ -86,15 +82,6 @@ static void describe(const struct hip_origin *origin, char call[PLACE_TEXT],
             snprintf(source, PLACE_TEXT, "%s+0x%" PRIx64, name,
                      origin->code - (uintptr_t)found.dli_fbase);
     }
-}
-
-bool hip_caller(struct driver_call *call)
-{
-    static _Thread_local char name[PLACE_TEXT], source[PLACE_TEXT];
-    struct hip_origin here = hip_origin_here();
-    if (here.call)
-        describe(&here, name, source, call);
-    return here.call;
 }
 
 static void report(enum driver_mistake kind, const struct hip_origin *first,

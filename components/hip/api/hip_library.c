@@ -95,8 +95,6 @@ static bool load_platform(const char *path)
         return false;
     }
     take_driver(api);
-    if (api->set_caller)
-        api->set_caller(hip_caller);
     hip_process_guard(platform);
     return true;
 }

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define DRIVER_API_VERSION 22
+#define DRIVER_API_VERSION 21
 
 enum driver_status {
     DRIVER_OK,
@@ -475,10 +475,6 @@ struct driver_api {
      * is to say. NULL: nothing is checked here. `address`: of device memory, or 0. */
     void (*mistake)(enum driver_mistake kind, const struct driver_call *calls, uint32_t count,
                     uint64_t address, const char *text);
-    /* Sets the function that names the call which the calling thread is in, for findings about the
-     * copies and fills that it makes; false: the library makes them for itself. The texts stay
-     * until its next call in the thread. NULL: calls are not known. */
-    void (*set_caller)(bool (*caller)(struct driver_call *call));
 };
 
 #endif

@@ -35,7 +35,6 @@ struct driver_process {
     void (*attend)(const struct driver_attention *now); /* or NULL */
     bool (*is_alone)(void); /* no thread of the program can go on; NULL: not known */
     void (*print)(uint32_t device, const char *text, size_t size); /* what kernels print; or NULL */
-    bool (*caller)(struct driver_call *call);                      /* set_caller(); or NULL */
     uint32_t printing;                                             /* the device that it is told */
     const struct driver_programs *programs; /* NULL: the program is in this process */
     struct code_module *code_modules;       /* loaded; see driver_code.c */

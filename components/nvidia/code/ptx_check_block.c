@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/checks/race_report.h"
 #include "components/nvidia/code/ptx_private.h"
-#include "components/nvidia/code/ptx_races.h"
 #include "runtime/engine/hash.h"
 
 static struct ptx_check_block **blocks; /* those that live, by launch and number; open addressing */
@@ -104,7 +102,7 @@ static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t nu
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     struct ptx_check_block *b = ptx_code_memory(NULL, sizeof *b);
     *b = (struct ptx_check_block){.launch = l->number, .number = number};
-    b->group = race_group(command, &ptx_race_source);
+    b->group = race_group_begin(command);
     if (b->group >= past_room) {
         past_room = 2 * (b->group + 64);
         pasts = ptx_code_memory(pasts, past_room * sizeof *pasts);

@@ -4,20 +4,16 @@
  * loads and the arrival of transactions at barriers are not looked at. */
 #include "ptx_races.h"
 
-#include "components/checks/race_report.h"
+#include "components/protocols/page_table/program_table.h"
 
 enum { FEW = 8, LANE_BITS = 5 };
+
+static struct race_memory memory;
 
 static struct {
     const struct ptx_past *past;
     enum finding_space space;
 } now;
-
-static uint64_t site_pc(race_id id, uint32_t site)
-{
-    return warp_instruction_address(ptx_check_past(id >> RACE_GROUP_BITS)->code->code,
-                                    site >> LANE_BITS);
-}
 
 static void place_of(race_id id, uint32_t site, struct finding_place *place)
 {
@@ -25,12 +21,19 @@ static void place_of(race_id id, uint32_t site, struct finding_place *place)
                     site % (1 << LANE_BITS), place);
 }
 
-const struct race_source ptx_race_source = {.pc = site_pc, .describe = place_of};
-
 static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
 {
     (void)use;
-    race_report(e, earlier, now.space, now.past->program);
+    struct finding f = {.places = 2, .space = now.space};
+    if (e->use & RACE_WRITE && race_heard_before(e->wave, earlier->id, earlier->clock))
+        return;
+    f.kind = race_command_of(earlier->id) == e->wave->command ? FINDING_RACE : FINDING_LAUNCH_RACE;
+    place_of(earlier->id, earlier->site, &f.place[0]);
+    place_of(e->wave->id, e->site, &f.place[1]);
+    f.address = now.space == FINDING_GLOBAL ? e->address & (((uint64_t)1 << 48) - 1) : e->address;
+    if (now.space == FINDING_GLOBAL)
+        program_describe(now.past->program, f.address, f.memory, sizeof f.memory);
+    finding_report(&f);
 }
 
 /* ---- accesses ---- */
@@ -60,7 +63,7 @@ static enum race_use use_of(const struct ptx_instruction *inst)
 static uint64_t base_of(const struct ptx_check_block *b, const struct warp_step *s)
 {
     return s->space == PTX_SPACE_SHARED ? (uint64_t)1 << 63 | (uint64_t)b->group << 20
-                                        : race_process_base(now.past->pid);
+                                        : (uint64_t)now.past->pid << 48;
 }
 
 /* The different places that an instruction accesses; 0: more than `most`. */
@@ -113,7 +116,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
                           const struct warp_step *s)
 {
     bool shared = s->space == PTX_SPACE_SHARED;
-    uint64_t base = shared ? 0 : race_process_base(now.past->pid), last = UINT64_MAX;
+    uint64_t base = shared ? 0 : (uint64_t)now.past->pid << 48, last = UINT64_MAX;
     struct race_event e = {.wave = &b->wave[s->warp],
                            .bytes = s->bytes,
                            .use = use_of(inst),
@@ -129,7 +132,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
         last = s->addresses[lane];
         e.address = base + last;
         e.site = s->instruction << LANE_BITS | lane;
-        race_touch(shared ? &b->shared : &race_device_memory, &e);
+        race_touch(shared ? &b->shared : &memory, &e);
     }
     if (e.use & RACE_ATOMIC_READ)
         synchronise(b, inst, s);

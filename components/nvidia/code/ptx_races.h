@@ -5,8 +5,6 @@
 
 #include "components/nvidia/code/ptx_check_block.h"
 
-extern const struct race_source ptx_race_source;
-
 void ptx_races_step(struct ptx_check_block *block, const struct warp_step *step,
                     const struct ptx_instruction *instruction);
 

@@ -74,7 +74,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
 {
     uint32_t number = q->first;
     struct driver_command *k = driver_command_at(d, number);
-    record_completed(d, k);
+    record_completed(k);
     if (k->kind == DRIVER_LAUNCH)
         launch_end(d, q, k);
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)

@@ -695,13 +695,6 @@ static void api_set_printer(void (*print)(uint32_t device, const char *text, siz
     api_leave(DRIVER_OK);
 }
 
-static void api_set_caller(bool (*caller)(struct driver_call *call))
-{
-    api_enter();
-    driver_process()->caller = caller;
-    api_leave(DRIVER_OK);
-}
-
 static void api_set_alone(bool (*is_alone)(void))
 {
     api_enter();
@@ -919,7 +912,6 @@ static const struct driver_api api_table = {
     .abandon = api_abandon,
     .fault_address = api_fault_address,
     .mistake = mistake_report,
-    .set_caller = api_set_caller,
     .ptx_fault = ptx_fault_kind,
 };
 

@@ -167,7 +167,7 @@ static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
 }
 
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                       bool of_library, char *host, uint64_t address, uint64_t size,
+                                       bool shared, char *host, uint64_t address, uint64_t size,
                                        uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
@@ -177,13 +177,10 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
         status = memory_check(d, address, size, command_kinds[kind].name);
     if (status != DRIVER_OK)
         return status;
-    bool shared = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
+    shared &= driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
     struct driver_command k = {.kind = (uint8_t)kind,
                                .size = size,
-                               .move = {.address = address,
-                                        .host = host,
-                                        .of_library = of_library,
-                                        .shared = of_library && shared}};
+                               .move = {.address = address, .host = host, .shared = shared}};
     if (k.kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;
     if (k.kind == DRIVER_WRITE)

@@ -6,17 +6,6 @@
 #include "components/checks/check_code.h"
 #include "components/checks/finding.h"
 
-static void mistake_place(const struct driver_call *call, struct finding_place *place)
-{
-    *place = (struct finding_place){.pc = call->code, .lane = FINDING_NO_LANE};
-    snprintf(place->text, sizeof place->text, "%s", call->name);
-    snprintf(place->source, sizeof place->source, "%s", call->source);
-    if (call->code) {
-        check_host_code(call->base, call->file);
-        check_source(call->code - 1, place->source, sizeof place->source);
-    }
-}
-
 static void mistake_report(enum driver_mistake kind, const struct driver_call *calls,
                            uint32_t count, uint64_t address, const char *text)
 {
@@ -29,8 +18,17 @@ static void mistake_report(enum driver_mistake kind, const struct driver_call *c
         [DRIVER_MISTAKE_CAPTURE_OPEN] = FINDING_CAPTURE_OPEN,
     };
     struct finding found = {.kind = kinds[kind], .places = count, .address = address};
-    for (uint32_t i = 0; i < count && finding_wanted_any(); i++)
-        mistake_place(&calls[i], &found.place[i]);
+    for (uint32_t i = 0; i < count && finding_wanted_any(); i++) {
+        struct finding_place *place = &found.place[i];
+        place->pc = calls[i].code;
+        place->lane = FINDING_NO_LANE;
+        snprintf(place->text, sizeof place->text, "%s", calls[i].name);
+        snprintf(place->source, sizeof place->source, "%s", calls[i].source);
+        if (calls[i].code) {
+            check_host_code(calls[i].base, calls[i].file);
+            check_source(calls[i].code - 1, place->source, sizeof place->source);
+        }
+    }
     snprintf(found.detail, sizeof found.detail, "%s", text);
     finding_report(&found);
 }

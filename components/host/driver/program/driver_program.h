@@ -51,10 +51,9 @@ static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ti
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket);
 
-/* Writes to the device or reads from it. `of_library`: contents that the library keeps on both
- * sides. */
+/* Writes to the device or reads from it. `shared`: host and GPU may both see the memory. */
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                       bool of_library, char *host, uint64_t address, uint64_t size,
+                                       bool shared, char *host, uint64_t address, uint64_t size,
                                        uint64_t *ticket);
 static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
                                        uint64_t size, uint64_t *ticket);
@@ -221,15 +220,13 @@ static void record_copy(const struct driver_command *k);
 /* A launch goes to GPU `number`. */
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number);
 
-static void record_completed(const struct driver *d, const struct driver_command *k);
+static void record_completed(const struct driver_command *k);
 
 /* The host knows that the ticket is done. */
 static void record_wait(uint64_t ticket);
 static void record_idle(uint32_t queue);
 
 /* driver_mistake.c: struct driver_api. */
-struct finding_place;
-static void mistake_place(const struct driver_call *call, struct finding_place *place);
 static void mistake_report(enum driver_mistake kind, const struct driver_call *calls,
                            uint32_t count, uint64_t address, const char *text);
 

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 
 #include "components/checks/check_commands.h"
-#include "components/checks/finding.h"
-#include "components/checks/race_copies.h"
 #include "components/checks/uninitialised.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -38,25 +36,11 @@ static void record_init(void)
         die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
 }
 
-/* For the check of races: the call that makes the copy or the fill. */
-static void record_caller(const struct driver_command *k)
-{
-    bool (*caller)(struct driver_call * call) = driver_process()->caller;
-    struct driver_call call = {.name = "a copy or a fill", .source = ""};
-    struct finding_place place;
-    if (!command_is_move(k) || k->move.of_library || !finding_wanted(FINDING_CHECK_RACES)
-        || (caller && !caller(&call)))
-        return;
-    mistake_place(&call, &place);
-    check_copy_called(k->ticket, &place);
-}
-
 static void record_enqueued(const struct driver_command *k)
 {
     if (k->kind == DRIVER_WRITE || k->kind == DRIVER_FILL)
         check_memory_written(k->move.address, k->size);
     check_command(k->queue, k->ticket, k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
-    record_caller(k);
 }
 
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
@@ -66,20 +50,10 @@ static void record_start(const struct driver *d, const struct driver_command *k,
         cuda_recording_launch(d->io.stats.launches + 1, k->queue);
 }
 
-static void record_completed(const struct driver *d, const struct driver_command *k)
+static void record_completed(const struct driver_command *k)
 {
-    const struct program_table *program = driver_program(d);
-    const struct program_allocation *a = NULL;
     if (k->kind == DRIVER_COPY)
         check_memory_copied(k->move.address, k->move.source, k->size);
-    if (command_is_move(k) && finding_wanted(FINDING_CHECK_RACES))
-        a = program_find(program, k->move.address);
-    if (a)
-        check_copy_done(k->ticket, a->pid, k->kind == DRIVER_READ ? 0 : k->move.address,
-                        k->kind == DRIVER_READ   ? k->move.address
-                        : k->kind == DRIVER_COPY ? k->move.source
-                                                 : 0,
-                        k->size, program);
 }
 
 static void record_wait(uint64_t ticket)
