@@ -131,7 +131,7 @@ void warp_fault_at(struct warp_machine *m, enum warp_fault_kind kind, uint32_t l
 
 /* ---- the loop ---- */
 
-static void run_controlled(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+void warp_run_controlled(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     uint32_t bits = (uint32_t)(op->control & 0x60) << 8;
     bits |= op->control & WARP_FLUSH ? 0x8040u : 0;
@@ -166,7 +166,7 @@ enum turn { TURN_WAITS, TURN_USED, TURN_YIELDS, TURN_DONE, TURN_FAULT };
 static inline void execute(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     if (op->control)
-        run_controlled(m, op, mask);
+        warp_run_controlled(m, op, mask);
     else
         op->run(m, op, mask);
 }

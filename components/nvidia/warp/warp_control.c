@@ -172,7 +172,10 @@ static bool run_gathered(struct warp_machine *m, const struct warp_op *op, uint3
         m->split->pc--; /* it executes this operation when it goes on */
         return false;
     }
-    op->run(m, op, mask);
+    if (op->control)
+        warp_run_controlled(m, op, mask);
+    else
+        op->run(m, op, mask);
     return true;
 }
 

@@ -176,6 +176,11 @@ static void lower_select(struct warp_build *b)
         c = warp_input_predicate(b, &in->operands[3]);
     } else {
         c = warp_input(b, &in->operands[3], type_of(b, 1));
+        if (ptx_has(in, PTX_MOD_FTZ)) {
+            struct warp_value whole = c;
+            c = warp_temporary(b, WARP_NARROW);
+            warp_emit1(b, WARP_RUN_FLUSH_F32, c, whole);
+        }
         run = type_of(b, 1) == PTX_F32 ? WARP_RUN_SLCT_32_F32 : WARP_RUN_SLCT_32_S32;
     }
     warp_emit3(b, warp_run_at(run, wide), warp_output(b, &in->operands[0], wide), x, y, c);

@@ -55,13 +55,14 @@ static uint8_t control_of(const struct warp_build *b)
     return (uint8_t)(control | (has(b, PTX_MOD_FTZ) ? WARP_FLUSH : 0));
 }
 
-/* A value with denormals flushed to zeros, of f32 or halves. */
+/* A value with denormals flushed to zeros. */
 static struct warp_value flushed(struct warp_build *b, struct warp_value v, enum ptx_type type)
 {
-    struct warp_value d = warp_temporary(b, WARP_NARROW);
+    struct warp_value d = warp_temporary(b, type == PTX_F64 ? WARP_WIDE : WARP_NARROW);
     warp_emit1(b,
-               type == PTX_F32 ? WARP_RUN_FLUSH_F32
-                               : warp_run_at(WARP_RUN_HFLUSH_F16, half_index(type)),
+               type == PTX_F32   ? WARP_RUN_FLUSH_F32
+               : type == PTX_F64 ? WARP_RUN_FLUSH_F64
+                                 : warp_run_at(WARP_RUN_HFLUSH_F16, half_index(type)),
                d, v);
     return d;
 }
@@ -160,7 +161,7 @@ static void lower_row(struct warp_build *b, const struct row *row, enum ptx_type
         v[i] = warp_input(b, &in->operands[i], type);
     if (in->type_count == 2)
         widen_halves(b, v, sources);
-    bool by_hand = ftz && !wide && (row->of_bits || !single);
+    bool by_hand = ftz && (row->of_bits || !(single || wide));
     for (unsigned i = 1; by_hand && i <= sources; i++)
         v[i] = flushed(b, v[i], type);
     struct warp_value d = warp_output(b, &in->operands[0], wide);
@@ -178,7 +179,7 @@ static void lower_row(struct warp_build *b, const struct row *row, enum ptx_type
     op->control = single || wide ? control_of(b) : 0;
     if (row->of_bits)
         op->control = 0;
-    if (wide && has(b, PTX_MOD_APPROX))
+    if (wide && ftz) /* .approx.ftz */
         warp_emit1(b, WARP_RUN_UPPER_F64, d, d);
     finish(b, type, d, by_hand);
 }

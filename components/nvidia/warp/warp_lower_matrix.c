@@ -76,6 +76,10 @@ static void lower_mma(struct warp_build *b)
     op->at[2] = n[1];
     op->at[3] = n[2];
     op->value = warp_matrix_pack(&x);
+    op->control = has(b, PTX_MOD_RZ)   ? WARP_ROUND_ZERO
+                  : has(b, PTX_MOD_RM) ? WARP_ROUND_DOWN
+                  : has(b, PTX_MOD_RP) ? WARP_ROUND_UP
+                                       : 0;
     op->target = (is_wmma ? WARP_M_WMMA : 0u) | (has(b, PTX_MOD_SATFINITE) ? WARP_M_SATURATES : 0u)
                  | (has(b, PTX_MOD_AND) ? WARP_M_AND : 0u);
     /* each lane holds a part of each matrix */

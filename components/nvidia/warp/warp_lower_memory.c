@@ -408,21 +408,34 @@ static void lower_atomic_128(struct warp_build *b, struct warp_address a)
     op->written = 2;
 }
 
-/* Elements of a vector are atomics of their own. */
 static void lower_atomic_at(struct warp_build *b, struct warp_address a, enum ptx_type type,
-                            const struct ptx_operand *to, const struct ptx_operand *x,
+                            struct warp_value d, const struct ptx_operand *x,
                             const struct ptx_operand *y)
 {
-    struct warp_value d = WARP_NO_VALUE, v = warp_input(b, x, type), w = WARP_NO_VALUE;
+    struct warp_value v = warp_input(b, x, type), w = WARP_NO_VALUE;
     if (y)
         w = warp_input(b, y, type);
-    if (to && to->kind != PTX_OPERAND_SINK)
-        d = warp_output(b, to, ptx_type_bits(type) > 32);
     struct warp_op *op = warp_emit(b, atomic_run(b, type));
     warp_use_address(op, a);
     warp_use(op, 0, d);
     warp_use(op, 2, v);
     warp_use(op, 3, w);
+}
+
+/* Elements are atomics of their own; a destination may be the source of a later one. */
+static void lower_atomic_vector(struct warp_build *b, struct warp_address a, enum ptx_type type,
+                                const struct ptx_operand *to, const struct ptx_operand *x)
+{
+    struct warp_value old[8];
+    unsigned count = ptx_vector_width(b->instruction);
+    for (unsigned i = 0; i < count; i++) {
+        old[i] = to ? warp_temporary(b, WARP_NARROW) : WARP_NO_VALUE;
+        lower_atomic_at(b, a, type, old[i], element(x, i), NULL);
+        a.offset += ptx_type_bits(type) / 8;
+    }
+    for (unsigned i = 0; to && i < count; i++)
+        if (element(to, i)->kind != PTX_OPERAND_SINK)
+            warp_emit1(b, WARP_RUN_MOV_32, warp_output(b, element(to, i), false), old[i]);
 }
 
 void warp_lower_atomic(struct warp_build *b)
@@ -432,19 +445,17 @@ void warp_lower_atomic(struct warp_build *b)
     bool returns = in->opcode == PTX_OP_ATOM;
     const struct ptx_operand *o = in->operands + returns;
     struct warp_address a = warp_address_of(b, &o[0], ptx_space_of(in));
-    unsigned count = ptx_vector_width(in);
-    if (type == PTX_B128) {
+    const struct ptx_operand *to = returns ? &in->operands[0] : NULL;
+    if (type == PTX_B128)
         lower_atomic_128(b, a);
-    } else if (count == 1) {
-        lower_atomic_at(b, a, type, returns ? &in->operands[0] : NULL, &o[1],
-                        has(b, PTX_MOD_CAS) ? &o[2] : NULL);
-    } else {
-        for (unsigned i = 0; i < count; i++) {
-            lower_atomic_at(b, a, type, returns ? element(&in->operands[0], i) : NULL,
-                            element(&o[1], i), NULL);
-            a.offset += ptx_type_bits(type) / 8;
-        }
-    }
+    else if (ptx_vector_width(in) > 1)
+        lower_atomic_vector(b, a, type, to, &o[1]);
+    else
+        lower_atomic_at(b, a, type,
+                        to && to->kind != PTX_OPERAND_SINK
+                            ? warp_output(b, to, ptx_type_bits(type) > 32)
+                            : WARP_NO_VALUE,
+                        &o[1], has(b, PTX_MOD_CAS) ? &o[2] : NULL);
     if (in->opcode == PTX_OP_RED_ASYNC && has(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES))
         lower_completion(b, ptx_type_bits(type) / 8);
 }

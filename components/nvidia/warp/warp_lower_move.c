@@ -150,8 +150,10 @@ static void lower_isspacep(struct warp_build *b)
         warp_emit1(b, WARP_RUN_WIDEN64_U32, whole, a);
         a = whole;
     }
-    warp_emit1(b, WARP_RUN_IS_SPACE, warp_output(b, &in->operands[0], false), a)->target =
-        ptx_space_of(in);
+    struct warp_op *op =
+        warp_emit1(b, WARP_RUN_IS_SPACE, warp_output(b, &in->operands[0], false), a);
+    op->target = ptx_space_of(in);
+    op->value = ptx_has(in, PTX_MOD_SHARED_CLUSTER);
 }
 
 void warp_lower_move(struct warp_build *b)

@@ -135,6 +135,7 @@ static lowering *const lowerings[PTX_OPCODE_COUNT] = {
     [PTX_OP_TXQ] = warp_lower_texture,
     [PTX_OP_SULD] = warp_lower_texture,
     [PTX_OP_SUST] = warp_lower_texture,
+    [PTX_OP_SURED] = warp_lower_texture,
     [PTX_OP_SUQ] = warp_lower_texture,
     [PTX_OP_CP_ASYNC_COMMIT_GROUP] = warp_lower_nothing,
     [PTX_OP_CP_ASYNC_WAIT_GROUP] = warp_lower_nothing,

@@ -105,10 +105,19 @@ static void lower_size(struct warp_build *b)
     op->target = what;
 }
 
+static unsigned reduction_of(const struct warp_build *b)
+{
+    return has(b, PTX_MOD_ADD)   ? WARP_SURFACE_ADD
+           : has(b, PTX_MOD_MIN) ? WARP_SURFACE_MIN
+           : has(b, PTX_MOD_MAX) ? WARP_SURFACE_MAX
+           : has(b, PTX_MOD_AND) ? WARP_SURFACE_AND
+                                 : WARP_SURFACE_OR;
+}
+
 static void lower_surface(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    bool stores = in->opcode == PTX_OP_SUST;
+    bool stores = in->opcode != PTX_OP_SULD;
     const struct ptx_operand *at = &in->operands[stores ? 0 : 1], *data = &in->operands[stores];
     enum ptx_type type = (enum ptx_type)in->types[0];
     unsigned dimensions = dimensions_of(b), elements = ptx_vector_width(in);
@@ -127,6 +136,8 @@ static void lower_surface(struct warp_build *b)
     op->target = dimensions | (stores ? WARP_SURFACE_STORES : 0u)
                  | (has(b, PTX_MOD_CLAMP) ? WARP_SURFACE_CLAMPS : 0u)
                  | (has(b, PTX_MOD_ZERO) ? WARP_SURFACE_ZEROES : 0u)
+                 | (in->opcode == PTX_OP_SURED ? reduction_of(b) << WARP_SURFACE_REDUCTION : 0u)
+                 | (ptx_type_is_signed(type) ? WARP_SURFACE_SIGNED : 0u)
                  | ptx_type_bits(type) / 8 << WARP_SURFACE_BYTES;
 }
 

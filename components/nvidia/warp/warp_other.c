@@ -287,20 +287,41 @@ RUN(SPILL_PARAM)
     }
 }
 
+static bool is_constant(const struct warp_machine *m, u64 address)
+{
+    const struct ptx_module *module = m->code->module;
+    for (uint32_t i = 0; i < module->variable_count; i++) {
+        const struct ptx_variable *v = &module->variables[i];
+        if (v->space == PTX_SPACE_CONST && address - m->code->base - v->offset < v->bytes)
+            return true;
+    }
+    return false;
+}
+
+static bool is_in(const struct warp_machine *m, const struct warp_op *op, u64 address)
+{
+    switch (op->target) {
+    case PTX_SPACE_SHARED: /* `value`: of all blocks of the cluster */
+        return address - WARP_SHARED < WARP_WINDOW_BYTES
+               && (op->value || !((address - WARP_SHARED) >> WARP_RANK_SHIFT));
+    case PTX_SPACE_LOCAL:
+        return address - WARP_LOCAL < WARP_WINDOW_BYTES;
+    case PTX_SPACE_PARAM:
+        return address - WARP_PARAM < WARP_WINDOW_BYTES;
+    case PTX_SPACE_CONST:
+        return is_constant(m, address);
+    default: /* a kernel's parameters are in global space, too (9.7.9.20) */
+        return address - WARP_SHARED >= WARP_PARAM - WARP_SHARED;
+    }
+}
+
 /* `target`: enum ptx_space. */
 RUN(IS_SPACE)
 {
     const u64 *a = warp_source(m, op, 1);
-    u64 base = op->target == PTX_SPACE_SHARED  ? WARP_SHARED
-               : op->target == PTX_SPACE_LOCAL ? WARP_LOCAL
-                                               : WARP_PARAM;
-    bool is_global = op->target == PTX_SPACE_GLOBAL || op->target == PTX_SPACE_CONST;
     u32 bits = 0;
-    for (unsigned i = 0; i < WARP_LANES; i++) {
-        bool in = is_global ? a[i] - WARP_SHARED >= WARP_PARAM + WARP_WINDOW_BYTES - WARP_SHARED
-                            : a[i] - base < WARP_WINDOW_BYTES;
-        bits |= (u32)in << i;
-    }
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        bits |= (u32)is_in(m, op, a[i]) << i;
     warp_put_predicate(m, op->at[0], bits, mask);
 }
 

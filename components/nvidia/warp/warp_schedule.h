@@ -43,6 +43,9 @@ bool warp_gather(struct warp_machine *m, uint32_t need);
 /* The split has arrived at a barrier. */
 void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool waits);
 
+/* Executes an operation with its control word. By warp_block.c. */
+void warp_run_controlled(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
+
 /* Executes an operation other than those of registers and memory. True: another split may go on
  * now. By warp_control.c. */
 bool warp_control(struct warp_machine *m, const struct warp_op *op, uint32_t mask);

@@ -261,6 +261,26 @@ static bool surface_byte(struct warp_machine *m, const struct warp_op *op,
     return true;
 }
 
+static u64 reduced(u32 target, u64 old, u64 value, u64 bytes)
+{
+    u64 sign = target & WARP_SURFACE_SIGNED ? 1ull << (8 * bytes - 1) : 0;
+    bool less = (old ^ sign) < (value ^ sign);
+    switch (target >> WARP_SURFACE_REDUCTION & 7) {
+    case WARP_SURFACE_ADD:
+        return old + value;
+    case WARP_SURFACE_MIN:
+        return less ? old : value;
+    case WARP_SURFACE_MAX:
+        return less ? value : old;
+    case WARP_SURFACE_AND:
+        return old & value;
+    case WARP_SURFACE_OR:
+        return old | value;
+    default:
+        return value;
+    }
+}
+
 RUN(SURFACE)
 {
     const struct warp_place *place = m->code->places + op->list;
@@ -278,9 +298,12 @@ RUN(SURFACE)
         m->address[i] = t.base + offset;
         for (unsigned k = 0; k < elements; k++) {
             if (op->target & WARP_SURFACE_STORES) {
-                value = lanes_get(m, &place[k], i);
-                if (is_there)
-                    memcpy(texels + offset + k * size, &value, size);
+                u64 old = 0;
+                if (!is_there)
+                    continue;
+                memcpy(&old, texels + offset + k * size, size);
+                value = reduced(op->target, old, lanes_get(m, &place[k], i), size);
+                memcpy(texels + offset + k * size, &value, size);
                 continue;
             }
             value = 0;

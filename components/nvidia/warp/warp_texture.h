@@ -12,7 +12,18 @@ enum {
     WARP_SURFACE_STORES = 1 << 8,
     WARP_SURFACE_CLAMPS = 1 << 9, /* outside; neither: a fault */
     WARP_SURFACE_ZEROES = 1 << 10,
+    WARP_SURFACE_REDUCTION = 11, /* at this bit, of three: enum warp_surface_reduction */
+    WARP_SURFACE_SIGNED = 1 << 14,
     WARP_SURFACE_BYTES = 16 /* at this bit: of an element */
+};
+
+enum warp_surface_reduction {
+    WARP_SURFACE_WRITES,
+    WARP_SURFACE_ADD,
+    WARP_SURFACE_MIN,
+    WARP_SURFACE_MAX,
+    WARP_SURFACE_AND,
+    WARP_SURFACE_OR
 };
 
 #endif

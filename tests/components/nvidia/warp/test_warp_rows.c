@@ -9,78 +9,10 @@
 
 #include "ptx_run.h"
 #include "rows.h"
+#include "rows_float.h"
+#include "vectors.h"
 
-enum { MOST_ROWS = 400, TEXT = 1 << 20 };
-
-static uint64_t vectors(void)
-{
-    const char *asked = getenv("HEDDLE_WARP_VECTORS");
-    uint64_t n = asked ? strtoull(asked, NULL, 10) : 1024;
-    return (n + 255) / 256 * 256;
-}
-
-static uint64_t state = 0x123456789abcdef;
-static uint64_t random_bits(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static unsigned bits_of(const char *type)
-{
-    return (unsigned)atoi(type + 1);
-}
-
-/* Edges of integers and floats, numbers of few bits, and any. */
-static uint64_t operand(const char *type)
-{
-    static const uint64_t edges[] = {0, 1, 2, 31, 32, 33, 63, 64, 127, 128, 255, 0x7fff, 0x8000};
-    static const uint64_t halves[] = {0x0000, 0x8000, 0x0001, 0x03ff, 0x0400, 0x7bff, 0x7c00,
-                                      0xfc00, 0x7e00, 0x3c00, 0x3bff, 0x3f80, 0x7f80, 0x0080};
-    static const uint64_t floats[] = {0,          0x80000000, 1,          0x007fffff, 0x00800000,
-                                      0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000,
-                                      0xbf800000, 0x4f000000, 0xcf000000, 0x4b000001, 0x3f000000};
-    static const uint64_t doubles[] = {0,
-                                       0x8000000000000000,
-                                       1,
-                                       0x000fffffffffffff,
-                                       0x0010000000000000,
-                                       0x7fefffffffffffff,
-                                       0x7ff0000000000000,
-                                       0xfff0000000000000,
-                                       0x7ff8000000000000,
-                                       0x3ff0000000000000,
-                                       0x43e0000000000000,
-                                       0xc3e0000000000000,
-                                       0x3fe0000000000000,
-                                       0x36a0000000000000,
-                                       0x47efffffe0000000,
-                                       0x3f10000000000001};
-    unsigned bits = bits_of(type);
-    uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, r = random_bits();
-#define PICK(list) list[(r >> 8) % (sizeof list / sizeof *list)]
-    switch (r % 8) {
-    case 0:
-        return PICK(edges) & mask;
-    case 1:
-        return (0 - PICK(edges)) & mask;
-    case 2:
-        return (bits == 16 ? PICK(halves) : bits == 32 ? PICK(floats) : PICK(doubles)) & mask;
-    case 3: { /* floats of middling size */
-        uint64_t u = random_bits() & mask;
-        return bits == 32   ? (u & 0x87ffffff) | 0x38000000
-               : bits == 64 ? (u & 0x80ffffffffffffff) | 0x3f00000000000000
-                            : (u & 0x87ff) | 0x3800;
-    }
-    case 4:
-        return (random_bits() >> random_bits() % 64) & mask;
-    default:
-        return random_bits() & mask;
-    }
-#undef PICK
-}
+enum { MOST_ROWS = 1500, TEXT = 1 << 20 };
 
 /* Appends the kernel of a row: operands lie in arrays of n words of 8 bytes, d before a, b, c. */
 static size_t write_kernel(char *to, size_t number, const struct row *row, uint64_t n)
@@ -142,7 +74,7 @@ static void open_rows(struct ptx_run *r, size_t count, uint64_t n)
 Test(warp_rows, integers_are_what_the_manual_says)
 {
     struct ptx_run r;
-    uint64_t n = vectors(), bad = 0;
+    uint64_t n = vectors_of_a_row(1024), bad = 0;
     memcpy(rows, integer_rows, integer_row_count * sizeof *rows);
     open_rows(&r, integer_row_count, n);
     const uint64_t *data = (const uint64_t *)(const void *)r.buffer;
@@ -151,8 +83,9 @@ Test(warp_rows, integers_are_what_the_manual_says)
         unsigned wrong = 0;
         for (uint64_t v = 0; v < n; v++) {
             uint64_t a = data[n + v], b = data[2 * n + v], c = data[3 * n + v];
-            uint64_t mask =
-                bits_of(rows[k].d) == 64 ? UINT64_MAX : ((uint64_t)1 << bits_of(rows[k].d)) - 1;
+            uint64_t mask = bits_of_type(rows[k].d) == 64
+                                ? UINT64_MAX
+                                : ((uint64_t)1 << bits_of_type(rows[k].d)) - 1;
             uint64_t expected = rows[k].expected(a, b, c) & mask;
             if (data[v] != expected && !wrong++)
                 fprintf(stderr,
@@ -169,7 +102,7 @@ Test(warp_rows, integers_are_what_the_manual_says)
 Test(warp_rows, floats_are_rounded_once)
 {
     struct ptx_run r;
-    uint64_t n = vectors(), bad = 0;
+    uint64_t n = vectors_of_a_row(256), bad = 0;
     size_t count = float_rows(of_floats, MOST_ROWS);
     for (size_t k = 0; k < count; k++)
         rows[k] = (struct row){of_floats[k].text, of_floats[k].d, of_floats[k].a,
