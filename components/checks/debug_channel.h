@@ -17,7 +17,8 @@
 #include <stdint.h>
 
 enum debug_ask {
-    DEBUG_READ = 1,    /* a: address, b: bytes, c: wavefront whose LDS is meant in its aperture */
+    DEBUG_READ = 1,    /* a: address, b: bytes, c: wavefront whose memory is meant in its apertures,
+                          and from DEBUG_LANE_SHIFT on the lane */
     DEBUG_WAVES,       /* those that live and have come to an event: struct debug_wavefront each */
     DEBUG_REGISTERS,   /* a: wavefront. struct debug_registers, then vector registers by number, 64
                           dwords each */
@@ -27,10 +28,14 @@ enum debug_ask {
     DEBUG_GO,          /* a: enum debug_go, b: event, c: wavefront */
     DEBUG_INTERRUPT,
     DEBUG_FINDING, /* text of the last finding of the checks, or none */
+    DEBUG_NAMED,   /* a: wavefront. Its registers that have names: struct debug_named each.
+                      Refused: it has none */
     DEBUG_FORK     /* a copy of the process connects to "copy-A" and says where it stands; what it
                   prints goes to "out-A" and "err-A". Refused while the process cannot be copied:
                   other threads, memory that it shares */
 };
+
+enum { DEBUG_LANE_SHIFT = 48 };
 
 struct debug_request {
     uint64_t ask, a, b, c;
@@ -80,7 +85,7 @@ struct debug_stopped {
 
 struct debug_wavefront {
     uint64_t wavefront, pc, launch;
-    uint32_t gpu, group[3], number, target;
+    uint32_t gpu, group[3], number, lanes;
     char kernel[96];
 };
 
@@ -88,6 +93,13 @@ struct debug_registers {
     uint32_t sgpr[128];
     uint64_t pc, shared_aperture, private_aperture;
     uint32_t mode, status, scc, vgprs, accumulators, lds_bytes;
+};
+
+/* A register of PTX. */
+struct debug_named {
+    char name[40], type[8];
+    uint64_t lanes; /* that have a value here */
+    uint64_t value[32];
 };
 
 #endif
