@@ -167,7 +167,8 @@ static void answer_disassembly(const struct debug_request *r)
         char text[TEXT];
     } said = {0};
     const struct debug_thread *t = debugger_thread(r->b);
-    said.size = t ? t->kind->disassemble(t, r->a, said.text, sizeof said.text) : 0;
+    if (t && t->kind->disassemble)
+        said.size = t->kind->disassemble(t, r->a, said.text, sizeof said.text);
     answer(&said, said.size ? sizeof said.size + strlen(said.text) : DEBUG_REFUSED);
 }
 

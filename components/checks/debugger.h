@@ -36,7 +36,8 @@ struct debug_kind {
                       const uint32_t **vectors);
     /* Register by register, by name: from 0 on, until false. NULL: they have none. */
     bool (*named)(const struct debug_thread *thread, uint32_t number, struct debug_named *said);
-    /* The size of the instruction, in bytes, and its text; 0: there is none. */
+    /* The size of the instruction, in bytes, and its text; 0: there is none. NULL: the other side
+     * has the text. */
     uint64_t (*disassemble)(const struct debug_thread *thread, uint64_t address, char *text,
                             size_t size);
 };
