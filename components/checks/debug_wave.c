@@ -12,7 +12,7 @@
 
 struct debug_wave {
     struct debug_thread thread; /* first */
-    uint32_t target; /* enum isa_target */
+    uint32_t target;            /* enum isa_target */
     const struct isa_wave *scalars;
     struct isa_context context;
 };
@@ -34,7 +34,8 @@ static struct debug_place wave_place(const struct debug_thread *t, unsigned lane
     const struct isa_context *c = &wave_of(t)->context;
     uint64_t local = address - c->shared_aperture, own = address - c->private_aperture;
     if (c->shared_aperture && local >> 32 == 0)
-        return (struct debug_place){c->lds + local, 0, local < c->lds_size ? c->lds_size - local : 0};
+        return (struct debug_place){c->lds + local, 0,
+                                    local < c->lds_size ? c->lds_size - local : 0};
     if (!c->private_aperture || own >> 32)
         return (struct debug_place){NULL, address, UINT64_MAX};
     address = isa_memory_private(wave_of(t)->target, c, wave_of(t)->scalars, (uint32_t)own, lane);

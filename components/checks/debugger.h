@@ -49,7 +49,7 @@ struct debug_thread {
     const struct program_table *program;
     uint32_t pid;
     bool has_come; /* to an event */
-    bool hit; /* its last access was to watched bytes: */
+    bool hit;      /* its last access was to watched bytes: */
     struct debug_stopped access;
 };
 

@@ -18,7 +18,7 @@ struct debug_warp {
     const struct ptx_call *call;
     uint32_t warp;
     uint32_t lanes; /* of its last event */
-    bool stands;              /* before that is executed */
+    bool stands;    /* before that is executed */
 };
 
 struct debug_block {
@@ -47,15 +47,14 @@ static uint64_t debug_pc(const struct debug_thread *t)
     return place == PTX_NONE ? t->said.pc : warp_instruction_address(w->call->code->code, place);
 }
 
-static struct debug_place debug_place(const struct debug_thread *t, unsigned lane,
-                                      uint64_t address)
+static struct debug_place debug_place(const struct debug_thread *t, unsigned lane, uint64_t address)
 {
     const struct debug_warp *w = warp_of(t);
     struct debug_place place = {.global = address, .bytes = UINT64_MAX};
     if (w->block)
-        place.at = warp_look_memory(w->block, &w->call->launch,
-                                    w->warp * WARP_LANES + lane % WARP_LANES, address,
-                                    &place.bytes);
+        place.at =
+            warp_look_memory(w->block, &w->call->launch, w->warp * WARP_LANES + lane % WARP_LANES,
+                             address, &place.bytes);
     return place;
 }
 
@@ -246,6 +245,11 @@ void ptx_debug_code(const struct ptx_code *code, const char *text, size_t size)
         for (uint32_t i = 0; i < m->file_count; i++)
             if (m->files[i])
                 fprintf(out, "file %" PRIu32 " %s\n", i, m->files[i]);
+        for (uint32_t i = 0; i < m->variable_count; i++)
+            if (m->variables[i].space == PTX_SPACE_GLOBAL
+                || m->variables[i].space == PTX_SPACE_CONST)
+                fprintf(out, "variable %" PRIu64 " %" PRIu64 " %s\n", m->variables[i].offset,
+                        m->variables[i].bytes, m->variables[i].name);
         for (uint32_t i = 0; i < m->function_count; i++)
             if (m->functions[i].is_defined)
                 write_function(out, &m->functions[i]);

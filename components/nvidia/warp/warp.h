@@ -153,7 +153,7 @@ struct warp_launch {
     uint64_t (*allocate)(void *context, uint64_t bytes);          /* malloc(); NULL: none is left */
     void (*release)(void *context, uint64_t address);             /* free() */
     void (*observe)(void *context, const struct warp_step *step); /* or NULL */
-    const struct warp_debug *debug; /* or NULL */
+    const struct warp_debug *debug;                               /* or NULL */
     const struct warp_undefined *undefined; /* or NULL; the same from the first block to the last */
     void *context;                          /* of the functions above */
     /* For clusters: the block of that number, NULL: it is over. False: it has not begun. */
@@ -256,7 +256,7 @@ uint32_t warp_look_register(const struct warp_block *block, const struct warp_la
 const void *warp_look_memory(const struct warp_block *block, const struct warp_launch *launch,
                              uint32_t thread, uint64_t address, uint64_t *bytes);
 
-/* Its place in the grid. */
+/* The place of the block in the grid. */
 void warp_look_block(const struct warp_block *block, uint32_t id[3]);
 
 #endif

@@ -104,9 +104,7 @@ void warp_registers_assign(struct warp_build *b, struct warp_function *f);
 /* The bank of a register of the PTX. */
 static inline enum warp_bank warp_bank_of(enum ptx_type type)
 {
-    return type == PTX_PRED            ? WARP_PREDICATE
-           : ptx_type_bits(type) > 32 ? WARP_WIDE
-                                       : WARP_NARROW;
+    return type == PTX_PRED ? WARP_PREDICATE : ptx_type_bits(type) > 32 ? WARP_WIDE : WARP_NARROW;
 }
 
 static inline unsigned warp_size_index(enum ptx_type type)

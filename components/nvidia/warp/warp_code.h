@@ -165,7 +165,7 @@ struct warp_register {
 };
 
 struct warp_function {
-    struct warp_register *named; /* as many as the function of the module has */
+    struct warp_register *named;       /* as many as the function of the module has */
     uint32_t entry;                    /* index in ops */
     uint32_t narrow, wide, predicates; /* rows of a frame */
     uint32_t local;                    /* bytes of a frame */

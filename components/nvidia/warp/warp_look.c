@@ -45,10 +45,9 @@ uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch
         uint64_t narrow = (uint64_t)warp * b->narrow_room + s->narrow;
         const uint32_t *words =
             (const void *)(block + b->at_narrow + narrow * WARP_NARROW_BYTES + r->at);
-        const uint64_t *wide = (const void *)(block + b->at_wide
-                                              + ((uint64_t)warp * b->wide + s->wide)
-                                                    * WARP_WIDE_BYTES
-                                              + r->at);
+        const uint64_t *wide =
+            (const void *)(block + b->at_wide
+                           + ((uint64_t)warp * b->wide + s->wide) * WARP_WIDE_BYTES + r->at);
         const uint32_t *predicate =
             (const uint32_t *)(const void *)(block + b->at_predicates) + narrow + r->at;
         found |= s->mask;

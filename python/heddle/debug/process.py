@@ -229,8 +229,9 @@ class Process:
 
     def waves(self) -> dict[int, Wavefront]:
         said = b"" if self.known else self.ask(WAVES) or b""
-        for number, pc, launch, gpu, x, y, z, in_group, lanes, kernel in WAVEFRONT.iter_unpack(said):
-            self.known[number] = Wavefront(number, pc, launch, gpu, (x, y, z), in_group, lanes,
+        for number, pc, launch, gpu, *group, in_group, lanes, kernel in WAVEFRONT.iter_unpack(said):
+            self.known[number] = Wavefront(number, pc, launch, gpu, (group[0], group[1], group[2]),
+                                           in_group, lanes,
                                            kernel.split(b"\0")[0].decode(errors="replace"))
         return self.known
 

@@ -15,6 +15,7 @@ NAME, LINES, LOW, HIGH, LANGUAGE, EXTERNAL, LINKAGE = 0x03, 0x10, 0x11, 0x12, 0x
 ADDRESS, DATA8, STRING, DATA1, OFFSET, PRESENT = 0x01, 0x07, 0x08, 0x0b, 0x17, 0x19
 SUBPROGRAM, UNIT, CPLUSPLUS = 0x2e, 0x11, 0x1a
 PROGBITS, SYMTAB, STRTAB, NOBITS = 1, 2, 3, 8
+OBJECT, FUNCTION = 1, 2
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Module:
     path: pathlib.Path  # where the text of the PTX is kept
     files: dict[int, str] = field(default_factory=dict)
     functions: list[Function] = field(default_factory=list)
+    variables: list[tuple[str, int, int]] = field(default_factory=list)  # name, offset, bytes
     text: list[str] = field(default_factory=list)
 
     def instruction(self, address: int) -> tuple[int, str] | None:
@@ -64,6 +66,9 @@ def module(file: pathlib.Path, kept: pathlib.Path) -> Module:
         elif word == "function":
             offset, name = rest.split(" ")
             made.functions.append(Function(name, int(offset)))
+        elif word == "variable":
+            offset, size, name = rest.split(" ")
+            made.variables.append((name, int(offset), int(size)))
         elif word == "line":
             made.functions[-1].lines.append(Line(*map(int, rest.split())))
     made.text = text.split("\n")
@@ -142,25 +147,29 @@ def _entries(m: Module, end: int, ptx_lines: int) -> bytes:
 
 def elf(m: Module) -> bytes:
     """For x86-64, as the copies of AMD's code are (symbols.py)."""
-    end = max((f.offset + INSTRUCTION * len(f.lines) for f in m.functions), default=0)
+    ends = {OBJECT: 0, FUNCTION: 0}  # their kinds are the numbers of .data and .text, too
     strings, symbols = b"\0", bytes(24)
-    for f in m.functions:
-        symbols += struct.pack("<IBBHQQ", len(strings), 0x12, 0, 1, f.offset,
-                               INSTRUCTION * len(f.lines))
-        strings += _string(f.name)
+    for name, kind, offset, size in (
+            *((name, OBJECT, offset, size) for name, offset, size in m.variables),
+            *((f.name, FUNCTION, f.offset, INSTRUCTION * len(f.lines)) for f in m.functions)):
+        symbols += struct.pack("<IBBHQQ", len(strings), 16 | kind, 0, kind, offset, size)
+        strings += _string(name)
+        ends[kind] = max(ends[kind], offset + size)
+    start, end = min((f.offset for f in m.functions), default=0), max(ends.values())
     lines = _lines(m, sorted(m.files))
-    sections = [(".text", NOBITS, 6, b"", end), (".symtab", SYMTAB, 0, symbols, 0),
-                (".strtab", STRTAB, 0, strings, 0), (".debug_info", PROGBITS, 0, _entries(m, end, len(lines)),
-                 0),
+    sections = [(".data", NOBITS, 3, b"", ends[OBJECT]), (".text", NOBITS, 6, b"", end - start),
+                (".symtab", SYMTAB, 0, symbols, 0), (".strtab", STRTAB, 0, strings, 0),
+                (".debug_info", PROGBITS, 0, _entries(m, end, len(lines)), 0),
                 (".debug_abbrev", PROGBITS, 0, _abbreviations(), 0),
                 (".debug_line", PROGBITS, 0, lines + _lines(m, []), 0)]
     names = b"\0" + b"".join(_string(row[0]) for row in sections) + b".shstrtab\0"
     sections.append((".shstrtab", STRTAB, 0, names, 0))
     data, table = b"", bytes(64)
     for name, kind, flags, body, room in sections:
-        table += struct.pack("<IIQQQQIIQQ", names.index(_string(name)), kind, flags, 0,
+        table += struct.pack("<IIQQQQIIQQ", names.index(_string(name)), kind, flags,
+                             start if name == ".text" else 0,
                              64 + 56 + len(data), room or len(body),
-                             *((3, 1) if kind == SYMTAB else (0, 0)), 1,
+                             *((4, 1) if kind == SYMTAB else (0, 0)), 1,
                              24 if kind == SYMTAB else 0)
         data += body
     head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64,
