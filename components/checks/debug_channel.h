@@ -2,7 +2,8 @@
  * other, over a socket of one machine: numbers are those of the host.
  *
  * The environment of the process names a folder (OPTIONS_ENV_DEBUG): "socket" in it is where
- * `heddle debug` waits, and code objects are written into it as "code-ADDRESS". The process stops
+ * `heddle debug` waits, and code objects are written into it as "code-ADDRESS", those of PTX as
+ * "ptx-ADDRESS". The process stops
  * before the first instruction of the first wavefront and says so by a struct debug_stopped. From
  * there on each request has one answer: a struct debug_answer and so many bytes. DEBUG_GO is
  * answered by the next struct debug_stopped. While the process runs, DEBUG_INTERRUPT stops it, and
@@ -72,8 +73,9 @@ enum debug_reason {
     DEBUG_STEPPED,
     DEBUG_CAME, /* DEBUG_TO, DEBUG_SCAN without an event */
     DEBUG_INTERRUPTED,
-    DEBUG_FOUND, /* a check has found something: the instruction is about to do it */
-    DEBUG_ENDED  /* the program is over: no request is answered any more */
+    DEBUG_FOUND,  /* a check has found something: the instruction is about to do it */
+    DEBUG_LOADED, /* code was loaded: breakpoints may be given for it, also here */
+    DEBUG_ENDED   /* the program is over: no request is answered any more */
 };
 
 struct debug_stopped {

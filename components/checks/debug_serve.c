@@ -316,6 +316,16 @@ void debug_serve_end(const struct debug_stopped *end)
     send_bytes(end, sizeof *end);
 }
 
+void debug_serve_keep(const char *kind, uint64_t address, const void *bytes, size_t size)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s-%" PRIx64, folder, kind, address);
+    FILE *file = fopen(path, "wb");
+    bool kept = file && fwrite(bytes, 1, size, file) == size;
+    if ((file && fclose(file)) || !kept)
+        fprintf(stderr, "heddle: %s: %s\n", path, strerror(errno));
+}
+
 bool debug_serve_open(const char *in, const struct page_table *pages)
 {
     folder = in;

@@ -4,6 +4,7 @@
 #define HEDDLE_CHECKS_DEBUG_SERVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "components/checks/debug_channel.h"
@@ -19,6 +20,9 @@ void debug_serve(const struct debug_stopped *here, const struct debug_stopped *s
 bool debug_serve_interrupted(void);
 /* The program is over. */
 void debug_serve_end(const struct debug_stopped *end);
+
+/* Writes a file "KIND-ADDRESS" into the folder. */
+void debug_serve_keep(const char *kind, uint64_t address, const void *bytes, size_t size);
 
 /* Copies memory as a lane of the thread sees it; false: not all of it is there. */
 bool debug_serve_read(const struct debug_thread *thread, unsigned lane, uint64_t address, void *to,

@@ -26,6 +26,8 @@ static struct debug_stopped present; /* the last event */
 static struct debug_stopped last;    /* DEBUG_SCAN: what was found so far */
 static bool has_stepped;             /* DEBUG_STEP: the thread's event is being executed */
 
+static bool is_fresh; /* code has been loaded since the last stop */
+
 bool debugger_is_open(void)
 {
     return is_open;
@@ -55,6 +57,7 @@ uint64_t debugger_pc(const struct debug_thread *t)
 
 static void stop(const struct debug_stopped *said)
 {
+    is_fresh = false;
     debug_serve(&present, said, &go);
     last = (struct debug_stopped){.reason = DEBUG_CAME};
     if (go.a == DEBUG_CYCLE)
@@ -86,6 +89,8 @@ static void end_run(const struct debug_thread *t, struct debug_stopped *at)
         at->reason = DEBUG_BROKE;
     } else if (go.a == DEBUG_CYCLE && at->cycle >= go.b) {
         at->reason = DEBUG_STEPPED;
+    } else if (is_fresh && go.a == DEBUG_CONTINUE) {
+        at->reason = DEBUG_LOADED;
     } else if (event % POLL_EVERY == 0 && debug_serve_interrupted()) {
         at->reason = DEBUG_INTERRUPTED;
     }
@@ -114,12 +119,12 @@ static void run(const struct debug_thread *t, bool found)
         end_step(&at);
     else
         end_run(t, &at);
-    bool others = at.wavefront != t->said.wavefront;
+    bool again = at.wavefront != t->said.wavefront || at.reason == DEBUG_LOADED;
     has_stepped |= go.c == t->said.wavefront;
     if (at.reason != DEBUG_CAME)
         stop(&at);
     ended.thread.said.wavefront = 0;
-    if (others && go.a == DEBUG_CONTINUE && debug_rules_break(present.pc)) {
+    if (again && go.a == DEBUG_CONTINUE && debug_rules_break(present.pc)) {
         at = present;
         at.reason = DEBUG_BROKE;
         stop(&at);
@@ -188,6 +193,13 @@ void debugger_end(struct debug_thread *t)
         bug("a thread of the debugger has %zu bytes", t->kind->bytes);
     memcpy(ended.bytes, t, t->kind->bytes);
     ended.thread.said.pc += t->kind->end_bytes;
+}
+
+void debugger_code(const char *kind, uint64_t address, const void *file, size_t size)
+{
+    is_fresh = is_open;
+    if (is_open)
+        debug_serve_keep(kind, address, file, size);
 }
 
 /* However the program ends, but by a signal. */

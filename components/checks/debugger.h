@@ -62,6 +62,9 @@ void debugger_event(struct debug_thread *thread, uint64_t pc, uint64_t cycle);
 void debugger_access(struct debug_thread *thread, const struct debug_access *access);
 void debugger_end(struct debug_thread *thread);
 
+/* Code has been loaded: `file` is kept for the other side as "KIND-ADDRESS". */
+void debugger_code(const char *kind, uint64_t address, const void *file, size_t size);
+
 /* Before anything is executed; false: this process is not debugged. */
 bool debugger_open(const struct page_table *pages);
 /* What checks.c tells of AMD's wavefronts (debug_wave.c). */

@@ -3,6 +3,7 @@ import json
 import os
 import random
 import re
+import shutil
 import socket
 import subprocess
 from pathlib import Path
@@ -307,6 +308,57 @@ def test_findings_and_faults_of_ptx_are_stops(cuda, tmp_path):
     assert "heddle: race: two wavefronts access" in shown, shown
     assert re.findall(r"^wave +0x(\d)", shown, re.M) == ["4"], shown
     assert re.search(r"^=> .* st.global.u32 .*\(race.cu:6\)$", shown, re.M), shown
+
+
+@pytest.mark.skipif(not shutil.which("rocminfo"), reason="AMD's runtime is missing")
+def test_breakpoint_at_code_that_is_loaded_later_is_hit_on_amds_runtime(squares):
+    """The first kernels are the runtime's own. The watched word is where the program says."""
+    machine = ["platforms/r9nano.heddle", "--stack", "rocm", "--", squares]
+    said = call([HEDDLE, "run", "--mode", "functional", *machine], status=1).stdout
+    word = re.search(r"at (0x\w+) is -1", said)[1]
+    shown = Debugged(*machine).gdb(
+        "break square", "continue", "info registers wave group_x", "delete", "continue",
+        f"watch *(int *){word}", "reverse-continue", "kill")
+    assert re.search(r"hit Breakpoint 1, .*square", shown), shown
+    assert re.findall(r"^(?:wave|group_x) +0x(\d)", shown, re.M) == ["0", "0"], shown
+    assert "Old value = -1\nNew value = 1\nmark (" in shown, shown
+
+
+OPENCL = r"""#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+static const char *text = "__kernel void mark(__global int *marks)\n{\n"
+                          "    int i = get_global_id(0);\n    marks[i] = i + 3;\n}\n";
+int main(void)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    size_t global = 128, local = 64;
+    clGetPlatformIDs(1, &platform, 0);
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, 0);
+    cl_context context = clCreateContext(0, 1, &device, 0, 0, 0);
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, 0);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, 0, 0);
+    if (clBuildProgram(program, 1, &device, "-g", 0, 0))
+        return 2;
+    cl_mem memory = clCreateBuffer(context, 0, 512, 0, 0);
+    cl_kernel kernel = clCreateKernel(program, "mark", 0);
+    clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    clEnqueueNDRangeKernel(queue, kernel, 1, 0, &global, &local, 0, 0, 0);
+    return clFinish(queue);
+}
+"""
+
+
+def test_kernel_of_opencl_has_lines(tmp_path):
+    source, program = tmp_path / "mark.c", tmp_path / "mark"
+    source.write_text(OPENCL)
+    call(["gcc", source, "-o", program, "-lOpenCL"])
+    shown = Debugged(TINY, "--", program).gdb(
+        "break mark if $group_x == 1", "continue", "info registers group_x", "next",
+        "watch *(int *)0x200000000104", "continue", "kill")
+    assert re.search(r"hit Breakpoint 1, mark \(.*<source>:3", shown), shown
+    assert re.search(r"^group_x +0x1", shown, re.M) and re.search(r"^4\tin", shown, re.M), shown
+    assert "Old value = 0\nNew value = 68" in shown, shown
 
 
 class Client:

@@ -1,16 +1,13 @@
 /* See ptx_debug.h. A block's threads are made at the first event of one of them. */
 #include "ptx_debug.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "components/checks/debugger.h"
 #include "components/nvidia/code/ptx_private.h"
-#include "runtime/engine/options.h"
 
 struct debug_warp {
     struct debug_thread thread;     /* first */
@@ -234,28 +231,25 @@ static void write_function(FILE *out, const struct ptx_function *f)
 
 void ptx_debug_code(const struct ptx_code *code, const char *text, size_t size)
 {
-    char path[PATH_MAX];
-    const char *folder = debugger_is_open() ? getenv(OPTIONS_ENV_DEBUG) : NULL;
     const struct ptx_module *m = code->module;
-    if (!folder)
+    char *said = NULL;
+    size_t said_size = 0;
+    FILE *out = debugger_is_open() ? open_memstream(&said, &said_size) : NULL;
+    if (!out)
         return;
-    snprintf(path, sizeof path, "%s/ptx-%" PRIx64, folder, code->address);
-    FILE *out = fopen(path, "wb");
-    if (out) {
-        for (uint32_t i = 0; i < m->file_count; i++)
-            if (m->files[i])
-                fprintf(out, "file %" PRIu32 " %s\n", i, m->files[i]);
-        for (uint32_t i = 0; i < m->variable_count; i++)
-            if (m->variables[i].space == PTX_SPACE_GLOBAL
-                || m->variables[i].space == PTX_SPACE_CONST)
-                fprintf(out, "variable %" PRIu64 " %" PRIu64 " %s\n", m->variables[i].offset,
-                        m->variables[i].bytes, m->variables[i].name);
-        for (uint32_t i = 0; i < m->function_count; i++)
-            if (m->functions[i].is_defined)
-                write_function(out, &m->functions[i]);
-        fputs("text\n", out);
-        fwrite(text, 1, strnlen(text, size), out);
-    }
-    if (!out || fclose(out))
-        fprintf(stderr, "heddle: %s: %s\n", path, strerror(errno));
+    for (uint32_t i = 0; i < m->file_count; i++)
+        if (m->files[i])
+            fprintf(out, "file %" PRIu32 " %s\n", i, m->files[i]);
+    for (uint32_t i = 0; i < m->variable_count; i++)
+        if (m->variables[i].space == PTX_SPACE_GLOBAL || m->variables[i].space == PTX_SPACE_CONST)
+            fprintf(out, "variable %" PRIu64 " %" PRIu64 " %s\n", m->variables[i].offset,
+                    m->variables[i].bytes, m->variables[i].name);
+    for (uint32_t i = 0; i < m->function_count; i++)
+        if (m->functions[i].is_defined)
+            write_function(out, &m->functions[i]);
+    fputs("text\n", out);
+    fwrite(text, 1, strnlen(text, size), out);
+    fclose(out);
+    debugger_code("ptx", code->address, said, said_size);
+    free(said);
 }

@@ -207,6 +207,8 @@ class Server:
                                     self.wire.is_interrupted, self.commands.cycles)
         if stop.wavefront and self._libraries() != self.known:
             return self._stopped(stop) + "library:;"
+        if stop.reason == process.LOADED:
+            return self._forward(how)
         return self._stopped(stop)
 
     def _step(self, wavefront: int = 0) -> str:

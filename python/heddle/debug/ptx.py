@@ -55,7 +55,7 @@ class Module:
 
 
 @functools.lru_cache(maxsize=None)
-def module(file: pathlib.Path, kept: pathlib.Path) -> Module:
+def _module(file: pathlib.Path, kept: pathlib.Path, _written: int) -> Module:
     made = Module(int(file.name.removeprefix("ptx-"), 16), kept / f"{file.name}.ptx")
     head, _, text = file.read_text(errors="replace").partition("\ntext\n")
     for row in head.splitlines():
@@ -74,6 +74,10 @@ def module(file: pathlib.Path, kept: pathlib.Path) -> Module:
     made.text = text.split("\n")
     made.path.write_text(text)
     return made
+
+
+def module(file: pathlib.Path, kept: pathlib.Path) -> Module:
+    return _module(file, kept, file.stat().st_mtime_ns)
 
 
 def _leb(number: int, signed: bool = False) -> bytes:
