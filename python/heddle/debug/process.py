@@ -246,8 +246,8 @@ class Process:
             return None
         numbers = SCALARS.unpack_from(said)
         pc, shared, private, mode, status, scc, vgprs, accumulators, _ = numbers[128:]
-        self.held[wavefront] = Registers(numbers[:128], pc, shared, private, mode, status, scc, vgprs,
-                                         accumulators, said[SCALARS.size:])
+        self.held[wavefront] = Registers(numbers[:128], pc, shared, private, mode, status, scc,
+                                         vgprs, accumulators, said[SCALARS.size:])
         return self.held[wavefront]
 
     def named(self, wavefront: int) -> list[Named] | None:
