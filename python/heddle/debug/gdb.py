@@ -89,7 +89,7 @@ class Server:
             ("qsThreadInfo", lambda _: "l"), ("qThreadExtraInfo,", self._thread_text),
             ("qC", lambda _: f"QC{self.thread:x}"), ("qAttached", lambda _: "1"),
             ("qRcmd,", self._command), ("vCont?", lambda _: "vCont;c;C;s;S"),
-            ("vCont;", self._continue), ("?", lambda _: self._stopped(self.session.at)),
+            ("vCont;", self._continue), ("?", lambda _: self._where(self.session.at)),
             ("H", self._choose), ("T", lambda text: "OK" if self._wave(text) else "E01"),
             ("g", lambda _: self._registers()), ("p", self._register), ("m", self._read),
             ("Z", self._add_rule), ("z", self._remove_rule), ("bs", lambda _: self._back(True)),
@@ -192,6 +192,9 @@ class Server:
                       + self.session.last_words())
         elif stop.reason == process.FOUND:
             self._say(self.session.program.finding())
+        return self._where(stop)
+
+    def _where(self, stop: Stop) -> str:
         if stop.reason == process.ENDED and not stop.wavefront:
             return f"W{self.session.status & 255:02x}"
         self.thread = stop.wavefront
