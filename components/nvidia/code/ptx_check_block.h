@@ -35,6 +35,7 @@ struct ptx_check_block {
     struct ptx_at_barrier at[RACE_GROUP];
     uint32_t arrived[PTX_BARRIERS]; /* warps, by bar.arrive */
     struct race_wave wave[RACE_GROUP];
+    uint32_t fenced; /* warps that have stored nothing since their last fence towards all */
     struct race_memory shared;
 };
 

@@ -96,7 +96,7 @@ static void synchronise(struct ptx_check_block *b, const struct ptx_instruction 
         return;
     bool acquires = ptx_has(inst, PTX_MOD_ACQUIRE) || ptx_has(inst, PTX_MOD_ACQ_REL);
     bool releases = ptx_has(inst, PTX_MOD_RELEASE) || ptx_has(inst, PTX_MOD_ACQ_REL);
-    bool behind_fence = writes && w->clock == w->fence + 1; /* it is released with the fence */
+    bool behind_fence = writes && b->fenced >> s->warp & 1; /* it is released with the fence */
     if ((releases && !is_near(inst)) || behind_fence)
         race_fence(w);
     for (unsigned i = 0; i < count; i++) {
@@ -131,6 +131,8 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
         e.site = s->instruction << LANE_BITS | lane;
         race_touch(shared ? &b->shared : &race_device_memory, &e);
     }
+    if (e.use == RACE_WRITE)
+        b->fenced &= ~(1u << s->warp);
     if (e.use & RACE_ATOMIC_READ)
         synchronise(b, inst, s);
 }
@@ -154,12 +156,14 @@ static void barrier_object(struct ptx_check_block *b, const struct ptx_instructi
         race_acquire(w, true);
 }
 
-static void fence(struct race_wave *w, const struct ptx_instruction *inst)
+static void fence(struct ptx_check_block *b, uint32_t warp, const struct ptx_instruction *inst)
 {
     bool near = is_near(inst);
-    race_acquire(w, near); /* what it has heard is before what it says from here on */
-    if (!near)
-        race_fence(w);
+    race_acquire(&b->wave[warp], near); /* what it has heard is before what it says from here on */
+    if (near)
+        return;
+    race_fence(&b->wave[warp]);
+    b->fenced |= 1u << warp;
 }
 
 void ptx_races_step(struct ptx_check_block *b, const struct warp_step *s,
@@ -169,7 +173,7 @@ void ptx_races_step(struct ptx_check_block *b, const struct warp_step *s,
     bool is_object =
         inst->opcode >= PTX_OP_MBARRIER_INIT && inst->opcode <= PTX_OP_MBARRIER_TRY_WAIT;
     if (inst->opcode == PTX_OP_MEMBAR || inst->opcode == PTX_OP_FENCE)
-        fence(&b->wave[s->warp], inst);
+        fence(b, s->warp, inst);
     else if (ptx_check_accesses(inst) && s->addresses && s->active)
         access_memory(b, inst, s);
     else if (is_object && s->addresses && s->active)
