@@ -38,7 +38,10 @@ def marks(table):
     return marks_of(SOURCES / f"{table}.hip.cpp", f"{table}.hip.cpp")
 
 
-CUDA = marks_of(SOURCES / "cuda.cu", "cuda.cu")
+# Programs of CUDA, with the machine that each is for.
+CUDA = {"cuda": ("rtx3070", []), "cuda_hopper": ("h100", ["-arch=sm_90"])}
+CUDA_MARKS = {f"{program} {name}": mark for program in CUDA
+              for name, mark in marks_of(SOURCES / f"{program}.cu", f"{program}.cu").items()}
 OPENCL = marks_of(harness.ROOT / "tests/opencl/checks.cl", "<source>")
 
 
@@ -88,20 +91,32 @@ def test_a_mistake_is_named_on_other_gpus(platform, suffix, table, name, tmp_pat
 
 @pytest.fixture(scope="session")
 def cuda_program(tmp_path_factory):
-    program = tmp_path_factory.mktemp("checks") / "cuda"
-    harness.call([harness.HEDDLE, "cuda-cc", "-lineinfo", SOURCES / "cuda.cu", "-o", program])
-    return program
+    folder = tmp_path_factory.mktemp("checks")
+
+    @functools.cache
+    def compiled(name):
+        harness.call([harness.HEDDLE, "cuda-cc", "-lineinfo", *CUDA[name][1],
+                      SOURCES / f"{name}.cu", "-o", folder / name])
+        return folder / name
+    return compiled
+
+
+CUDA_QUICK = [f"cuda {name}" for name in ("pairs", "own", "halves", "constants")] + [
+    f"cuda_hopper {name}" for name in ("again", "early")]
 
 
 @pytest.mark.parametrize("mode", ["functional", *only_full("timing")])
-@pytest.mark.parametrize("name", quick_and_full("pairs own halves constants", CUDA))
-def test_a_mistake_of_a_cuda_program_is_named(name, mode, cuda_program, tmp_path):
-    kind, lines = CUDA[name]
-    program = f"--mode {mode} -- {cuda_program} {name}"
-    found = findings(f"{program} wrong", tmp_path / "wrong.json", 9, "rtx3070")
+@pytest.mark.parametrize("case", CUDA_QUICK + only_full(
+    *(case for case in CUDA_MARKS if case not in CUDA_QUICK)))
+def test_a_mistake_of_a_cuda_program_is_named(case, mode, cuda_program, tmp_path):
+    kind, lines = CUDA_MARKS[case]
+    source, name = case.split()
+    machine = CUDA[source][0]
+    program = f"--mode {mode} -- {cuda_program(source)} {name}"
+    found = findings(f"{program} wrong", tmp_path / "wrong.json", 9, machine)
     assert {f["kind"] for f in found} == {kind}
     assert set().union(*map(places, found)) == lines
-    assert findings(f"{program} right", tmp_path / "right.json", 0, "rtx3070") == []
+    assert findings(f"{program} right", tmp_path / "right.json", 0, machine) == []
 
 
 @pytest.mark.parametrize("name", quick_and_full("unordered unwritten", OPENCL))
@@ -172,7 +187,7 @@ CUDA_MACHINE = {"clusters": "h100", "peer_rate": "a100_x4", "peer_halo": "a100_x
 CUDA_ARGUMENTS = {"math_errors": "32", "peer_rate": "1 1000"}
 
 
-@pytest.mark.parametrize("name", quick_and_full("block_scan", CUDA_PROGRAMS))
+@pytest.mark.parametrize("name", quick_and_full("block_scan clusters", CUDA_PROGRAMS))
 def test_no_cuda_program_is_accused(name, tmp_path):
     source = SOURCES.parent / f"cuda/{name}.cu"
     harness.call([harness.HEDDLE, "cuda-cc", source, "-o", tmp_path / name, "-lmpfr", "-lgmp"])
