@@ -12,7 +12,8 @@ struct hip_node {
     struct hip_action action;
     struct hip_node **before;
     size_t before_count;
-    bool placed; /* while nodes are put in order */
+    bool placed;   /* while nodes are put in order */
+    uint32_t step; /* the last one that was made of it, while steps are made */
 };
 
 struct hip_graph {
