@@ -70,11 +70,13 @@ def test_clocks_read_simulated_time(run, compiled):
 
 
 def test_blocks_of_clusters_meet(run, measure, tmp_path):
-    """In both modes, by one thread and two; a machine before sm_90 refuses them."""
+    """In both modes, by one thread and two, and recorded; a machine before sm_90 refuses them."""
     program = tmp_path / "clusters"
     call([HEDDLE, "cuda-cc", "-arch=sm_90", PROGRAMS / "clusters.cu", "-o", program])
     small = f"platforms/h100.heddle --generic --set sms=8 --set channels=2 {{}} -- {program}"
-    run(small.format("--mode functional"), "^PASS")
+    run(small.format(f"--mode functional --record api={tmp_path}/calls"), "^PASS")
+    run(small.split(" --")[0] + f" --mode functional --play api={tmp_path}/calls",
+        "^ratio: 1.000000$")
     same_bytes(measure, small, ["--threads=2"])
     run(f"{FUNCTIONAL} -- {program}", "sm_90", status=ANY)
 
