@@ -31,8 +31,7 @@ HEDDLE_FREE __nv_fp8_storage_t __nv_cvt_double_to_fp8(double v, __nv_saturation_
     unsigned int code = 0;
     if (dropped < 55 && magnitude != 0) { /* what is smaller is less than half the least number */
         const unsigned long long all = (magnitude & 0xfffffffffffffull) | 1ull << 52,
-                                 rest = all & ((1ull << dropped) - 1),
-                                 half = 1ull << (dropped - 1);
+                                 rest = all & ((1ull << dropped) - 1), half = 1ull << (dropped - 1);
         code = (unsigned int)(all >> dropped);
         code += rest > half || (rest == half && (code & 1));
         if (exponent > 1000) /* infinities, too */
@@ -72,7 +71,7 @@ HEDDLE_FREE float heddle_wide_fp8(__nv_fp8_storage_t bits, __nv_fp8_interpretati
         wide = ((magnitude << (23 - fraction)) + ((127u - bias) << 23)) | sign;
     else /* a multiple of the least number */
         wide = __builtin_bit_cast(unsigned int,
-                                  (float)magnitude * (kind == __NV_E4M3 ? 0x1p-9f : 0x1p-16f))
+                                  (float)magnitude *(kind == __NV_E4M3 ? 0x1p-9f : 0x1p-16f))
                | sign;
     return __builtin_bit_cast(float, wide);
 }
@@ -107,8 +106,7 @@ HEDDLE_FREE __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw v,
                                     saturation, kind);
 }
 /* All numbers of 8 bits are halves. */
-HEDDLE_FREE __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v,
-                                               __nv_fp8_interpretation_t kind)
+HEDDLE_FREE __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v, __nv_fp8_interpretation_t kind)
 {
     __half_raw half = {heddle_narrow_f16(heddle_wide_fp8(v, kind))};
     return half;
@@ -181,7 +179,7 @@ HEDDLE_FREE __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v,
         }                                                                                          \
         HEDDLE_BOTH explicit operator __half2() const                                              \
         {                                                                                          \
-            float2 v = (float2)*this;                                                              \
+            float2 v = (float2) * this;                                                            \
             return __half2(__half(v.x), __half(v.y));                                              \
         }                                                                                          \
     };                                                                                             \
