@@ -186,13 +186,15 @@ static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t m
     if (m->launch->watched && counted)
         warp_stuck_step(m, op, mask);
     if (m->launch->observe && counted) {
-        uint64_t rest = m->bulk, start = m->address[mask ? __builtin_ctz(mask) : 0];
+        unsigned lane = mask ? (unsigned)__builtin_ctz(mask) : 0;
+        uint64_t rest = m->bulk, begin = m->address[lane], start = begin;
         struct warp_step part = step;
         do {
             if (rest)
                 rest = part_of_bulk(m, &part, &start, rest);
             m->launch->observe(m->launch->context, &part);
         } while (rest);
+        m->address[lane] = begin;
         m->bulk = 0;
     }
     if (m->launch->debug && (counted || m->bytes))
