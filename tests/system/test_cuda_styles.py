@@ -12,7 +12,7 @@ from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
 MACHINES = ["rtx3070", "a100", "h100"]
-ELSEWHERE = ["bulk_copies", "clocks", "clusters", "math_errors", "peer_rate"]  # tested by themselves
+ELSEWHERE = ["bulk_copies", "clocks", "clusters", "math_errors", "peer_rate"]  # have own tests
 ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE
              and re.search(r"Prints\s+(// )?PASS\s+(// )?or\s+(// )?FAIL", path.read_text()))
 QUICK = "aggregated_atomics groups halves intrinsics managed_variables textures"
