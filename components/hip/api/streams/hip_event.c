@@ -16,7 +16,7 @@ struct event {
 
 /* How far what was before it is visible when the event is recorded; none or one of them. */
 #define EVENT_DISABLE_SYSTEM_FENCE 0x20000000u /* of ROCm 5.5; headers before it lack the name */
-#define EVENT_RELEASES \
+#define EVENT_RELEASES                                                                             \
     (hipEventReleaseToDevice | hipEventReleaseToSystem | EVENT_DISABLE_SYSTEM_FENCE)
 
 static uint32_t last_number;
@@ -82,8 +82,8 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
         error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
     if (error == hipSuccess) {
         found = find_event(event); /* the wait may have released the lock */
-        enum driver_status status = found ? hip.api->mark(queue, event_fences(found), &ticket)
-                                          : DRIVER_INVALID_VALUE;
+        enum driver_status status =
+            found ? hip.api->mark(queue, event_fences(found), &ticket) : DRIVER_INVALID_VALUE;
         hip_stream_note(stream, status == DRIVER_OK ? ticket : 0);
         error = found ? hip_status(status) : hipErrorInvalidHandle;
     }
