@@ -1,6 +1,4 @@
-/* See seal.h. Four lanes of multiply and rotate, after xxHash's design: it runs at the speed of
- * memory, since each run of a platform reads platform.so through it. Called by build.c and stamp.c.
- */
+/* See seal.h. Called by build.c and stamp.c. */
 #include "codegen/build/seal.h"
 
 #include <errno.h>
@@ -10,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LANES 4
-#define STEP  0x9E3779B97F4A7C15u /* 2^64 / golden ratio, odd */
+#include "runtime/engine/hash.h"
 
 struct trailer {
     char magic[8];
@@ -19,30 +16,6 @@ struct trailer {
 };
 
 static const char magic[8] = "heddle1";
-
-static uint64_t mix(uint64_t sum, uint64_t word)
-{
-    sum = (sum ^ word) * STEP;
-    return sum << 31 | sum >> 33;
-}
-
-uint64_t seal_sum(const void *bytes, size_t size)
-{
-    const char *at = bytes;
-    uint64_t lanes[LANES] = {1, 2, 3, 4}, word[LANES], sum = size;
-    size_t rest = size;
-    for (; rest >= sizeof word; rest -= sizeof word, at += sizeof word) {
-        memcpy(word, at, sizeof word);
-        for (size_t i = 0; i < LANES; i++)
-            lanes[i] = mix(lanes[i], word[i]);
-    }
-    memset(word, 0, sizeof word);
-    if (rest > 0)
-        memcpy(word, at, rest);
-    for (size_t i = 0; i < LANES; i++)
-        sum = mix(sum, mix(lanes[i], word[i]));
-    return sum ^ sum >> 29;
-}
 
 /* The bytes of a file, to be unmapped; NULL: it cannot be read, or is empty. */
 static void *map(const char *path, size_t *size)
@@ -66,7 +39,7 @@ bool seal_sum_file(const char *path, uint64_t *size, uint64_t *sum)
     if (!text)
         return false;
     *size = bytes;
-    *sum = seal_sum(text, bytes);
+    *sum = hash_bytes(0, text, bytes);
     munmap(text, bytes);
     return true;
 }
@@ -95,7 +68,7 @@ bool seal_holds(const char *path)
         size_t inside = size - sizeof trailer;
         memcpy(&trailer, bytes + inside, sizeof trailer);
         holds = memcmp(trailer.magic, magic, sizeof magic) == 0 && trailer.size == inside
-                && trailer.sum == seal_sum(bytes, inside);
+                && trailer.sum == hash_bytes(0, bytes, inside);
     }
     if (bytes)
         munmap(bytes, size);

@@ -6,10 +6,8 @@
 #define HEDDLE_CODEGEN_SEAL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-uint64_t seal_sum(const void *bytes, size_t size);
 /* Size and checksum of a whole file. false: the file cannot be read. */
 bool seal_sum_file(const char *path, uint64_t *size, uint64_t *sum);
 

@@ -13,6 +13,7 @@
 
 #include "codegen/build/depend.h"
 #include "codegen/build/seal.h"
+#include "runtime/engine/hash.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/names.h"
 
@@ -118,7 +119,7 @@ void stamp_write(const struct stamp *stamp, const char *file)
         }
         emit(&e, "= %" PRIu64 " %" PRIx64 " %s\n", size, sum, stamp->results.items[i]);
     }
-    emit(&e, "end %" PRIx64 "\n", seal_sum(e.text, e.size));
+    emit(&e, "end %" PRIx64 "\n", hash_bytes(0, e.text, e.size));
     emit_write(&e, file);
 }
 
@@ -149,7 +150,7 @@ static bool lines_hold(struct arena *arena, const char *file, char *text, size_t
     uint64_t sum;
     if (strncmp(text, FORMAT_LINE, sizeof FORMAT_LINE - 1) != 0 || !end
         || sscanf(end, "\nend %" SCNx64, &sum) != 1
-        || seal_sum(text, (size_t)(end + 1 - text)) != sum)
+        || hash_bytes(0, text, (size_t)(end + 1 - text)) != sum)
         return false;
     end[1] = '\0';
     for (char *line = text + sizeof FORMAT_LINE - 1; *line;) {

@@ -15,6 +15,7 @@
 #include "codegen/command/command_cuda_cc.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
+#include "runtime/engine/hash.h"
 
 #define MATH_LIBRARY "/usr/lib/clc/nvptx64--nvidiacl.bc"
 #define RUNTIME      "libcudart.so.12"
@@ -86,9 +87,8 @@ static void add_words(struct cuda_cc *cc, words *line, const char *const *all, s
 static const char *unit_of(struct cuda_cc *cc, const char *source)
 {
     char *path = realpath(source, NULL);
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (const char *c = path ? path : source; *c; c++)
-        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
+    const char *name = path ? path : source;
+    uint64_t hash = hash_bytes(0, name, strlen(name));
     free(path);
     return arena_printf(cc->c->arena, "-cuid=%016" PRIx64, hash);
 }

@@ -29,7 +29,8 @@ static int repeat(struct command *c, const struct build_result *built, const str
     struct handed again = {.arena = c->arena};
     const char *lines = NULL;
     if (getenv(RANK_ENVIRONMENT)) {
-        fprintf(stderr, "heddle: to see the messages about the line, run it again with");
+        fprintf(stderr, "heddle: to see the messages about the line, run it again without mpirun, "
+                        "with");
         for (uint32_t i = 0; i < suspects->count; i++)
             fprintf(stderr, " --watch 0x%llx", (unsigned long long)suspects->address[i]);
         fputc('\n', stderr);

@@ -54,33 +54,33 @@ static bool make_token(void)
     return true;
 }
 
-/* What is not simulated is executed by the driver at once, on memory that lies at all ranks, and
- * between caches that are emptied and filled at all ranks. */
 static bool can_share(const struct options *o, unsigned number)
 {
-    const char *state = o->checkpoint ? "--checkpoint" : o->restore ? "--restore" : NULL;
-    if (state && number == 0)
-        fprintf(stderr,
-                "heddle run: '%s' cannot be used with several ranks: a state is that of one "
-                "process; run it without mpirun\n",
-                state);
-    if (state)
-        return false;
-    if (o->record_instructions && number == 0)
-        fprintf(stderr, "heddle run: '--record instructions' cannot be used with several ranks: a "
-                        "recording is that of one process; run it without mpirun\n");
-    if (o->record_instructions)
-        return false;
-    const char *refused = run_is_sampled(o)         ? "--mode sampled"
-                          : o->kernels || o->warmup ? "--kernels"
-                                                    : NULL;
-    if (refused && number == 0)
-        fprintf(stderr,
-                "heddle run: '%s' cannot be used with several ranks: launches that are not "
-                "simulated are executed in one process, which needs the memory of all GPUs; run "
-                "it without mpirun, as little is left to share\n",
-                refused);
-    return !refused;
+    static const char state[] = "a state is that of one process";
+    static const char few[] =
+        "launches that are not simulated are executed in one process, which needs the memory of "
+        "all GPUs; as few are left, there is little to share";
+    const struct {
+        bool given;
+        const char *option, *why;
+    } refused[] = {
+        {o->checkpoint, "--checkpoint", state},
+        {o->restore, "--restore", state},
+        {o->record_instructions, "--record instructions", "a recording is that of one process"},
+        {o->watch.count, "--watch", "messages are printed in the order of one process"},
+        {run_is_sampled(o), "--mode sampled", few},
+        {o->kernels || o->warmup, "--kernels", few},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        if (refused[i].given) {
+            if (number == 0)
+                fprintf(stderr,
+                        "heddle run: '%s' cannot be used with several ranks: %s; run it without "
+                        "mpirun\n",
+                        refused[i].option, refused[i].why);
+            return false;
+        }
+    return true;
 }
 
 bool run_ranks_takes_part(struct run_ranks *launched, const struct options *options)

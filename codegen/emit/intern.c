@@ -3,14 +3,7 @@
 
 #include <string.h>
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
-static uint64_t hash(const char *key)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (; *key; key++)
-        h = (h ^ (unsigned char)*key) * UINT64_C(1099511628211);
-    return h;
-}
+#include "runtime/engine/hash.h"
 
 void intern_init(struct intern *table, struct arena *arena)
 {
@@ -20,7 +13,7 @@ void intern_init(struct intern *table, struct arena *arena)
 
 static uint32_t find_slot(const struct intern *table, const char *key)
 {
-    uint32_t slot = (uint32_t)hash(key) & (table->slot_count - 1);
+    uint32_t slot = (uint32_t)(hash_bytes(0, key, strlen(key)) >> 32) & (table->slot_count - 1);
     while (table->slots[slot] && strcmp(table->entries.items[table->slots[slot] - 1].key, key) != 0)
         slot = (slot + 1) & (table->slot_count - 1);
     return slot;

@@ -205,14 +205,14 @@ static bool start(void)
 
 void checks_open(uint32_t instances, const struct page_table *pages)
 {
-    const struct check *debugger = debugger_open(pages);
-    if (!finding_wanted_any() && !debugger)
+    bool debugged = debugger_open(pages);
+    if (!finding_wanted_any() && !debugged)
         return;
     for (unsigned i = 0; i + 1 < CHECK_COUNT; i++)
         if (finding_wanted(checks[i]->check))
             asked[asked_count++] = checks[i];
-    if (debugger)
-        asked[asked_count++] = debugger;
+    if (debugged)
+        asked[asked_count++] = &check_debugger;
     for (unsigned i = 0; i < asked_count; i++)
         if (asked[i]->open)
             asked[i]->open();

@@ -2,7 +2,8 @@
  * other, over a socket of one machine: numbers are those of the host.
  *
  * The environment of the process names a folder (OPTIONS_ENV_DEBUG): "socket" in it is where
- * `heddle debug` waits, and code objects are written into it as "code-ADDRESS". The process stops
+ * `heddle debug` waits, and code objects are written into it as "code-ADDRESS", those of PTX as
+ * "ptx-ADDRESS". The process stops
  * before the first instruction of the first wavefront and says so by a struct debug_stopped. From
  * there on each request has one answer: a struct debug_answer and so many bytes. DEBUG_GO is
  * answered by the next struct debug_stopped. While the process runs, DEBUG_INTERRUPT stops it, and
@@ -17,7 +18,8 @@
 #include <stdint.h>
 
 enum debug_ask {
-    DEBUG_READ = 1,    /* a: address, b: bytes, c: wavefront whose LDS is meant in its aperture */
+    DEBUG_READ = 1,    /* a: address, b: bytes, c: wavefront whose memory is meant in its apertures,
+                          and from DEBUG_LANE_SHIFT on the lane */
     DEBUG_WAVES,       /* those that live and have come to an event: struct debug_wavefront each */
     DEBUG_REGISTERS,   /* a: wavefront. struct debug_registers, then vector registers by number, 64
                           dwords each */
@@ -27,10 +29,14 @@ enum debug_ask {
     DEBUG_GO,          /* a: enum debug_go, b: event, c: wavefront */
     DEBUG_INTERRUPT,
     DEBUG_FINDING, /* text of the last finding of the checks, or none */
+    DEBUG_NAMED,   /* a: wavefront. Its registers that have names: struct debug_named each.
+                      Refused: it has none */
     DEBUG_FORK     /* a copy of the process connects to "copy-A" and says where it stands; what it
                   prints goes to "out-A" and "err-A". Refused while the process cannot be copied:
                   other threads, memory that it shares */
 };
+
+enum { DEBUG_LANE_SHIFT = 48 };
 
 struct debug_request {
     uint64_t ask, a, b, c;
@@ -67,8 +73,9 @@ enum debug_reason {
     DEBUG_STEPPED,
     DEBUG_CAME, /* DEBUG_TO, DEBUG_SCAN without an event */
     DEBUG_INTERRUPTED,
-    DEBUG_FOUND, /* a check has found something: the instruction is about to do it */
-    DEBUG_ENDED  /* the program is over: no request is answered any more */
+    DEBUG_FOUND,  /* a check has found something: the instruction is about to do it */
+    DEBUG_LOADED, /* code was loaded: breakpoints may be given for it, also here */
+    DEBUG_ENDED   /* the program is over: no request is answered any more */
 };
 
 struct debug_stopped {
@@ -80,7 +87,7 @@ struct debug_stopped {
 
 struct debug_wavefront {
     uint64_t wavefront, pc, launch;
-    uint32_t gpu, group[3], number, target;
+    uint32_t gpu, group[3], number, lanes;
     char kernel[96];
 };
 
@@ -88,6 +95,13 @@ struct debug_registers {
     uint32_t sgpr[128];
     uint64_t pc, shared_aperture, private_aperture;
     uint32_t mode, status, scc, vgprs, accumulators, lds_bytes;
+};
+
+/* A register of PTX. */
+struct debug_named {
+    char name[40], type[8];
+    uint64_t lanes; /* that have a value here */
+    uint64_t value[32];
 };
 
 #endif

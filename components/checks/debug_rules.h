@@ -7,13 +7,24 @@
 #include <stdint.h>
 
 #include "components/checks/debug_channel.h"
-#include "components/statistics/execution_observer.h"
+
+/* What each lane of the mask accesses. */
+struct debug_access {
+    bool writes, reads;
+    unsigned count;      /* of pieces */
+    uint64_t base[2];    /* of a piece, beside the lane's address */
+    uint64_t span;       /* bytes of a piece */
+    uint64_t mask;       /* lanes */
+    const void *address; /* of each lane: uint64_t, or uint32_t with `is_short` */
+    bool is_short;
+};
 
 void debug_rules_clear(void);
 /* false: there are too many. */
 bool debug_rules_add(const struct debug_rule *rule);
 bool debug_rules_break(uint64_t pc);
-/* Does the instruction access bytes that are watched? `at` then says which. */
-bool debug_rules_access(const struct observed_instruction *s, struct debug_stopped *at);
+bool debug_rules_any(void);
+/* Are the bytes watched? `at` then says which. */
+bool debug_rules_access(const struct debug_access *access, struct debug_stopped *at);
 
 #endif

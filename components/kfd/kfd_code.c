@@ -69,6 +69,16 @@ static uint8_t *read_uri(const char *uri, size_t *size)
     return image;
 }
 
+/* For checks and debuggers, at the first kernel of a file. */
+static void describe(uint64_t base, const uint8_t *image, size_t size)
+{
+    struct kfd_allocation *a = kfd_find_allocation(base);
+    if (a && !a->is_described)
+        kfd_status(kfd.api->describe_code(kfd_name(base), image, size), "describing code");
+    if (a)
+        a->is_described = true;
+}
+
 /* The name of the kernel in the file that is loaded at `base`, or NULL. */
 static char *find_in_file(const char *uri, uint64_t base, uint64_t object)
 {
@@ -84,6 +94,8 @@ static char *find_in_file(const char *uri, uint64_t base, uint64_t object)
                 name = strdup(file.kernels[i].name);
         }
     }
+    if (name)
+        describe(base, image, size);
     code_object_release(&file);
     free(image);
     return name;

@@ -186,13 +186,14 @@ struct kfd_allocation {
     uint64_t span; /* of addresses that are taken: the size, or twice that */
     uint64_t host; /* where the program sees memory of its own that GPUs use; 0: none */
     uint32_t gpu, flags;
-    bool in_device;  /* the driver has memory for it */
-    bool at_host;    /* memory of the host */
-    bool moves;      /* its pages go to the GPUs that use them */
-    bool has_code;   /* it is registered as code */
-    char *bytes;     /* where the machine sees it */
-    uint64_t mapped; /* a bit for each GPU */
-    uint64_t origin; /* all with the same one, above 0, are one memory at several addresses */
+    bool in_device;    /* the driver has memory for it */
+    bool at_host;      /* memory of the host */
+    bool moves;        /* its pages go to the GPUs that use them */
+    bool has_code;     /* it is registered as code */
+    bool is_described; /* so is the file that it was loaded from */
+    char *bytes;       /* where the machine sees it */
+    uint64_t mapped;   /* a bit for each GPU */
+    uint64_t origin;   /* all with the same one, above 0, are one memory at several addresses */
 };
 
 /* `size` bytes at a device address, where the machine sees them; NULL: not inside of an allocation

@@ -46,8 +46,8 @@ static uint32_t whole_count;
 static struct part_window *windows; /* of all launches */
 static uint32_t window_count;
 static struct launch_parts parts;
-static uint64_t present; /* launch; 0: none */
-static uint64_t vectors[SAMPLER_VECTOR];
+static uint64_t present;             /* launch; 0: none */
+static struct sampler_work executed; /* without timing */
 static bool is_on;
 static double aim;
 
@@ -89,7 +89,7 @@ bool online_parts_begin(uint64_t number, uint64_t groups, uint32_t resident)
     if (!is_on || !room || !parts_fit(groups, resident))
         return false;
     parts_begin(&parts, groups, resident, aim);
-    memset(vectors, 0, sizeof vectors);
+    executed = (struct sampler_work){0};
     present = number;
     return true;
 }
@@ -144,10 +144,9 @@ void online_parts_timed(void)
     parts_timed(&parts, &log);
 }
 
-void online_parts_executed(uint64_t groups, uint64_t instructions, const uint64_t *vector)
+void online_parts_executed(uint64_t groups, uint64_t instructions, const struct sampler_work *work)
 {
-    for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
-        vectors[i] += vector[i];
+    sampler_work_add(&executed, work);
     parts_executed(&parts, groups, instructions);
 }
 
@@ -156,7 +155,8 @@ bool online_parts_has(uint64_t number)
     return present && present == number;
 }
 
-bool online_parts_result(uint64_t number, struct sampler_measure *measure, uint64_t *vector)
+bool online_parts_result(uint64_t number, struct sampler_measure *measure,
+                         struct sampler_work *work)
 {
     struct sampled_part next;
     if (!online_parts_has(number) || parts_next(&parts, &next))
@@ -178,8 +178,7 @@ bool online_parts_result(uint64_t number, struct sampler_measure *measure, uint6
     memcpy(windows + window_count, parts.window, parts.count * sizeof *windows);
     window_count += parts.count;
     cut_measure(w->estimate, measure);
-    for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
-        vector[i] += vectors[i];
+    sampler_work_add(work, &executed);
     present = 0;
     return true;
 }

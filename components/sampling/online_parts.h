@@ -29,14 +29,15 @@ bool online_parts_next(struct sampled_part *next);
 void online_parts_start(void);
 /* Ends a work-group: in detail, or without timing, with what it has executed. */
 void online_parts_timed(void);
-void online_parts_executed(uint64_t groups, uint64_t instructions, const uint64_t *vector);
+void online_parts_executed(uint64_t groups, uint64_t instructions, const struct sampler_work *work);
 
 /* ---- online_sampling.c ---- */
 
-/* Estimates what a launch that was executed in parts would take, and adds to `vector` what the
+/* Estimates what a launch that was executed in parts would take, and adds to `work` what the
  * parts without timing executed. false: launch `number` was not executed in parts, or is not
  * over. */
-bool online_parts_result(uint64_t number, struct sampler_measure *measure, uint64_t *vector);
+bool online_parts_result(uint64_t number, struct sampler_measure *measure,
+                         struct sampler_work *work);
 /* Is launch `number` being executed in parts? */
 bool online_parts_has(uint64_t number);
 /* Writes the launches that were executed in parts to the statistics. */

@@ -25,7 +25,7 @@ static bool in_parts;    /* launches may be executed in parts */
 static uint64_t pending; /* launch that is simulated; 0: none */
 static struct online_sampling_code pending_code;
 static bool has_code;
-static uint64_t read_vector[SAMPLER_VECTOR]; /* of the launch, if it has no code */
+static struct sampler_work read_work; /* of the launch, if it has no code */
 
 static void open_sampler(void)
 {
@@ -55,19 +55,19 @@ static bool measure_of(uint64_t launch, struct sampler_measure *measure)
 /* false: the launch that is simulated is not over. */
 static bool settle(void)
 {
-    uint64_t vector[SAMPLER_VECTOR] = {0};
+    struct sampler_work work = {0};
     struct sampler_measure measure;
     if (!pending)
         return true;
-    bool over = online_parts_has(pending) ? online_parts_result(pending, &measure, vector)
+    bool over = online_parts_has(pending) ? online_parts_result(pending, &measure, &work)
                                           : measure_of(pending, &measure);
     if (!over)
         return false;
     if (has_code)
-        warm_executed(pending_code.entry, pending_code.first, pending_code.end, vector);
+        warm_executed(pending_code.entry, pending_code.first, pending_code.end, &work);
     if (measure.amount[SAMPLER_CYCLES] < 1)
         measure.amount[SAMPLER_CYCLES] = 1;
-    sampler_note(sampler, has_code ? vector : read_vector, &measure);
+    sampler_note(sampler, has_code ? &work : &read_work, &measure);
     pending = 0;
     return true;
 }
@@ -92,7 +92,7 @@ void online_sampling_foresee(const struct sampler_shape *ahead, uint32_t count)
 enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
                                          uint64_t flushes, const struct online_sampling_code *code)
 {
-    uint64_t before[SAMPLER_VECTOR];
+    struct sampler_work before;
     if (!used)
         open_sampler();
     if (!settle())
@@ -106,18 +106,18 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
     if (!has_code)
         return way;
     pending_code = *code;
-    warm_executed(code->entry, code->first, code->end, before); /* of launches long ago */
+    warm_executed(code->entry, code->first, code->end, &before); /* of launches long ago */
     return way;
 }
 
-void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR])
+void online_sampling_executed(const struct sampler_work *work)
 {
-    sampler_note(sampler, vector, NULL);
+    sampler_note(sampler, work, NULL);
 }
 
-void online_sampling_read(const uint64_t vector[SAMPLER_VECTOR])
+void online_sampling_read(const struct sampler_work *work)
 {
-    memcpy(read_vector, vector, sizeof read_vector);
+    read_work = *work;
 }
 
 /* ---- statistics ---- */
@@ -176,8 +176,9 @@ static void write_kernels(struct json *j)
     json_close(j, ']');
 }
 
-/* For each launch its group and instructions (of a list: bytes of its trace); cycles, bytes read
- * and written if it was simulated: the estimate can be computed again from these. */
+/* For each launch its group, its instructions (of a list: bytes of its trace) and those of its
+ * longest wavefront; cycles, bytes read and written if it was simulated: the estimate can be
+ * computed again from these. */
 static void write_launches(struct json *j)
 {
     static const char letters[] = {
@@ -187,9 +188,9 @@ static void write_launches(struct json *j)
         const struct sampler_launch *l = &sampler->launch[i];
         const double *amount = l->measure.amount;
         char text[160];
-        snprintf(text, sizeof text, "%c %u %" PRIu64 " %.0f %.0f %.0f", letters[l->way], l->group,
-                 l->instructions, amount[SAMPLER_CYCLES], amount[SAMPLER_READ],
-                 amount[SAMPLER_WRITTEN]);
+        snprintf(text, sizeof text, "%c %u %" PRIu64 " %" PRIu64 " %.0f %.0f %.0f", letters[l->way],
+                 l->group, l->instructions, l->longest, amount[SAMPLER_CYCLES],
+                 amount[SAMPLER_READ], amount[SAMPLER_WRITTEN]);
         json_text(j, NULL, text);
     }
     json_close(j, ']');

@@ -25,10 +25,10 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
                                          uint64_t flushes, const struct online_sampling_code *code);
 /* The launch was executed without timing. One that was simulated is found in the kernels' records.
  */
-void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR]);
+void online_sampling_executed(const struct sampler_work *work);
 
 /* The launch was simulated, out of a trace. */
-void online_sampling_read(const uint64_t vector[SAMPLER_VECTOR]);
+void online_sampling_read(const struct sampler_work *work);
 
 /* Writes what was chosen, and the estimate, to the statistics. Nothing unless launches were
  * chosen. */

@@ -19,15 +19,16 @@ double sampler_student(double freedom)
            + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
 }
 
-/* The power is taken to be 1 at first, give or take 1, and amounts to scatter by UNMEASURED:
- * launches that hardly differ do not tell another (ridge regression: Hoerl and Kennard, 1970). */
-double sampler_size(const struct sampler *s, const struct sampler_group *g,
-                    const struct sampler_launch *launch, enum sampler_quantity quantity)
+double sampler_size(const struct size_fit *fit, const struct sampler_group *g,
+                    const struct sampler_launch *launch)
 {
-    const struct sampler_kernel *k = &s->kernel[g->kernel];
-    double prior = 2 * UNMEASURED * UNMEASURED;
-    double power = (k->joint[quantity] + prior) / (k->growth[quantity] + prior);
-    return g->per_launch ? 1 : pow((double)launch->instructions, fmax(0, fmin(power, 1)));
+    return g->per_launch ? 1 : size_of(fit, launch->instructions, launch->longest);
+}
+
+static struct size_fit fit_of(const struct sampler *s, const struct sampler_group *g,
+                              enum sampler_quantity quantity)
+{
+    return size_fit(&s->kernel[g->kernel].moments[quantity]);
 }
 
 /* A simulated launch on the line. */
@@ -114,12 +115,13 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
                               enum sampler_quantity quantity)
 {
     const struct sampler_group *g = &s->group[group];
+    const struct size_fit fit = fit_of(s, g, quantity);
     struct walk w = {.s = s};
     double at = 0;
     bool first_counts = g->simulated < 2; /* its caches were cold; others stand for the rest */
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
         const struct sampler_launch *l = &s->launch[i];
-        double size = sampler_size(s, g, l, quantity);
+        double size = sampler_size(&fit, g, l);
         double amount = l->measure.amount[quantity];
         if (!l->simulated) {
             w.open += size;
@@ -168,13 +170,14 @@ static double common_variance(const struct sampler *s, uint32_t besides,
 static double mean_of(const struct sampler *s, uint32_t group, const struct sampler_group *of,
                       enum sampler_quantity quantity, double *rate)
 {
+    const struct size_fit fit = fit_of(s, of, quantity);
     double amount = 0, size = 0, number = 0;
     for (uint32_t i = 0; i < s->launches; i++) {
         const struct sampler_launch *l = &s->launch[i];
         if (!l->simulated || (group != SAMPLER_NONE && l->group != group))
             continue;
         amount += l->measure.amount[quantity];
-        size += sampler_size(s, of, l, quantity);
+        size += sampler_size(&fit, of, l);
         number++;
     }
     *rate = size > 0 ? amount / size : 0;
@@ -198,23 +201,48 @@ static uint32_t nearest(const struct sampler *s, uint32_t group)
     return best;
 }
 
-/* A launch that executes less may do less, or it waited less, as time has it: what is nearest is
- * taken half by its size, half as it is, where it has the same shape; the difference is
- * doubt, too. */
+/* Relative variance of rates from group to group of the kernel. INFINITY: no more groups were
+ * simulated than sizes have terms. */
+static double variance_of_groups(const struct sampler *s, uint32_t group,
+                                 enum sampler_quantity quantity)
+{
+    double sum = 0, squares = 0, number = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        const struct sampler_group *other = &s->group[i];
+        double rate;
+        if (!other->simulated || other->kernel != s->group[group].kernel)
+            continue;
+        mean_of(s, i, other, quantity, &rate);
+        sum += rate;
+        squares += rate * rate;
+        number++;
+    }
+    if (number <= SIZE_TERMS || sum <= 0)
+        return INFINITY;
+    return fmax(0, squares * number / (sum * sum) - 1) * number / (number - 1);
+}
+
+/* Where groups of the kernel say how far sizes can be trusted, the size tells. Else a launch that
+ * executes less may do less, or it waited less, as time has it: what is nearest is taken half by
+ * its size, half as it is, where it has the same shape; the difference is doubt, too. */
 static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t group,
                                              enum sampler_quantity quantity)
 {
     struct sampler_estimate e = {.freedom = INFINITY};
     const struct sampler_group *g = &s->group[group];
+    const struct size_fit fit = fit_of(s, g, quantity);
     uint32_t other = g->joined ? g->joined - 1 : nearest(s, group);
     double rate, mean = mean_of(s, other, g, quantity, &rate), by_rate = 0;
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next)
-        by_rate += rate * sampler_size(s, g, &s->launch[i], quantity);
-    bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups;
+        by_rate += rate * sampler_size(&fit, g, &s->launch[i]);
+    double between = g->joined ? INFINITY : variance_of_groups(s, group, quantity);
+    bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups
+                && isinf(between);
     double by_launch = same ? mean * g->count : by_rate;
     by_rate = g->joined ? by_launch : by_rate;
     e.value = (by_rate + by_launch) / 2;
-    double deviation = UNREPRESENTED * e.value + fabs(by_rate - by_launch) / 2;
+    double share = isinf(between) ? UNREPRESENTED : sqrt(between);
+    double deviation = share * e.value + fabs(by_rate - by_launch) / 2;
     e.variance = deviation * deviation;
     e.half = sampler_student(e.freedom) * deviation;
     return e;

@@ -5,6 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+void sampler_work_add(struct sampler_work *work, const struct sampler_work *part)
+{
+    for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
+        work->vector[i] += part->vector[i];
+    work->longest = part->longest > work->longest ? part->longest : work->longest;
+}
+
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
                   uint64_t depth, double aim)
 {
@@ -71,29 +78,36 @@ static void push(uint32_t *history, uint32_t group)
 
 /* ---- groups ---- */
 
+/* The age of a launch of a list says what that finds in caches. */
 static bool is_comparable(const struct sampler_shape *a, const struct sampler_shape *b)
 {
     return a->kernel == b->kernel && a->gpu == b->gpu && a->work_items == b->work_items
-           && a->age == b->age && a->flushed == b->flushed;
+           && a->age == b->age && a->flushed == b->flushed && (a->bytes || a->before == b->before);
+}
+
+/* The difference as a share of the sum. */
+static double apart(uint64_t a, uint64_t b)
+{
+    double sum = (double)a + (double)b;
+    return sum > 0 ? fabs((double)a - (double)b) / sum : 0;
 }
 
 static double shapes_apart(const struct sampler_shape *a, const struct sampler_shape *b)
 {
-    double sum = (double)a->work_groups + (double)b->work_groups;
-    double bytes = (double)a->bytes + (double)b->bytes;
-    return fmax(sum > 0 ? fabs((double)a->work_groups - (double)b->work_groups) / sum : 0,
-                bytes > 0 ? fabs((double)a->bytes - (double)b->bytes) / bytes : 0);
+    return fmax(apart(a->work_groups, b->work_groups), apart(a->bytes, b->bytes));
 }
 
 static double distance(const struct sampler_group *g, const struct sampler_shape *shape,
-                       const uint64_t *vector)
+                       const struct sampler_work *work)
 {
     double difference = 0, sum = 0;
     for (uint32_t i = 0; i < SAMPLER_VECTOR && !shape->bytes; i++) {
-        difference += fabs((double)g->vector[i] - (double)vector[i]);
-        sum += (double)g->vector[i] + (double)vector[i];
+        difference += fabs((double)g->work.vector[i] - (double)work->vector[i]);
+        sum += (double)g->work.vector[i] + (double)work->vector[i];
     }
-    return fmax(sum > 0 ? difference / sum : 0, shapes_apart(&g->shape, shape));
+    double vectors = sum > 0 ? difference / sum : 0;
+    return fmax(fmax(vectors, apart(g->work.longest, work->longest)),
+                shapes_apart(&g->shape, shape));
 }
 
 /* NULL: none yet, and there is room for it. */
@@ -127,16 +141,16 @@ static double tolerance(const struct sampler *s, const struct sampler_kernel *k)
     return fmin(WIDEST, ldexp(s->aim, (int)(k->groups / SAMPLER_SPLIT + k->widened)));
 }
 
-/* The oldest group of the kernel that is no further than `most`, or the nearest one. */
+/* The group of the kernel that is nearest. */
 static uint32_t find_group(const struct sampler *s, const struct sampler_shape *shape,
-                           const uint64_t *vector, double most, double *far)
+                           const struct sampler_work *work, double *far)
 {
     uint32_t best = SAMPLER_NONE;
     *far = INFINITY;
-    for (uint32_t i = 0; i<s->group_count && * far> most; i++) {
+    for (uint32_t i = 0; i < s->group_count; i++) {
         if (!is_comparable(&s->group[i].shape, shape))
             continue;
-        double here = distance(&s->group[i], shape, vector);
+        double here = distance(&s->group[i], shape, work);
         if (here < *far) {
             *far = here;
             best = i;
@@ -146,11 +160,11 @@ static uint32_t find_group(const struct sampler *s, const struct sampler_shape *
 }
 
 static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
-                         const uint64_t *vector)
+                         const struct sampler_work *work)
 {
     double far;
     struct sampler_kernel *k = find_kernel(s, shape);
-    uint32_t group = find_group(s, shape, vector, tolerance(s, k), &far);
+    uint32_t group = find_group(s, shape, work, &far);
     if (group != SAMPLER_NONE && (far <= tolerance(s, k) || s->group_count == SAMPLER_GROUPS))
         return s->group[group].joined ? s->group[group].joined - 1 : group;
     if (s->group_count == SAMPLER_GROUPS)
@@ -158,12 +172,12 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
     k->groups++;
     struct sampler_group *g = &s->group[s->group_count];
     *g = (struct sampler_group){.shape = *shape,
+                                .work = *work,
                                 .first = SAMPLER_NONE,
                                 .last = SAMPLER_NONE,
                                 .due = 1,
                                 .gap = 1,
                                 .kernel = (uint32_t)(k - s->kernel)};
-    memcpy(g->vector, vector, sizeof g->vector);
     return s->group_count++;
 }
 
@@ -171,13 +185,17 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
 static uint32_t similar(const struct sampler *s, const struct sampler_shape *shape)
 {
     const struct sampler_kernel *k = known_kernel(s, shape);
-    double most = k ? tolerance(s, k) : 0;
+    double most = k ? tolerance(s, k) : 0, least = INFINITY;
+    uint32_t best = SAMPLER_NONE;
     for (uint32_t i = 0; i < s->group_count; i++) {
         const struct sampler_shape *other = &s->group[i].shape;
-        if (is_comparable(other, shape) && shapes_apart(other, shape) <= most)
-            return i;
+        double far = shapes_apart(other, shape);
+        if (!is_comparable(other, shape) || far > most || far >= least)
+            continue;
+        least = far;
+        best = i;
     }
-    return SAMPLER_NONE;
+    return best;
 }
 
 /* The group of a launch of that shape. The size of a trace tells more than what was before. */
@@ -261,7 +279,9 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
                                  uint64_t flushes)
 {
     struct sampler_kernel *k = find_kernel(s, shape);
+    uint32_t before = s->launches ? s->shape.kernel : shape->kernel;
     s->shape = *shape;
+    s->shape.before = before;
     s->shape.flushed = k->flushes != flushes;
     k->flushes = flushes;
     s->predicted = predict_shape(s, s->history, &s->shape);
@@ -316,18 +336,9 @@ static double gap_of(const struct sampler *s, const struct sampler_group *g)
 static void compare(struct sampler *s, struct sampler_group *g, const struct sampler_launch *l)
 {
     const struct sampler_launch *before = &s->launch[g->simulated_at - 1];
-    struct sampler_kernel *k = &s->kernel[g->kernel];
-    double x = log((double)l->instructions / (double)before->instructions);
-    for (unsigned i = 0; i < SAMPLER_QUANTITIES && !g->per_launch; i++) {
-        double y = l->measure.amount[i] / before->measure.amount[i];
-        if (!(y > 0) || isinf(y))
-            continue;
-        k->growth[i] += x * x;
-        k->joint[i] += x * log(y);
-    }
-    double expected = before->measure.amount[SAMPLER_CYCLES]
-                      / sampler_size(s, g, before, SAMPLER_CYCLES)
-                      * sampler_size(s, g, l, SAMPLER_CYCLES);
+    const struct size_fit fit = size_fit(&s->kernel[g->kernel].moments[SAMPLER_CYCLES]);
+    double expected = before->measure.amount[SAMPLER_CYCLES] / sampler_size(&fit, g, before)
+                      * sampler_size(&fit, g, l);
     double difference = l->measure.amount[SAMPLER_CYCLES] / expected - 1;
     g->pairs++;
     g->differences += difference * difference;
@@ -355,11 +366,11 @@ static void schedule(struct sampler *s, struct sampler_group *g, const struct sa
              + (eighth ? (uint32_t)(mix(0, g->simulated) >> 32) % (2 * eighth + 1) : 0);
 }
 
-static uint64_t count_of(const uint64_t *vector)
+static uint64_t count_of(const struct sampler_work *work)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
-        sum += vector[i];
+        sum += work->vector[i];
     return sum;
 }
 
@@ -386,11 +397,11 @@ static void note_prediction(struct sampler *s, uint32_t group)
 /* A group of which all launches left no trace was foreseen, and the launch, touching caches or
  * simulated, turned out to be of another, again: what its kernel executes depends on how it is
  * executed. */
-static void note_stray(struct sampler *s, uint32_t group, const uint64_t *vector)
+static void note_stray(struct sampler *s, uint32_t group, const struct sampler_work *work)
 {
     struct sampler_group *g = s->predicted == SAMPLER_NONE ? NULL : &s->group[s->predicted];
     if (!g || s->predicted == group || s->way == SAMPLING_SKIPPED || g->traced || g->joined
-        || distance(g, &s->shape, vector) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
+        || distance(g, &s->shape, work) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
         return;
     g->joined = group + 1;
     for (uint32_t i = 0; i < s->group_count; i++) {
@@ -412,20 +423,21 @@ static void note_way(struct sampler *s)
         s->detailed += s->detailed < SAMPLER_NONE;
 }
 
-void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
+void sampler_note(struct sampler *s, const struct sampler_work *work,
                   const struct sampler_measure *measure)
 {
     if (s->launches == s->capacity)
         return;
-    uint64_t count = count_of(vector);
-    uint32_t number = s->launches++, group = group_of(s, &s->shape, vector);
+    uint64_t count = count_of(work);
+    uint32_t number = s->launches++, group = group_of(s, &s->shape, work);
     struct sampler_group *g = &s->group[group];
     struct sampler_launch *l = &s->launch[number];
     *l = (struct sampler_launch){.group = group,
                                  .next = SAMPLER_NONE,
                                  .detailed = s->detailed,
                                  .way = (uint8_t)s->way,
-                                 .instructions = s->shape.bytes ? s->shape.bytes : count};
+                                 .instructions = s->shape.bytes ? s->shape.bytes : count,
+                                 .longest = work->longest ? work->longest : 1};
     l->instructions += !l->instructions;
     g->counted += (double)count;
     g->counted_in += count ? (double)l->instructions : 0;
@@ -440,10 +452,14 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
     if (measure) {
         l->simulated = true;
         l->measure = *measure;
+        for (unsigned i = 0; i < SAMPLER_QUANTITIES && s->kernel[g->kernel].simulated; i++)
+            size_learn(&s->kernel[g->kernel].moments[i], l->instructions, l->longest,
+                       measure->amount[i]);
+        s->kernel[g->kernel].simulated++;
         schedule(s, g, l, early);
         g->simulated_at = s->launches;
     }
-    note_stray(s, group, vector);
+    note_stray(s, group, work);
     note_prediction(s, group);
     note_way(s);
     learn(s, &s->shape, group);

@@ -3,9 +3,10 @@
  * components/sampling/online_sampling.h is between this and a run.
  *
  * Groups. A launch that is over has a vector: how often the instructions of its kernel were
- * executed, by address. Launches of one kernel whose vectors and work-groups differ by little are a
- * group, a stratum. A kernel whose vectors keep changing gets wider groups (SAMPLER_SPLIT), so
- * there are never many; so does one whose groups turn out not to be predictable.
+ * executed, by address. Launches of one kernel that follow launches of one kernel, and whose
+ * vectors, longest wavefronts and work-groups differ by little, are a group, a stratum. A kernel
+ * whose vectors keep changing gets wider groups (SAMPLER_SPLIT), so there are never many; so does
+ * one whose groups turn out not to be predictable.
  *
  * Choice. Before a launch only its kernel and shape are known. Its group is predicted from the
  * groups of the launches before it, the longest known history first (as in prediction by partial
@@ -21,23 +22,22 @@
  * launch that is due behind fewer touched ones waits for the next of its group, so a wrong
  * prediction costs time, never accuracy. In between caches keep what they had.
  *
- * Estimate. A launch has a size: its instructions to a power, which is 1 where cycles grow as
- * instructions do and 0 where the longest wavefront decides. Successive simulated launches of a
- * group tell it, those of a kernel together (a regression estimate: Cochran, Sampling Techniques,
- * chapter 7, in logarithms; a common slope of all strata). Cycles for a size are a line from each
- * simulated launch of the group to the next; behind the last the mean of the last two. The
- * variance is that of independent deviations from the line, whose size is told by differences of
- * successive simulated launches (Wolter, Introduction to Variance Estimation, chapter 8: systematic
- * samples), with degrees of freedom after Satterthwaite. The first launch of a group stands for
- * itself only where there are others: its caches were cold. What the warm-up gets wrong for all of
- * them is measured, too: launches behind simulated ones against launches behind touches. So is what
- * distances that grow may overlook: a trend that goes on behind the last simulated launch. */
+ * Estimate. A launch has a size (launch_size.h), which simulated launches of its kernel tell.
+ * Cycles for a size are a line from each simulated launch of the group to the next; behind the last
+ * the mean of the last two. The variance is that of independent deviations from the line, whose
+ * size is told by differences of successive simulated launches (Wolter, Introduction to Variance
+ * Estimation, chapter 8: systematic samples), with degrees of freedom after Satterthwaite. The
+ * first launch of a group stands for itself only where there are others: its caches were cold. What
+ * the warm-up gets wrong for all of them is measured, too: launches behind simulated ones against
+ * launches behind touches. So is what distances that grow may overlook: a trend that goes on behind
+ * the last simulated launch. */
 #ifndef HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
 #define HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "launch_size.h"
 #include "sampling_options.h"
 
 enum {
@@ -62,7 +62,15 @@ struct sampler_shape {
     uint64_t
         bytes;    /* of its trace, which stand for its vector and instructions; 0: there is none */
     uint32_t age; /* of what it begins on, of a list: only launches of one age are alike */
-    bool flushed; /* caches were, since the last launch of the kernel */
+    /* What it finds in caches: filled in by sampler_choose(). */
+    bool flushed;    /* caches were, since the last launch of the kernel */
+    uint32_t before; /* kernel of the launch before; of the first, its own */
+};
+
+/* What a launch has executed. */
+struct sampler_work {
+    uint64_t vector[SAMPLER_VECTOR]; /* how often which instructions, by sampler_bucket() */
+    uint64_t longest;                /* instructions of its longest wavefront; 0: not known */
 };
 
 /* What is estimated, each alone and in the same way: cycles, and the bytes that memory reads and
@@ -82,14 +90,15 @@ struct sampler_launch {
     uint32_t detailed;     /* simulated launches directly before it; SAMPLER_NONE: all */
     uint8_t way;           /* enum sampling_way */
     uint64_t instructions; /* or bytes of its trace */
+    uint64_t longest;      /* of a wavefront; 1 where it is not known */
     bool simulated;
     struct sampler_measure measure; /* if it was */
 };
 
 struct sampler_group {
-    struct sampler_shape shape; /* and vector: of its first launch */
-    uint64_t vector[SAMPLER_VECTOR];
-    uint32_t first, last; /* launches */
+    struct sampler_shape shape; /* of its first launch, */
+    struct sampler_work work;   /* and what that executed */
+    uint32_t first, last;       /* launches */
     uint32_t count, simulated;
     uint32_t strayed; /* launches for which it was predicted, and that were of another */
     uint32_t joined;  /* to group joined - 1; 0: it is none's */
@@ -108,10 +117,9 @@ struct sampler_group {
 struct sampler_kernel {
     uint32_t kernel, gpu, age;
     uint32_t groups;
-    uint64_t flushes; /* of caches, when it was launched last */
-    /* From a simulated launch to the next: logarithms of what instructions grow by, squared, and
-     * times those of what amounts grow by. */
-    double growth[SAMPLER_QUANTITIES], joint[SAMPLER_QUANTITIES];
+    uint64_t flushes;   /* of caches, when it was launched last */
+    uint32_t simulated; /* launches */
+    struct size_moments moments[SAMPLER_QUANTITIES];
     uint32_t missed, widened; /* simulated launches that were of another group, in succession; what
                                  came of it */
 };
@@ -152,6 +160,9 @@ static inline uint32_t sampler_bucket(uint64_t bytes)
     return (uint32_t)(bytes >> 2) * 0x9e3779b1u >> 26;
 }
 
+/* Adds what another part of a launch has executed. */
+void sampler_work_add(struct sampler_work *work, const struct sampler_work *part);
+
 /* `launch` has room for `capacity` entries; more launches are executed without timing and not
  * counted. */
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
@@ -166,14 +177,14 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
                                  uint64_t flushes);
 /* Ends a launch. `vector`: zero where it has a trace that was not read. `measure`: NULL unless it
  * was simulated; then a cycle at least. */
-void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR],
+void sampler_note(struct sampler *s, const struct sampler_work *work,
                   const struct sampler_measure *measure);
 
 /* ---- estimates: stratified_estimate.c ---- */
 
-/* What amounts of launches of the group are in proportion to. */
-double sampler_size(const struct sampler *s, const struct sampler_group *g,
-                    const struct sampler_launch *launch, enum sampler_quantity quantity);
+/* What amounts of launches of the group are in proportion to; `fit` is that of its kernel. */
+double sampler_size(const struct size_fit *fit, const struct sampler_group *g,
+                    const struct sampler_launch *launch);
 
 struct sampler_estimate {
     double value;     /* cycles or bytes */

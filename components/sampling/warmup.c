@@ -175,9 +175,9 @@ void warm_flush_all(void)
             ops_of(i)->flush(platform_component(i));
 }
 
-void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *sum)
+void warm_executed(uint64_t entry, uint64_t first, uint64_t end, struct sampler_work *work)
 {
-    struct warm_code code = {entry, first, end, sum, NULL};
+    struct warm_code code = {entry, first, end, work, NULL};
     for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
         if (ops_of(i) && ops_of(i)->executed)
             ops_of(i)->executed(platform_component(i), &code);

@@ -17,6 +17,7 @@
 #define HEDDLE_SAMPLING_WARMUP_H
 
 #include "runtime/engine/engine.h"
+#include "stratified_sampler.h"
 
 enum { WARM_LINE = 64 }; /* bytes that one access touches at most, and its alignment */
 
@@ -48,7 +49,7 @@ struct warm_access {
  */
 struct warm_code {
     uint64_t entry, first, end;
-    uint64_t *counts;
+    struct sampler_work *work;
     const void *seen; /* whose counts were added last: several units may share them */
 };
 
@@ -63,7 +64,7 @@ struct warm_ops {
     void (*flush)(struct component *c);
     /* `bytes` of a cache become shared memory, as for a kernel that is about to begin. */
     void (*carve)(struct component *c, uint32_t bytes);
-    /* How often a component that executes wavefronts in time issued what. */
+    /* Adds what a component that executes wavefronts in time issued since the last call. */
     void (*executed)(struct component *c, struct warm_code *code);
 };
 
@@ -114,9 +115,8 @@ void warm_drop(uint32_t ring);
 void warm_carve(uint32_t ring, uint32_t bytes);
 void warm_drop_all(void);
 void warm_write_out(void);
-/* Adds to counts[SAMPLER_VECTOR] (components/sampling/stratified_sampler.h) how often each
- * instruction was issued since the last call, and forgets it. */
-void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *counts);
+/* Adds to `work` what was issued since the last call, and forgets it. */
+void warm_executed(uint64_t entry, uint64_t first, uint64_t end, struct sampler_work *work);
 void warm_read_in(void);
 
 #endif

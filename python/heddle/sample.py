@@ -41,6 +41,14 @@ def cut(run: Statistics, sample: Record) -> list[str]:
     return [head("launch", "in detail"), *lines] if lines else []
 
 
+def uncut(sample: Record) -> list[str]:
+    """Launches of which nothing could be left out."""
+    parts = sample.get("in_parts", [])
+    number = sum(part["detailed_work_groups"] == part["work_groups"] for part in parts)
+    return [f"{number} of {len(parts)} simulated launches have too few generations of work-groups "
+            "to be cut, and were simulated whole"] if number else []
+
+
 def totals(run: Statistics, sample: Record) -> list[str]:
     cycles, rate = sample["cycles"], sample["cycles_per_instruction"]
     traffic = "; ".join(
@@ -61,5 +69,5 @@ def lines(run: Statistics) -> list[str]:
     sample = run["sample"]
     if is_whole(sample):
         return [f"{sample['count']} launches, all simulated whole: {sample['cycles']:.0f} cycles, "
-                f"{cpu_seconds(run):.3f} CPU seconds"]
-    return [*kernels(run, sample), *cut(run, sample), *totals(run, sample)]
+                f"{cpu_seconds(run):.3f} CPU seconds", *uncut(sample)]
+    return [*kernels(run, sample), *cut(run, sample), *uncut(sample), *totals(run, sample)]

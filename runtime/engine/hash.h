@@ -3,13 +3,28 @@
 #ifndef HEDDLE_RUNTIME_HASH_H
 #define HEDDLE_RUNTIME_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15) /* 2^64 divided by the golden ratio, odd */
 
 static inline uint64_t hash_multiply(uint64_t number)
 {
     return number * HASH_MULTIPLIER;
+}
+
+/* `sum` with bytes behind it, eight at a time; the last ones as if zeroes followed. It tells
+ * damage and difference, not malice. */
+static inline uint64_t hash_bytes(uint64_t sum, const void *bytes, size_t size)
+{
+    for (size_t at = 0; at < size; at += sizeof sum) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)bytes + at, size - at < sizeof word ? size - at : sizeof word);
+        sum = hash_multiply(sum ^ word);
+        sum ^= sum >> 29;
+    }
+    return sum;
 }
 
 /* Groups of `bits` bits: the exclusive or of the lowest and the next four. Of a hashed address

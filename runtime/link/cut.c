@@ -173,8 +173,6 @@ static void take_message(const struct sent_message *sent, const void *bytes, uin
     if (message_stamp(ring_slot(c->next)) & RING_FULL)
         bug("ring %u: a message comes from rank %u for a slot that is full", sent->ring, from);
     memcpy(ring_slot(c->next), bytes, sent->bytes);
-    if (engine_unlikely(engine.tracing))
-        ring_trace_arrival(sent->ring, ring_slot(c->next));
     c->next = ring_after(far, c->next);
     if (c->held++ == 0)
         holding[holding_count++] = (uint32_t)(c - cuts);

@@ -30,8 +30,6 @@ void ring_trace_all(bool on);
 #define RING_OWN UINT64_MAX
 void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uint64_t time_ps,
                 uint64_t granted_ps);
-/* In timeline.c: traces a message that another rank has sent to the receiver of ring `number`. */
-void ring_trace_arrival(uint32_t number, const struct message *m);
 /* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
  * by exchange.c, in the shard of the receiver. */
 void ring_take(uint32_t number, uint64_t ready);

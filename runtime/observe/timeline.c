@@ -292,33 +292,20 @@ static uint32_t order_of(uint32_t ring, uint64_t granted_ps)
 }
 
 /* In a step wires grant in order of links, each its two ways. */
-static uint32_t place_in(uint32_t order, uint32_t ring)
-{
-    const struct platform_ring *p = &table->rings[ring];
-    return order == ORDER_WIRE ? 2 * p->link + (p->is_reply ^ p->reversed) : 0;
-}
-
 static uint32_t place_of(const struct event *e)
 {
-    return e->order == ORDER_WIRE ? place_in(e->order, e->number) : 0;
-}
-
-void ring_trace_arrival(uint32_t ring, const struct message *m)
-{
-    if (engine.tracing & ENGINE_WATCHES)
-        watch_arrival(ring, m);
+    if (e->order != ORDER_WIRE)
+        return 0;
+    const struct platform_ring *p = &table->rings[e->number];
+    return 2 * p->link + (p->is_reply ^ p->reversed);
 }
 
 void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uint64_t time_ps,
                 uint64_t granted_ps)
 {
     uint32_t number = (uint32_t)(r - ring_at(0));
-    if (engine.tracing & ENGINE_WATCHES) {
-        uint32_t order = order_of(number, granted_ps);
-        watch_message(r, m, time_ps,
-                      (struct watch_place){granted_ps == RING_OWN ? time_ps : granted_ps, order,
-                                           place_in(order, number)});
-    }
+    if (engine.tracing & ENGINE_WATCHES)
+        watch_message(r, m, time_ps);
     if (!(engine.tracing & ENGINE_TIMELINE))
         return;
     if (!timeline_selects_ring(number) || !timeline_selects_time(time_ps))

@@ -13,10 +13,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
-#include "needed.h"
 #include "runtime/engine/byte_list.h"
-#include "runtime/engine/rank.h"
-#include "runtime/engine/rank_channel.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
@@ -34,19 +31,12 @@ static const struct platform_table *table;
 static struct platform_lines watched, suspects;
 static bool seen[PLATFORM_LINES]; /* a message was about the watched line */
 static struct byte_list awaiting; /* struct awaited[]: requests about watched lines in flight */
-/* A message that is printed, with its bytes. */
-struct printed {
-    struct watch_place place;
-    uint32_t sequence; /* of this rank, since ranks have met */
-    uint32_t payload_bytes;
+/* A message that is printed next, and its bytes. */
+static struct {
     char text[512]; /* "": none */
-};
-static struct printed held; /* is printed next */
-static const uint8_t *held_payload;
-
-/* With several ranks, until they meet: struct printed and payload, one behind the other. */
-static struct byte_list waiting;
-static uint32_t waiting_count;
+    uint32_t payload_bytes;
+    const uint8_t *payload;
+} held;
 
 static bool is_watched(uint64_t address)
 {
@@ -68,7 +58,7 @@ static bool address_of(const struct platform_ring *p, uint32_t number,
         memcpy(address, m->fields, sizeof *address);
         if (!is_watched(*address))
             return false;
-        if (kind->awaited && platform_rank_of(p->receiver) == ranks.number)
+        if (kind->awaited)
             byte_list_add(&awaiting, &(struct awaited){p->peer, m->tag, *address},
                           sizeof(struct awaited));
         return true;
@@ -85,32 +75,15 @@ static bool address_of(const struct platform_ring *p, uint32_t number,
     return false;
 }
 
-static void print_line(const struct printed *p, const uint8_t *payload)
-{
-    fputs(p->text, stderr);
-    for (uint32_t i = 0; i < p->payload_bytes; i++)
-        fprintf(stderr, "%s%02x", i % 4 ? "" : " ", payload[i]);
-    fputc('\n', stderr);
-}
-
-static void add_line(const struct printed *p, const void *payload)
-{
-    size_t bytes = sizeof *p + (p->payload_bytes + 7) / 8 * 8;
-    struct printed *own = byte_list_room(&waiting, bytes);
-    *own = *p;
-    own->sequence = waiting_count++;
-    memcpy(own + 1, payload, p->payload_bytes);
-}
-
 /* Payloads are filled after the sending, but before the next message is sent. */
 static void print_held(void)
 {
     if (!held.text[0])
         return;
-    if (rank_is_alone())
-        print_line(&held, held_payload);
-    else
-        add_line(&held, held_payload);
+    fputs(held.text, stderr);
+    for (uint32_t i = 0; i < held.payload_bytes; i++)
+        fprintf(stderr, "%s%02x", i % 4 ? "" : " ", held.payload[i]);
+    fputc('\n', stderr);
     held.text[0] = '\0';
 }
 
@@ -122,8 +95,7 @@ static const struct platform_message *kind_of(const struct platform_ring *p,
                             + (p->is_reply ? protocol->request_count : 0)];
 }
 
-void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps,
-                   struct watch_place place)
+void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps)
 {
     uint32_t number = (uint32_t)(r - ring_at(0));
     const struct platform_ring *p = &table->rings[number];
@@ -138,80 +110,9 @@ void watch_message(const struct ring *r, const struct message *m, uint64_t time_
              platform_string(table->instances[p->sender].path),
              platform_string(table->instances[p->receiver].path), platform_string(kind->name),
              (unsigned long long)address, m->tag, kind->payload_bytes ? "," : "");
-    held.place = place;
     held.payload_bytes = kind->payload_bytes;
     if (kind->payload_bytes)
-        held_payload = ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
-}
-
-/* ---- several ranks ---- */
-
-void watch_arrival(uint32_t ring, const struct message *m)
-{
-    const struct platform_ring *p = &table->rings[ring];
-    uint64_t address;
-    if (!p->is_reply)
-        address_of(p, ring, kind_of(p, m), m, &address);
-}
-
-static bool has_lines(void)
-{
-    return waiting.used != 0 || held.text[0];
-}
-
-static void encode(uint32_t to, uint64_t end_ps)
-{
-    (void)end_ps;
-    print_held();
-    rank_put(to, seen, sizeof seen);
-    rank_put(to, waiting.bytes, waiting.used);
-    waiting.used = 0;
-    waiting_count = 0;
-}
-
-static void merge(struct rank_reader *from)
-{
-    const bool *theirs = rank_read(from, sizeof seen);
-    for (uint32_t i = 0; i < PLATFORM_LINES; i++)
-        seen[i] |= theirs[i];
-    while (from->left) {
-        struct printed p;
-        memcpy(&p, rank_read(from, sizeof p), sizeof p);
-        add_line(&p, rank_read(from, (p.payload_bytes + 7) / 8 * 8));
-    }
-}
-
-/* Lines of one rank stay in their order; one instance is at one rank. */
-static int by_place(const void *a, const void *b)
-{
-    const struct printed *x = *(const struct printed *const *)a;
-    const struct printed *y = *(const struct printed *const *)b;
-    if (x->place.ps != y->place.ps)
-        return x->place.ps < y->place.ps ? -1 : 1;
-    if (x->place.order != y->place.order)
-        return x->place.order < y->place.order ? -1 : 1;
-    if (x->place.place != y->place.place)
-        return x->place.place < y->place.place ? -1 : 1;
-    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
-}
-
-void watch_settle(void)
-{
-    print_held();
-    if (!waiting_count)
-        return;
-    const struct printed **sorted = needed(calloc(waiting_count, sizeof *sorted), "watched lines");
-    size_t at = 0;
-    for (uint32_t i = 0; i < waiting_count; i++) {
-        sorted[i] = (const struct printed *)(const void *)(waiting.bytes + at);
-        at += sizeof *sorted[i] + (sorted[i]->payload_bytes + 7) / 8 * 8;
-    }
-    qsort(sorted, waiting_count, sizeof *sorted, by_place);
-    for (uint32_t i = 0; i < waiting_count; i++)
-        print_line(sorted[i], (const uint8_t *)(sorted[i] + 1));
-    free(sorted);
-    waiting.used = 0;
-    waiting_count = 0;
+        held.payload = ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
 }
 
 void watch_suspect(uint64_t address, uint64_t since_ps)
@@ -224,7 +125,7 @@ void watch_suspect(uint64_t address, uint64_t since_ps)
 
 void watch_close(void)
 {
-    watch_settle();
+    print_held();
     for (uint32_t i = 0; i < watched.count; i++)
         if (!seen[i])
             fprintf(stderr, "heddle: no message was about the line at 0x%llx\n",
@@ -250,9 +151,6 @@ void watch_open(const struct platform_table *described)
     memset(seen, 0, sizeof seen);
     if (!watched.count)
         return;
-    static const struct rank_channel channel = {
-        .times = RANK_CHANNEL_BARRIER, .encode = encode, .merge = merge, .is_filling = has_lines};
-    rank_channel_register(&channel);
     engine.tracing |= ENGINE_WATCHES;
     ring_trace_all(true);
 }

@@ -22,19 +22,7 @@ struct platform_lines;
 struct platform_table;
 struct ring;
 void watch_open(const struct platform_table *table);
-/* When a message was sent, or granted, among others of the same time: by what it is sorted in a
- * trace (timeline.h). */
-struct watch_place {
-    uint64_t ps;
-    uint32_t order, place;
-};
-void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps,
-                   struct watch_place place);
-/* With several ranks: one that has been sent at another rank reaches this one. */
-void watch_arrival(uint32_t ring, const struct message *m);
-/* At rank 0, when ranks have met: prints what all of them have seen, in the order of one process.
- */
-void watch_settle(void);
+void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps);
 /* At the end of a run: what has not been printed yet. */
 void watch_close(void);
 /* false: no line is suspected. */

@@ -21,7 +21,6 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/timeline.h"
-#include "runtime/observe/watch.h"
 
 static uint64_t begun_ps; /* the present stretch */
 
@@ -59,10 +58,8 @@ void rank_run_meet(void)
     rank_barrier_wait(&this_run.met, this_run.limit_ps + 1);
     window_plan.end_ps = this_run.met.end_ps;
     __atomic_store_n(&this_run.stop, this_run.met.stop, __ATOMIC_RELAXED);
-    if (!ranks.number) {
+    if (!ranks.number)
         timeline_settle();
-        watch_settle();
-    }
     if (this_run.met.failed)
         failure_note(window_plan.end_ps - 1);
     if (this_run.met.failed)

@@ -47,18 +47,6 @@ static struct {
     size_t size;
 } pending;
 
-uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size)
-{
-    const char *from = bytes;
-    for (size_t i = 0; i + 8 <= size; i += 8) {
-        uint64_t word;
-        memcpy(&word, from + i, 8);
-        sum = hash_multiply(sum ^ word);
-        sum ^= sum >> 29;
-    }
-    return sum;
-}
-
 /* ---- writing ---- */
 
 static bool write_state(void)
@@ -196,9 +184,9 @@ static bool check(const char *bytes, size_t size, const char *name)
     const char *why = foreign(&h);
     if (why)
         return refuse(name, why);
-    uint64_t sum = checkpoint_checksum(0, bytes + sizeof h, size - sizeof h), expected = h.checksum;
+    uint64_t sum = hash_bytes(0, bytes + sizeof h, size - sizeof h), expected = h.checksum;
     h.checksum = 0;
-    if (size % 8 || checkpoint_checksum(sum, &h, sizeof h) != expected)
+    if (size % 8 || hash_bytes(sum, &h, sizeof h) != expected)
         return refuse(name, "it is damaged, or its end is missing: it does not fit its checksum");
     return check_platform(bytes, &h, name);
 }
@@ -314,7 +302,7 @@ static bool load(const char *path)
 
 static uint64_t fold(uint64_t sum, uint64_t word)
 {
-    return checkpoint_checksum(sum, &word, sizeof word);
+    return hash_bytes(sum, &word, sizeof word);
 }
 
 /* Clocks, the kinds of parts, what connections hold, and where addresses lead. */
@@ -339,11 +327,11 @@ static uint64_t hash_shape(uint64_t sum)
 static uint64_t hash_layout(void)
 {
     uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};
-    uint64_t sum = checkpoint_checksum(0, sizes, sizeof sizes);
+    uint64_t sum = hash_bytes(0, sizes, sizeof sizes);
     sum = hash_shape(sum);
     for (uint32_t i = 0; i < table->instance_count; i++) {
         uint64_t bytes = platform_unit_of(i)->instance_bytes;
-        sum = checkpoint_checksum(sum, &bytes, sizeof bytes);
+        sum = hash_bytes(sum, &bytes, sizeof bytes);
     }
     return sum;
 }

@@ -56,7 +56,7 @@ struct checkpoint_header {
     uint64_t memory_bytes;
     uint64_t page_count;
     uint64_t parts_bytes;
-    uint64_t checksum; /* checkpoint_checksum() of what follows, then of the header with 0 here */
+    uint64_t checksum; /* hash_bytes() of what follows, then of the header with 0 here */
 };
 
 struct checkpoint_engine {
@@ -103,9 +103,6 @@ void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size
 
 /* The driver of the platform: can it do without its program? `why` NULL: yes; else a sentence. */
 void checkpoint_set_driver(const char *why);
-
-/* Continues `sum` (0 to begin) over `size` bytes, a multiple of 8. */
-uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size);
 
 /* At the end of the start of a platform: remembers what is wanted, and loads the file of
  * `restore_path` if there is one; on a platform with a driver it only checks it. false: message on

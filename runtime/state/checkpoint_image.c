@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/hash.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/version.h"
 
@@ -44,7 +45,7 @@ static void put(struct writer *w, const void *bytes, size_t size)
 
 static void put_summed(struct writer *w, const void *bytes, size_t size)
 {
-    w->sum = checkpoint_checksum(w->sum, bytes, size);
+    w->sum = hash_bytes(w->sum, bytes, size);
     put(w, bytes, size);
 }
 
@@ -170,7 +171,7 @@ bool image_write(int fd, const struct platform_table *table, uint64_t layout)
     if (w.pagemap >= 0)
         close(w.pagemap);
     header.page_count = w.pages;
-    header.checksum = checkpoint_checksum(w.sum, &header, sizeof header);
+    header.checksum = hash_bytes(w.sum, &header, sizeof header);
     w.failed |= lseek(fd, 0, SEEK_SET) != 0;
     put(&w, &header, sizeof header);
     return !w.failed;

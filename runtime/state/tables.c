@@ -56,16 +56,9 @@ static void list_sections(const struct platform_table *t, struct section s[TABLE
     s[TABLES_ROUTES] = (struct section){t->routes, t->route_words, sizeof(uint32_t)};
 }
 
-static uint64_t checksum(const char *image, size_t bytes)
+static uint64_t checksum(const struct tables_header *h, size_t bytes)
 {
-    uint64_t sum = 0;
-    for (size_t at = CHECKED; at < bytes; at += sizeof sum) {
-        uint64_t word;
-        memcpy(&word, image + at, sizeof word);
-        sum = hash_multiply(sum ^ word);
-        sum ^= sum >> 29;
-    }
-    return sum;
+    return hash_bytes(0, (const char *)h + CHECKED, bytes - CHECKED);
 }
 
 static size_t aligned(size_t bytes)
@@ -114,7 +107,7 @@ void tables_image(const struct platform_table *t, char *image, size_t bytes)
         }
         offset += aligned((size_t)s[i].count * s[i].size);
     }
-    h->checksum = checksum(image, bytes);
+    h->checksum = checksum(h, bytes);
 }
 
 /* ---- reading ---- */
@@ -126,9 +119,7 @@ static const char *refusal(const struct tables_header *h, size_t bytes)
         return "it is not a tables file";
     if (h->abi != PLATFORM_ABI)
         return "it was made for another version of heddle; generate it again";
-    return bytes % 16 || h->checksum != checksum((const char *)h, bytes)
-               ? "it is truncated or damaged"
-               : NULL;
+    return bytes % 16 || h->checksum != checksum(h, bytes) ? "it is truncated or damaged" : NULL;
 }
 
 static const void *at(const struct tables_header *h, enum tables_section section)

@@ -1,6 +1,7 @@
 """The estimates of `--kernels auto`, of cycles and of memory's bytes, computed again from the
 launches in the statistics, by their definition in docs/design/sampling.md: every launch that was
 not simulated by itself, no running sums. For test_sampling.py."""
+import itertools
 import math
 
 EXACT = 12  # simulated launches in succession, behind which nothing is left of a functional warm-up
@@ -17,10 +18,10 @@ def read(stats, quantity="cycles"):
     launches = []
     before = math.inf
     for text in sample["launches"]:
-        way, group, instructions, cycles, *traffic = text.split()
+        way, group, instructions, longest, cycles, *traffic = text.split()
         value = dict(zip(("cycles", "read", "written"), (cycles, *traffic)))[quantity]
         launches.append({"way": way, "group": int(group), "x": int(instructions), "y": int(value),
-                         "simulated": int(cycles) > 0, "before": before})
+                         "longest": int(longest), "simulated": int(cycles) > 0, "before": before})
         before = before + 1 if way == "d" else 0
     return sample, launches
 
@@ -36,16 +37,34 @@ def weights(number, knots):
     return {left: (right - number) / (right - left), right: (number - left) / (right - left)}
 
 
-def power_of(groups):
-    """That of their instructions to which amounts of a kernel's launches are in proportion."""
-    growth = joint = 2 * 0.05**2
-    for own in groups:
-        simulated = [l for l in own if l["simulated"]][1:]
-        for a, b in zip(simulated, simulated[1:]):
-            if a["y"] and b["y"]:
-                growth += math.log(b["x"] / a["x"]) ** 2
-                joint += math.log(b["x"] / a["x"]) * math.log(b["y"] / a["y"])
-    return max(0, min(joint / growth, 1))
+def solve(matrix, right):
+    """Cramer's rule."""
+    def determinant(m):
+        return sum((-1) ** i * m[0][i] * determinant([r[:i] + r[i + 1:] for r in m[1:]])
+                   for i in range(len(m))) if m else 1
+    whole = determinant(matrix)
+    return [determinant([[right[j] if k == i else v for k, v in enumerate(row)]
+                         for j, row in enumerate(matrix)]) / whole for i in range(len(right))]
+
+
+def size_of(launches):
+    """What amounts of a kernel's launches are in proportion to, a function: the sum of positive
+    weights times instructions, those of the longest wavefront, and 1, whose relative errors are
+    least in squares. The first launch was cold."""
+    told = [l for l in launches if l["simulated"]][1:]
+    told = [([l["x"], l["longest"], 1], l["y"]) for l in told if l["y"]]
+    if not told:
+        return lambda l: l["x"]
+    (unit, amount), best = told[0], (math.inf, None)
+    rows = [([t / u * amount / y for t, u in zip(terms, unit)], 1) for terms, y in told]
+    rows += [([0.05 * (i == j) for j in range(3)], 0.05 * (i == 0)) for i in range(3)]
+    for used in itertools.chain(*(itertools.combinations(range(3), n) for n in (1, 2, 3))):
+        weights = solve([[sum(r[i] * r[j] for r, _ in rows) for j in used] for i in used],
+                        [sum(r[i] * y for r, y in rows) for i in used])
+        squares = sum((y - sum(w * r[i] for w, i in zip(weights, used))) ** 2 for r, y in rows)
+        if min(weights) >= 0 and squares < best[0]:
+            best = squares, [(w / unit[i], i) for w, i in zip(weights, used)]
+    return lambda l: sum(w * (l["x"], l["longest"], 1)[i] for w, i in best[1])
 
 
 def knots_of(own):
@@ -147,9 +166,8 @@ def sizes(stats, launches):
     groups = stats["sample"]["groups"]
     kernels = [stats["kernels"][g["first_launch"] - 1]["symbol"] for g in groups]
     own = [[l for l in launches if l["group"] == i] for i in range(len(groups))]
-    power = {k: power_of([o for o, g, kernel in zip(own, groups, kernels)
-                          if kernel == k and not g["per_launch"]]) for k in kernels}
-    return [[dict(l, x=1 if g["per_launch"] else l["x"] ** power[k]) for l in o]
+    size = {k: size_of([l for l in launches if kernels[l["group"]] == k]) for k in kernels}
+    return [[dict(l, x=1 if g["per_launch"] else size[k](l)) for l in o]
             for o, g, k in zip(own, groups, kernels)], kernels
 
 
@@ -191,9 +209,14 @@ def check_choice(stats, depth):
 
 
 def check_instructions(sampled, full):
-    """What launches execute is counted alike in both ways."""
-    executed = [l["x"] for l in read(sampled)[1]]
-    assert executed == [k["wavefront_instructions"] for k in full["kernels"]]
+    """What launches execute is counted alike in both ways, in all and of the longest wavefront."""
+    launches = read(sampled)[1]
+    assert [l["x"] for l in launches] == [k["wavefront_instructions"] for k in full["kernels"]]
+    longest = {way: {(l["group"], l["x"], l["longest"]) for l in launches
+                     if (l["way"] == "d") == way} for way in (False, True)}
+    same = {(g, x): longest for g, x, longest in longest[True]}
+    assert same and all(same.get((g, x), longest) == longest for g, x, longest in longest[False])
+    assert all(1 < l["longest"] <= l["x"] for l in launches)
 
 
 def check_accuracy(sampled, full, most, share):

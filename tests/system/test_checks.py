@@ -14,7 +14,7 @@ OPENCL_PROGRAM = harness.BUILD / "tests/opencl/opencl_checks"
 TABLES = ["races", "memory", "modes", "waits", "calls", "copies"]  # programs of many cases
 QUICK = ["lds_barrier", "narrow_scope", "locked", "streams", "branch", "copied", "lds_last",
          "rodata", "lds_flag", "lds_lock", "second_load", "neighbour", "lanes", "free_twice",
-         "above", "twice"]
+         "above", "twice", "chosen"]
 # Where else they run, and as what they are compiled for that.
 OTHERS = [("mi210", "", "matrix_waits"), ("mi300x", ".gfx942", "matrix_waits"),
           ("mi210", "", "modes"), ("mi300x", ".gfx942", "modes"), ("mi300x", ".gfx942", "races"),

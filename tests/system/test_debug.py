@@ -3,12 +3,14 @@ import json
 import os
 import random
 import re
+import shutil
 import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 from harness import HEDDLE, ROOT, call, until, with_usual_code
+from programs import only_full
 
 PAGE = Path("docs/guide/debug.md").read_text(encoding="utf-8")
 TINY = "platforms/tiny.heddle"
@@ -139,7 +141,7 @@ def test_finding_and_access_to_lds_stop_forwards_and_backwards(tmp_path):
         "continue", "info registers wave", "continue", "reverse-continue", "info registers wave",
         "awatch -l *(int *)($lds + 4 * 255)", "continue", "info registers wave",
         "reverse-continue", "kill")
-    assert shown.count("heddle: race: two wavefronts access") == 2, shown
+    assert shown.count("nothing orders the two (64 times)") == 2, shown
     assert re.findall(r"^wave +0x(\d)", shown, re.M) == ["2", "2", "3"], shown
     assert "Old value = 0\nNew value = 255" in shown and "New value = 0\n" in shown, shown
 
@@ -202,6 +204,161 @@ def test_what_is_no_program_for_a_debugger_is_refused(squares):
     call([*refused, "--port", "70000", "--", squares], "port 70000", status=1)
     call([*refused, "--", "/bin/true"], "ended before a kernel ran", status=1)
     call(refused, "name a program", status=2)
+
+
+CUDA = """__device__ int counts[64];
+__device__ __noinline__ int fold(int x, int depth)
+{
+    int kept[4];
+    for (int k = 0; k < 4; k++)
+        kept[(k + x) & 3] = 5 * k;
+    return depth ? kept[1] + fold(x + 1, depth - 1) : kept[x & 3] + 1;
+}
+__global__ void work(int *out)
+{
+    extern __shared__ int shared[];
+    int i = threadIdx.x;
+    shared[i] = i + 7;
+    __syncthreads();
+    if (i % 3 == 0)
+        out[i] = fold(shared[63 - i], 2);
+    else
+        out[i] = shared[i] * 2;
+    atomicAdd(&counts[i % 4], 1);
+}
+int main()
+{
+    int *out, back[64];
+    if (cudaMalloc((void **)&out, 256) != cudaSuccess)
+        return 2;
+    work<<<2, 64, 256>>>(out);
+    return cudaMemcpy(back, out, 256, cudaMemcpyDeviceToHost) == cudaSuccess ? back[4] : 2;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def cuda(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cuda")
+    (folder / "work.cu").write_text(CUDA)
+    call([HEDDLE, "cuda-cc", folder / "work.cu", "-o", folder / "work"])
+    return folder / "work"
+
+
+@pytest.mark.parametrize("machine, mode", [("rtx3070", "functional"), ("rtx3070", "timing"),
+                                           *only_full(("a100", "functional"), ("a100", "timing"))])
+def test_warps_are_debugged_as_wavefronts_are(cuda, machine, mode):
+    """Kernels, lines, conditions, registers, shared memory, a variable, and who wrote a word."""
+    debugged = Debugged(f"platforms/{machine}.heddle", "--set", "sms=4", "--mode", mode, "--", cuda)
+    shown = debugged.gdb(
+        "break work.cu:18 if $group_x == 1 && $wave == 0", "continue", "info registers exec wave",
+        "monitor registers", "monitor disas 1", "x/2dw $lds + 12", "delete", "continue",
+        "watch *(int *)&counts", "reverse-continue", "print (int)counts", "info registers wave",
+        "reverse-continue", "print (int)counts", "kill")
+    assert "hit Breakpoint 1, work ()" in shown and "work.cu:18" in shown, shown
+    assert "exec           0xb6db6db6" in shown, shown
+    assert re.search(r"^%rd\d+ +b64 +0x0 0x1 0x2 0x3 .*0x1f$", shown, re.M), shown
+    assert re.search(r"^%rd\d+ +b64 +- 0x4 0x8 - 0x10 0x14 .*0x7c$", shown, re.M), shown
+    assert re.search(r"^=> 0x\w+  \d+: [a-z].*;  \(work.cu:18\)$", shown, re.M), shown
+    assert "0x10000000000c:\t10\t11" in shown, shown
+    assert "Old value = 32\nNew value = 24" in shown, shown
+    assert re.findall(r"^\$\d = (\d+)", shown, re.M) == ["24", "16"], shown
+    assert "Old value = 24\nNew value = 16" in shown, shown
+
+
+def test_steps_of_a_warp_lead_back_over_those_forwards(cuda):
+    """Into a function, whose frames have registers and local memory of their own."""
+    debugged = Debugged("platforms/rtx3070.heddle", "--", cuda)
+    look, steps = ["info registers rip exec", "monitor registers", "monitor event"], 14
+    shown = debugged.gdb(
+        "break fold", "continue", *look, *(["stepi", *look] * steps),
+        *(["reverse-stepi", *look] * steps), "kill")
+    states = [re.sub(r"\(gdb\).*", "", state)
+              for state in re.findall(r"^rip .*?\n\d+$", shown, re.M | re.S)]
+    assert len(states) == 2 * steps + 1 and states == states[::-1], shown
+    assert len(set(states)) == steps + 1, shown
+
+
+def test_local_memory_is_that_of_the_lane_that_was_named(cuda):
+    """Lane i has x = 70 - i, and keeps 5 k at (k + x) % 4; lanes 0, 3, 6 and so on are there."""
+    debugged = Debugged("platforms/rtx3070.heddle", "--", cuda)
+    shown = debugged.gdb(
+        "break work.cu:7 if $wave == 0", "continue", "monitor lane 3", "x/4dw $private",
+        "monitor lane 6", "x/4dw $private", "monitor lane 1", "monitor lane 32", "kill")
+    assert re.findall(r"^0x1100\w+:(.*)$", shown, re.M) == ["\t5\t10\t15\t0", "\t0\t5\t10\t15"]
+    assert "lane 3 is active" in shown and "lane 1 is off" in shown, shown
+    assert "lanes are 0 to 31" in shown, shown
+
+
+def test_lines_of_the_ptx_are_places_too(cuda):
+    debugged = Debugged("platforms/rtx3070.heddle", "--", cuda)
+    text = next(Path(debugged.script).parent.glob("*.ptx"))
+    line = 1 + next(i for i, row in enumerate(text.read_text().splitlines()) if "bar.sync" in row)
+    shown = debugged.gdb(f"break {text.name}:{line}", "continue", "monitor disas 1", "kill")
+    assert re.search(rf"^=> 0x\w+  {line}: bar.sync 0;  \(work.cu:14\)$", shown, re.M), shown
+
+
+def test_findings_and_faults_of_ptx_are_stops(cuda, tmp_path):
+    source, program = tmp_path / "race.cu", tmp_path / "race"
+    source.write_text(RACE.replace("#include <hip/hip_runtime.h>", "")
+                      .replace("hip", "cuda").replace("out[i] =", "out[i == 255 ? 1 << 30 : i] ="))
+    call([HEDDLE, "cuda-cc", source, "-o", program])
+    shown = Debugged("platforms/rtx3070.heddle", "--check", "races", "--", program).gdb(
+        "continue", "info registers wave", "continue", "monitor disas 1", "kill")
+    assert "heddle: race: two wavefronts access" in shown, shown
+    assert re.findall(r"^wave +0x(\d)", shown, re.M) == ["4"], shown
+    assert re.search(r"^=> .* st.global.u32 .*\(race.cu:6\)$", shown, re.M), shown
+
+
+@pytest.mark.skipif(not shutil.which("rocminfo"), reason="AMD's runtime is missing")
+def test_breakpoint_at_code_that_is_loaded_later_is_hit_on_amds_runtime(squares):
+    """The first kernels are the runtime's own. Two debuggers, one after the other; the watched word
+    is where the program says."""
+    debugged = Debugged("platforms/r9nano.heddle", "--stack", "rocm", "--", squares)
+    shown = debugged.gdb("break square", "continue", "info registers wave group_x", "delete",
+                         "continue", "detach")
+    assert re.search(r"hit Breakpoint 1, .*square", shown), shown
+    assert re.findall(r"^(?:wave|group_x) +0x(\d)", shown, re.M) == ["0", "0"], shown
+    word = re.search(r"at (0x\w+) is -1", debugged.process.stdout.readline())[1]
+    shown = debugged.gdb(f"watch *(int *){word}", "reverse-continue", "kill")
+    assert "Old value = -1\nNew value = 1\nmark (" in shown, shown
+
+
+OPENCL = r"""#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+static const char *text = "__kernel void mark(__global int *marks)\n{\n"
+                          "    int i = get_global_id(0);\n    marks[i] = i + 3;\n}\n";
+int main(void)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    size_t global = 128, local = 64;
+    clGetPlatformIDs(1, &platform, 0);
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, 0);
+    cl_context context = clCreateContext(0, 1, &device, 0, 0, 0);
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, 0);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, 0, 0);
+    if (clBuildProgram(program, 1, &device, "-g", 0, 0))
+        return 2;
+    cl_mem memory = clCreateBuffer(context, 0, 512, 0, 0);
+    cl_kernel kernel = clCreateKernel(program, "mark", 0);
+    clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    clEnqueueNDRangeKernel(queue, kernel, 1, 0, &global, &local, 0, 0, 0);
+    return clFinish(queue);
+}
+"""
+
+
+def test_kernel_of_opencl_has_lines(tmp_path):
+    source, program = tmp_path / "mark.c", tmp_path / "mark"
+    source.write_text(OPENCL)
+    call(["gcc", source, "-o", program, "-lOpenCL"])
+    shown = Debugged(TINY, "--", program).gdb(
+        "break mark if $group_x == 1", "continue", "info registers group_x", "next",
+        "watch *(int *)0x200000000104", "continue", "kill")
+    assert re.search(r"hit Breakpoint 1, mark \(.*<source>:3", shown), shown
+    assert re.search(r"^group_x +0x1", shown, re.M) and re.search(r"^4\tin", shown, re.M), shown
+    assert "Old value = 0\nNew value = 68" in shown, shown
 
 
 class Client:

@@ -162,12 +162,14 @@ def test_ranks_of_other_platforms_change_no_byte(run, tmp_path, name):
      "'--kernels' cannot be used with several ranks: .* in one process", 7),
     ("tests/system/memtest4.heddle --checkpoint state --checkpoint-at 1us",
      "'--checkpoint' cannot be used with several ranks: a state is that of one process", 7),
+    ("tests/system/memtest4.heddle --watch 0x4b00",
+     "'--watch' cannot be used with several ranks: messages are printed in the order of one", 7),
     (f"{PLATFORM} --mode sampled -- devices",
      "'--mode sampled' cannot be used with several ranks: .* in one process", 7),
     ("platforms/tiny.heddle -- devices", "2 ranks: this platform has 1 partition", 7),
     ("platforms/ring4.heddle --generic --set driver.copy=magic_copy -- devices",
      "copies that take no time .* reach into the memory of other ranks", FAILS)],
-    ids=["no-hip", "kernels", "state", "sampled", "one-partition", "magic-copy"])
+    ids=["no-hip", "kernels", "state", "watch", "sampled", "one-partition", "magic-copy"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
 
@@ -356,22 +358,6 @@ def test_trace_of_a_kernel_is_that_of_one_process(run, tmp_path, kernel):
     run(text.replace("NAME", "one"))
     by_ranks(2, text.replace("NAME", "two"))
     same_file(tmp_path / "one.trace", tmp_path / "two.trace")
-
-
-@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.full)])
-def test_messages_about_watched_lines_are_those_of_one_process(run, ranks):
-    """In its order. Of their bytes those of writes: what nobody has asked for in an answer is what
-    the slot of the ring had before."""
-    text = ("tests/system/memtest4.heddle --set tester.episodes=4 --watch 0x4b00 --watch 0xcb80"
-            " --watch 0x7fffffff000")
-
-    def told(done):
-        lines = [line for line in done.stderr.splitlines() if " ps, cycle " in line]
-        return [line if " write " in line else line.split(", tag ")[0] for line in lines]
-
-    alone = told(run(text, "no message was about the line at 0x7fffffff000"))
-    assert len(alone) > 1000
-    assert alone == told(by_ranks(ranks, text, "no message was about the line at 0x7fffffff000"))
 
 
 def test_page_of_a_run_shows_all_ranks(tmp_path):

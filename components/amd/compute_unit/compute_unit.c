@@ -40,6 +40,8 @@ static void compute_unit_executed(struct component *base, struct warm_code *code
         decode_take_counts(cu_decoded(c), code);
     }
     code->seen = cu_decoded(c);
+    code->work->longest = c->longest > code->work->longest ? c->longest : code->work->longest;
+    c->longest = 0;
 }
 
 static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_executed};

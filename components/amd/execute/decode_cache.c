@@ -70,7 +70,7 @@ void decode_take_counts(struct decoded *cache, const struct warm_code *code)
         struct decoded *d = &cache[(uint32_t)(at >> 2) & (DECODE_ENTRIES - 1)];
         if (!d->count)
             continue;
-        code->counts[sampler_bucket(d->address - code->entry)] += d->count;
+        code->work->vector[sampler_bucket(d->address - code->entry)] += d->count;
         d->count = 0;
     }
 }

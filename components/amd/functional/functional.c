@@ -38,6 +38,7 @@ struct wave {
     uint32_t vgpr;              /* arena: uint32_t[stored][64] */
     uint32_t block;             /* profiles: bucket of the present basic block, */
     uint64_t expected;          /* which goes on there */
+    uint64_t instructions;
     struct repeats repeats;
 };
 
@@ -122,7 +123,7 @@ struct worker {
     struct step steps[DECODE_ENTRIES];
     uint32_t counted[DECODE_ENTRIES], counted_count; /* steps of this launch; for `executed` */
     struct run run; /* the thread's part of a launch that it shares */
-    uint64_t executed[SAMPLER_VECTOR];
+    struct sampler_work executed;
 };
 
 /* Kept from launch to launch. */
@@ -191,7 +192,7 @@ static uint16_t registers_split(const struct run *r)
 
 static void take_count(const struct run *r, struct step *s)
 {
-    r->launch->executed[sampler_bucket(s->address - r->launch->entry)] += s->count;
+    r->launch->executed->vector[sampler_bucket(s->address - r->launch->entry)] += s->count;
     s->count = 0;
 }
 
@@ -480,7 +481,11 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
     view->unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
     if (r->watch.on)
         stuck_begin_turn(&context);
+    uint64_t before = r->instructions;
     bool done = wave_steps(r, g, w, &context);
+    w->instructions += r->instructions - before;
+    if (r->launch->executed && w->instructions > r->launch->executed->longest)
+        r->launch->executed->longest = w->instructions;
     isa_workspace_end(&r->worker->workspace);
     if (r->watch.on)
         stuck_end_turn(view, &context);
@@ -569,7 +574,7 @@ static void group_start(struct run *r, uint32_t slot)
         wavefront_start(r->launch->target, &g->wave[i].scalars, context.vgpr, &g->placement, g->id,
                         i);
         g->wave[i].state = WAVE_RUNS;
-        g->wave[i].expected = 0;
+        g->wave[i].expected = g->wave[i].instructions = 0;
         g->wave[i].repeats = (struct repeats){0};
         if (execution_observer)
             observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
@@ -967,7 +972,7 @@ static void share_begin(const struct run *r, uint32_t threads)
         worker_begin(k, mine->launch);
         k->view.footprint = footprint_of(i);
         if (r->launch->executed)
-            mine->asked.executed = memset(k->executed, 0, sizeof k->executed);
+            mine->asked.executed = memset(&k->executed, 0, sizeof k->executed);
         slot_group(r, r->first + i);
     }
 }
@@ -981,8 +986,8 @@ static bool share_end(struct run *r, uint32_t threads)
         const struct run *mine = &k->run;
         take_counts(mine);
         k->view.footprint = NULL;
-        for (uint32_t b = 0; independent && r->launch->executed && b < SAMPLER_VECTOR; b++)
-            r->launch->executed[b] += k->executed[b];
+        if (independent && r->launch->executed)
+            sampler_work_add(r->launch->executed, &k->executed);
         r->instructions += independent ? mine->instructions : 0;
         r->result.work_groups += independent ? mine->result.work_groups : 0;
     }

@@ -69,10 +69,9 @@ struct functional_launch {
     bool (*is_alone)(void);       /* no thread of the program can change memory; NULL: one may */
     void (*attend)(uint32_t gpu); /* whenever a work-group gives way: its wavefronts may wait for
                                      the host; or NULL */
-    uint32_t threads;   /* that may share it, see footprint.h; 0, 1: one. No thread of the program
-                           changes memory meanwhile. The results are the same */
-    uint64_t *executed; /* [SAMPLER_VECTOR]: how often which instructions,
-                           components/sampling/stratified_sampler.h; or NULL */
+    uint32_t threads; /* that may share it, see footprint.h; 0, 1: one. No thread of the program
+                         changes memory meanwhile. The results are the same */
+    struct sampler_work *executed; /* what it has executed is added to this; or NULL */
 };
 
 enum { FUNCTIONAL_BLOCKS = 32 };

@@ -470,6 +470,10 @@ static inline uint64_t isa_memory_byte(const struct isa_memory *m, unsigned lane
     return m->address[lane] - begin + (uint64_t)(at / 4) * m->dword_stride + at % 4;
 }
 
+/* Where the byte at an offset of the lane's private memory lies. */
+uint64_t isa_memory_private(uint32_t target, const struct isa_context *context,
+                            const struct isa_wave *wave, uint32_t offset, unsigned lane);
+
 enum { ISA_REACH_LINE = 64 };
 
 /* How the addresses of the active lanes lie. */

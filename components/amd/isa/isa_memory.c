@@ -23,9 +23,9 @@ static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 /* ---- flat, global, scratch ------------------------------------------------------------------- */
 
 static uint64_t scratch_base(const struct isa_context *ctx, const struct isa_wave *wave,
-                             const struct isa_inst *inst)
+                             uint32_t target)
 {
-    if (isa_traits[inst->target].scratch == ISA_SCRATCH_OFFSET)
+    if (isa_traits[target].scratch == ISA_SCRATCH_OFFSET)
         return ctx->scratch_base + (uint64_t)wave->sgpr[ISA_FLAT_SCRATCH + 1] * 256;
     return isa_wave_pair(wave, ISA_FLAT_SCRATCH);
 }
@@ -33,6 +33,12 @@ static uint64_t scratch_base(const struct isa_context *ctx, const struct isa_wav
 static uint64_t interleaved(uint64_t base, uint32_t offset, unsigned lane)
 {
     return base + (uint64_t)(offset & ~3u) * 64 + lane * 4 + (offset & 3);
+}
+
+uint64_t isa_memory_private(uint32_t target, const struct isa_context *ctx,
+                            const struct isa_wave *wave, uint32_t offset, unsigned lane)
+{
+    return interleaved(scratch_base(ctx, wave, target), offset, lane);
 }
 
 /* No atomic straddles: those that are not aligned are refused. */
@@ -79,7 +85,7 @@ static void split_apertures(const struct isa_context *ctx, const struct isa_wave
         return;
     uint64_t shared = lanes_with_upper_half(m, exec, ctx->shared_aperture);
     uint64_t private = lanes_with_upper_half(m, exec, ctx->private_aperture);
-    uint64_t base = scratch_base(ctx, wave, inst);
+    uint64_t base = scratch_base(ctx, wave, inst->target);
     FOR_LANES(lane, shared)
     m->address[lane] = (uint32_t)m->address[lane];
     FOR_LANES(lane, private)
@@ -107,7 +113,7 @@ static void flat_addresses(const struct isa_context *ctx, const struct isa_wave 
 static void scratch_addresses(const struct isa_context *ctx, const struct isa_wave *wave,
                               const struct isa_inst *inst, struct isa_memory *m)
 {
-    uint64_t base = scratch_base(ctx, wave, inst);
+    uint64_t base = scratch_base(ctx, wave, inst->target);
     uint32_t scalar = inst->soffset != ISA_NO_OPERAND ? wave->sgpr[inst->soffset] : 0, any = 0;
     for (unsigned lane = 0; lane < 64; lane++) {
         uint32_t vector = inst->src[0] != ISA_NO_OPERAND ? vgpr(ctx, inst->src[0])[lane] : 0;

@@ -18,7 +18,6 @@
 
 #include "isa_exact.h"
 #include "isa_kernels.h"
-#include "isa_masked.h"
 #include "isa_math.h"
 #include "isa_table.h"
 

@@ -108,7 +108,6 @@ static bool want(struct page_migration_controller *c, uint64_t page, uint32_t pi
         return false;
     *page_at(c, place) = (struct pmc_page){page, pid, (uint8_t)wish, true, false};
     c->pages_to_send++;
-    c->io.stats.wanted_pages++;
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "hip_record_files.h"
 
 #include "components/hip/api/hip_recorder.h"
+#include "runtime/engine/hash.h"
 #include "runtime/session/run_ledger.h"
 
 #include <errno.h>
@@ -52,23 +53,11 @@ bool hip_record_files_open(const char *folder)
     return files.trace != NULL;
 }
 
-/* FNV-1a (Fowler, Noll, Vo), eight bytes a step: only to find equal files quickly. */
-static uint64_t add_hash(uint64_t hash, const char *bytes, uint64_t size)
-{
-    for (uint64_t at = 0; at < size; at += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + at, size - at < 8 ? size - at : 8);
-        hash = (hash ^ word) * 0x100000001b3;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
 static uint64_t hash_rows(const struct rows *rows)
 {
-    uint64_t hash = 0xcbf29ce484222325;
+    uint64_t hash = 0;
     for (uint64_t row = 0; row < rows->count; row++)
-        hash = add_hash(hash, rows->bytes + row * rows->pitch, rows->size);
+        hash = hash_bytes(hash, rows->bytes + row * rows->pitch, rows->size);
     return hash;
 }
 

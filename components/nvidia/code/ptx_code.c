@@ -8,6 +8,7 @@
 
 #include "components/nvidia/code/ptx_private.h"
 #include "components/nvidia/code/ptx_checks.h"
+#include "components/nvidia/code/ptx_debug.h"
 #include "components/nvidia/code/ptx_services.h"
 #include "components/nvidia/ptx/ptx_object.h"
 #include "runtime/engine/bug.h"
@@ -59,6 +60,7 @@ static bool code_add(const char *name, uint64_t address, const char *text, size_
                            .module = module,
                            .code = warp_prepare(module, address)};
     codes = c;
+    ptx_debug_code(c, text, size);
     return true;
 }
 
@@ -168,6 +170,7 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
     if (o->packet->group_bytes > kernel->shared_bytes)
         c->launch.dynamic_shared = o->packet->group_bytes - kernel->shared_bytes;
     ptx_checks_begin(c, o);
+    ptx_debug_begin(c);
     if (!call_take_parameters(c, o->packet->kernarg)) {
         snprintf(error, error_size, "the arguments are not in the device's memory (kernel '%s')",
                  kernel->name);
@@ -178,6 +181,7 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
 
 void ptx_call_end(struct ptx_call *c)
 {
+    ptx_debug_end(c);
     free(c->parameters);
     c->parameters = NULL;
 }

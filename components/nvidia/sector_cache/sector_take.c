@@ -247,7 +247,6 @@ static inline void count_lookup(struct sector_cache *c, unsigned hits, unsigned 
     s->misses += brings;
     s->sector_misses += missing - brings;
     s->store_accesses += store ? all : 0;
-    s->store_misses += store ? missing : 0;
 }
 
 /* Goes below without a look; `kind` is what its answer is passed on as. */

@@ -104,8 +104,6 @@ static inline void memory_request(struct streaming_multiprocessor *c, const stru
         streaming_multiprocessor_mem_send_atomic(c, tag, r->line, r->sectors, r->lanes);
     else
         streaming_multiprocessor_mem_send_load(c, tag, r->line, r->sectors, a->bypass);
-    c->io.stats.requests_sent++;
-    c->io.stats.sectors_sent += (uint64_t)__builtin_popcount(r->sectors);
 }
 
 /* A number for `requests` answers; false: there is none until the next answer gives one back. */

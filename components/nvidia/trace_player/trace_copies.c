@@ -35,7 +35,6 @@ static bool copy_fill(struct trace_player *p)
         unsigned first = (unsigned)(p->fill_at - line) / 32, last = (unsigned)(end - 1 - line) / 32;
         uint8_t sectors = (uint8_t)((2u << last) - (1u << first));
         trace_player_l2_send_fill(p, 0, line, sectors);
-        p->io.stats.sectors_filled += (uint64_t)__builtin_popcount(sectors);
         p->fill_at = end;
         p->fills++;
         progress = true;

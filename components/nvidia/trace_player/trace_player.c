@@ -220,7 +220,6 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
 static void kernel_leave(struct trace_player *p, uint32_t position)
 {
     p->kernel[p->order[position]].phase = PLAYER_FREE;
-    p->io.stats.kernels_done++;
     p->ended++;
     p->ended_at = trace_player_now(p);
     p->order_count--;
@@ -331,7 +330,6 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
         account_place(p, k, sm);
         turn_take(p, k);
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next);
-        p->io.stats.block_wait += trace_player_now(p) - k->next_since;
         read_block_placed(p, k);
         k->running++;
         if (k->next == TRACE_NOTHING && !k->executed)
@@ -439,7 +437,6 @@ static bool kernels_step(struct trace_player *p)
         if (k->phase == PLAYER_LAUNCHING && now >= k->start_at) {
             k->phase = PLAYER_RUNNING;
             slot_account_running(&k->slots, &p->all, now);
-            k->next_since = now + 1; /* blocks of this cycle are placed */
             progress = true;
         }
         if (k->phase == PLAYER_LAUNCHING)

@@ -116,7 +116,6 @@ struct player_kernel {
     uint64_t stream;              /* CUDA's */
     uint64_t start_at; /* cycle of the first block; before that: of the next attempt to begin */
     uint64_t behind, delay; /* of its launch: see launch_time() */
-    uint64_t next_since;
     uint64_t local_base;
     uint32_t insts;   /* arena: struct trace_inst [TRACE_INSTS] */
     uint32_t phases;  /* arena: struct player_phases */

@@ -116,12 +116,10 @@ static void read_block_end(struct trace_player *p, struct player_kernel *k,
     phases_end(p, k, b);
     if (!k->cluster && (trace->cluster_rank < 0 || (k->ahead && !b->rank)))
         k->cluster = k->ahead ? k->ahead : 1;
-    if (k->next == TRACE_NOTHING) {
+    if (k->next == TRACE_NOTHING)
         k->next = k->reading;
-        k->next_since = trace_player_now(p);
-    } else {
+    else
         player_block(p, k->last)->next = k->reading;
-    }
     k->last = k->reading;
     k->ahead++;
     k->reading = TRACE_NOTHING;
@@ -131,7 +129,6 @@ static void read_block_end(struct trace_player *p, struct player_kernel *k,
 static void read_block_placed(struct trace_player *p, struct player_kernel *k)
 {
     k->next = player_block(p, k->next)->next;
-    k->next_since = trace_player_now(p);
     k->ahead--;
 }
 

@@ -102,11 +102,11 @@ static void sample_over(const struct player_kernel *k, const struct trace_file *
 {
     if (!platform_sampling()->automatic || !file->open)
         return;
-    const uint64_t vector[SAMPLER_VECTOR] = {file->trace.steps}; /* 0: it is not read */
+    const struct sampler_work work = {.vector = {file->trace.steps}}; /* 0: it is not read */
     if (k->way == SAMPLING_DETAILED)
-        online_sampling_read(vector);
+        online_sampling_read(&work);
     else
-        online_sampling_executed(vector);
+        online_sampling_executed(&work);
 }
 
 /* At the end of a window: what waits for it, if nothing else is under way. Times are looked at in

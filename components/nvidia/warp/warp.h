@@ -96,6 +96,14 @@ struct warp_step {
     uint8_t space;             /* enum ptx_space that the address is in, once generic is resolved */
     const uint64_t *addresses; /* [WARP_LANES], of active lanes: virtual (global) or offsets in
                                   their window; NULL: no access. Valid during the call */
+    struct warp_block *at;     /* the block */
+};
+
+/* A debugger's side: before an instruction, of the lanes that stand there, and after each access
+ * and at the end of an instruction. */
+struct warp_debug {
+    void (*before)(void *context, const struct warp_step *step);
+    void (*after)(void *context, const struct warp_step *step);
 };
 
 /* What was never written decides something. */
@@ -145,6 +153,7 @@ struct warp_launch {
     uint64_t (*allocate)(void *context, uint64_t bytes);          /* malloc(); NULL: none is left */
     void (*release)(void *context, uint64_t address);             /* free() */
     void (*observe)(void *context, const struct warp_step *step); /* or NULL */
+    const struct warp_debug *debug;                               /* or NULL */
     const struct warp_undefined *undefined; /* or NULL; the same from the first block to the last */
     void *context;                          /* of the functions above */
     /* For clusters: the block of that number, NULL: it is over. False: it has not begun. */
@@ -228,5 +237,26 @@ enum warp_end warp_grid_run(struct warp_grid *grid, struct warp_fault *fault);
 /* Device address of an instruction, and back; PTX_NONE: outside. */
 uint64_t warp_instruction_address(const struct warp_code *code, uint32_t instruction);
 uint32_t warp_instruction_at(const struct warp_code *code, uint64_t address);
+
+/* ---- looking at a block that stands, for debuggers ---- */
+
+/* Where the lanes of the warp that go next are, by the instruction's number, and which these are;
+ * PTX_NONE: all have ended. */
+uint32_t warp_look_place(const struct warp_block *block, const struct warp_launch *launch,
+                         uint32_t warp, uint32_t *lanes);
+
+/* The values of a register of the function, low 64 bits, in the lanes that are returned: those that
+ * are in the function where the register is live. */
+uint32_t warp_look_register(const struct warp_block *block, const struct warp_launch *launch,
+                            uint32_t warp, uint32_t function, uint32_t number,
+                            uint64_t value[WARP_LANES]);
+
+/* The host's memory at a generic address of shared, local or parameter memory, and how many bytes
+ * are there from it on; NULL: it is not one of these, or *bytes is 0. */
+const void *warp_look_memory(const struct warp_block *block, const struct warp_launch *launch,
+                             uint32_t thread, uint64_t address, uint64_t *bytes);
+
+/* The place of the block in the grid. */
+void warp_look_block(const struct warp_block *block, uint32_t id[3]);
 
 #endif

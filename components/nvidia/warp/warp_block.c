@@ -140,24 +140,42 @@ void warp_run_controlled(struct warp_machine *m, const struct warp_op *op, uint3
     __builtin_ia32_ldmxcsr(DEFAULT_CONTROL);
 }
 
+static struct warp_step step_of(const struct warp_machine *m, const struct warp_op *op,
+                                uint32_t mask)
+{
+    return (struct warp_step){.block = (uint32_t)m->block->number,
+                              .warp = m->number,
+                              .instruction = op->instruction,
+                              .active = mask,
+                              .bytes = m->bytes,
+                              .space = m->space,
+                              .addresses = m->bytes ? m->address : NULL,
+                              .at = m->block};
+}
+
+/* Before an operation: a debugger hears of the first of each instruction, once. */
+static void announce(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    bool begins = op == m->code->ops || op[-1].instruction != op->instruction;
+    const struct warp_step step = step_of(m, op, m->split->mask);
+    if (m->block->at_undefined)
+        warp_undefined_before(m, op, mask);
+    if (m->launch->debug && begins && m->split->state != WARP_GRANTED)
+        m->launch->debug->before(m->launch->context, &step);
+}
+
 static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
+    const struct warp_step step = step_of(m, op, mask);
+    bool counted = op->flags & WARP_COUNTED;
     if (m->block->at_undefined && mask)
         warp_undefined_after(m, op, mask);
-    if (!(op->flags & WARP_COUNTED))
-        return;
-    if (m->launch->watched)
+    if (m->launch->watched && counted)
         warp_stuck_step(m, op, mask);
-    if (!m->launch->observe)
-        return;
-    const struct warp_step step = {.block = (uint32_t)m->block->number,
-                                   .warp = m->number,
-                                   .instruction = op->instruction,
-                                   .active = mask,
-                                   .bytes = m->bytes,
-                                   .space = m->space,
-                                   .addresses = m->bytes ? m->address : NULL};
-    m->launch->observe(m->launch->context, &step);
+    if (m->launch->observe && counted)
+        m->launch->observe(m->launch->context, &step);
+    if (m->launch->debug && (counted || m->bytes))
+        m->launch->debug->after(m->launch->context, &step);
 }
 
 enum turn { TURN_WAITS, TURN_USED, TURN_YIELDS, TURN_DONE, TURN_FAULT };
@@ -175,7 +193,8 @@ static inline void execute(struct warp_machine *m, const struct warp_op *op, uin
 static enum turn run_warp(struct warp_machine *m, uint64_t *left)
 {
     const struct warp_op *ops = m->code->ops;
-    const bool observed = m->launch->observe || m->launch->watched || m->launch->undefined;
+    const struct warp_launch *l = m->launch;
+    const bool observed = l->observe || l->watched || l->undefined || l->debug;
     uint64_t limit = *left;
     enum turn end = TURN_USED;
     m->counted = 0;
@@ -190,11 +209,11 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
             uint32_t bits = m->predicate[op->guard - 1];
             mask &= op->flags & WARP_NOT ? ~bits : bits;
         }
+        m->bytes = 0;
+        if (observed)
+            announce(m, op, mask);
         s->pc++;
         m->counted += op->flags & WARP_COUNTED;
-        m->bytes = 0;
-        if (observed && m->block->at_undefined)
-            warp_undefined_before(m, op, mask);
         bool again = false;
         if (op->kind <= WARP_MEMORY) {
             if (mask)

@@ -101,6 +101,12 @@ void warp_lower(struct warp_build *b);
 /* Packs the registers of the function's operations into rows, and makes at[] offsets. */
 void warp_registers_assign(struct warp_build *b, struct warp_function *f);
 
+/* The bank of a register of the PTX. */
+static inline enum warp_bank warp_bank_of(enum ptx_type type)
+{
+    return type == PTX_PRED ? WARP_PREDICATE : ptx_type_bits(type) > 32 ? WARP_WIDE : WARP_NARROW;
+}
+
 static inline unsigned warp_size_index(enum ptx_type type)
 {
     unsigned bits = ptx_type_bits(type);

@@ -155,7 +155,17 @@ struct warp_place {
     bool wide; /* of constants: 64 bits a lane */
 };
 
+/* Where a register of the PTX lies in a frame while it is live: from behind the operation `first`,
+ * or with it where it enters a block live, to `last`. */
+struct warp_register {
+    uint32_t at;
+    uint8_t bank;
+    bool enters;
+    uint32_t first, last; /* first UINT32_MAX: it is not used */
+};
+
 struct warp_function {
+    struct warp_register *named;       /* as many as the function of the module has */
     uint32_t entry;                    /* index in ops */
     uint32_t narrow, wide, predicates; /* rows of a frame */
     uint32_t local;                    /* bytes of a frame */

@@ -97,13 +97,10 @@ static void number_registers(struct warp_build *b)
     b->number_of = take(f->register_count, sizeof *b->number_of);
     for (uint32_t i = 0; i < f->register_count; i++) {
         enum ptx_type type = (enum ptx_type)f->registers[i].type;
-        unsigned bits = ptx_type_bits(type);
-        enum warp_bank bank = type == PTX_PRED ? WARP_PREDICATE
-                              : bits > 32      ? WARP_WIDE
-                                               : WARP_NARROW;
+        enum warp_bank bank = warp_bank_of(type);
         uint32_t *next = &b->registers[bank == WARP_PREDICATE ? 2 : bank];
         b->number_of[i] = *next;
-        *next += bits > 64 ? 2 : 1;
+        *next += ptx_type_bits(type) > 64 ? 2 : 1;
     }
 }
 
@@ -225,6 +222,8 @@ void warp_free(struct warp_code *c)
     free(c->ops);
     free(c->places);
     free(c->targets);
+    for (uint32_t i = 0; i < c->module->function_count; i++)
+        free(c->functions[i].named);
     free(c->functions);
     free(c->kernels);
     free(c->constants);

@@ -318,6 +318,34 @@ static void write_offsets(struct flow *f, const struct rows *r, uint32_t first_p
         c->places[i].at = offset_of(r, c->places[i].bank, c->places[i].at);
 }
 
+/* Does a block begin at the operation, with the register in use? */
+static bool enters(const struct flow *f, uint32_t op, uint32_t n)
+{
+    for (uint32_t i = 0; i < f->block_count; i++)
+        if (f->block[i].first == op)
+            return has(f->in + (size_t)i * f->words, n);
+    return false;
+}
+
+static void keep_names(const struct flow *f, const struct rows *r, struct warp_function *function)
+{
+    const struct ptx_function *ptx = f->b->function;
+    function->named = take(ptx->register_count, sizeof *function->named);
+    for (uint32_t i = 0; i < ptx->register_count; i++) {
+        enum warp_bank bank = warp_bank_of((enum ptx_type)ptx->registers[i].type);
+        uint32_t n = f->b->number_of[i], all = number(f, (uint8_t)bank, n);
+        const struct interval *live = &f->interval[all];
+        function->named[i] =
+            (struct warp_register){.bank = (uint8_t)bank, .first = live->first, .last = live->last};
+        if (live->first == UINT32_MAX)
+            continue;
+        function->named[i].at = offset_of(r, (uint8_t)bank, n);
+        function->named[i].enters = enters(f, live->first, all);
+        function->named[i].first += f->b->first_op;
+        function->named[i].last += f->b->first_op;
+    }
+}
+
 void warp_registers_assign(struct warp_build *b, struct warp_function *function)
 {
     struct flow f = {.b = b, .ops = b->code->ops + b->first_op};
@@ -354,6 +382,7 @@ void warp_registers_assign(struct warp_build *b, struct warp_function *function)
     function->predicates = count[2];
     r.narrow = function->narrow;
     write_offsets(&f, &r, b->first_place);
+    keep_names(&f, &r, function);
     for (unsigned class = 0; class < 3; class ++)
         free(r.row[class]);
     free(sets);

@@ -9,17 +9,12 @@
 bool warp_read(const struct warp_launch *l, const struct warp_block *b, uint32_t thread,
                uint64_t address, void *to, size_t bytes)
 {
-    uint64_t local = address - WARP_LOCAL, shared = address - WARP_SHARED;
-    if (local < WARP_WINDOW_BYTES) {
-        if (local > b->local || b->local - local < bytes)
-            return false;
-        memcpy(to, (const char *)b + b->at_local + (size_t)thread * b->local + local, bytes);
-        return true;
-    }
-    if (shared < WARP_WINDOW_BYTES) {
-        if (shared > b->shared || b->shared - shared < bytes)
-            return false;
-        memcpy(to, (const char *)b + b->at_shared + shared, bytes);
+    uint64_t here;
+    const void *at = warp_look_memory(b, l, thread, address, &here);
+    if (here < bytes)
+        return false;
+    if (at) {
+        memcpy(to, at, bytes);
         return true;
     }
     if (!host_view_is_allocated(l->view, address, bytes))

@@ -459,8 +459,6 @@ static void take_answer(struct memory_tester *c, uint32_t port, const struct mem
         else
             check_load(c, thread, s, got);
     }
-    if (s->verb < VERB_STORE)
-        stat_histogram_add(&c->io.stats.load_latency, memory_tester_now(c) - s->sent);
     s->used = false;
     t->in_flight--;
     if (c->over == c->thread_count) {

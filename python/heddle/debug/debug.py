@@ -15,8 +15,8 @@ from heddle.debug.process import Output
 from heddle.debug.session import Session
 from heddle.mistakes import Mistake
 
-REFUSED = ("--threads", "--ranks", "--stack", "--shared", "--play", "--record", "--checkpoint",
-           "--restore", "--view")
+REFUSED = ("--threads", "--ranks", "--shared", "--play", "--record", "--checkpoint", "--restore",
+           "--view")
 
 
 def _given() -> IO[bytes] | None:
@@ -60,6 +60,7 @@ def _scripts(session: Session, port: int) -> pathlib.Path:
     """attach.gdb and attach.lldb. lldb does not ask where code lies, so it is told."""
     folder = pathlib.Path(session.kept.name)
     (folder / "attach.gdb").write_text("set architecture i386:x86-64\nset sysroot /\n"
+                                       "set breakpoint pending on\n"
                                        f"target remote :{port}\nsharedlibrary\n")
     code = "".join(f"target modules add {path}\n"
                    f"target modules load --file {path} --slide {address:#x}\n"

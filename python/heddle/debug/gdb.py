@@ -8,6 +8,7 @@ import socket
 from typing import Callable
 
 from heddle.debug import process, registers, symbols
+from heddle.debug.monitor import Commands
 from heddle.debug.process import Rule, Stop
 from heddle.debug.session import Session
 from heddle.mistakes import Mistake
@@ -16,15 +17,6 @@ PACKET, SIGTRAP, SIGINT = 0x8000, 5, 2
 KINDS = {"0": process.BREAK, "1": process.BREAK, "2": process.WRITE, "3": process.READS,
          "4": process.ACCESS}
 WATCHES = {process.WRITE: "watch", process.READS: "rwatch", process.ACCESS: "awatch"}
-HELP = """monitor waves           the wavefronts that live
-monitor disas [N]       N instructions from here on, as the GPU has them (default: 8)
-monitor lane N          the vector registers of lane N
-monitor event           the number of this event: an instruction that is about to be executed
-monitor step N cycles   stepi goes on by so many cycles, of all wavefronts
-monitor step instructions  stepi goes on by an instruction of the thread, as at first
-monitor finding         what the checks of --check have found last
-"""
-
 
 class Gone(Exception):
     """The client has left."""
@@ -86,7 +78,7 @@ class Server:
     def __init__(self, session: Session, connection: socket.socket):
         self.session, self.wire = session, Wire(connection)
         self.thread = session.at.wavefront
-        self.cycles = 0  # of a step; 0: it is an instruction of the thread
+        self.commands = Commands(session, lambda: self.thread)
         self.known = self._libraries()  # code that the client has been told of
         self.by_word: list[tuple[str, Callable[[str], str]]] = [
             ("qSupported", self._supported), ("QStartNoAckMode", self._no_acknowledgements),
@@ -97,7 +89,7 @@ class Server:
             ("qsThreadInfo", lambda _: "l"), ("qThreadExtraInfo,", self._thread_text),
             ("qC", lambda _: f"QC{self.thread:x}"), ("qAttached", lambda _: "1"),
             ("qRcmd,", self._command), ("vCont?", lambda _: "vCont;c;C;s;S"),
-            ("vCont;", self._continue), ("?", lambda _: self._stopped(self.session.at)),
+            ("vCont;", self._continue), ("?", lambda _: self._where(self.session.at)),
             ("H", self._choose), ("T", lambda text: "OK" if self._wave(text) else "E01"),
             ("g", lambda _: self._registers()), ("p", self._register), ("m", self._read),
             ("Z", self._add_rule), ("z", self._remove_rule), ("bs", lambda _: self._back(True)),
@@ -170,7 +162,8 @@ class Server:
 
     def _read(self, text: str) -> str:
         address, size = _numbers(text)
-        got = self.session.program.read(address, min(size, PACKET // 4), self.thread)
+        got = self.session.program.read(address, min(size, PACKET // 4), self.thread,
+                                        self.commands.lane)
         return got.hex() if got is not None else "E01"
 
     # ---- rules ----
@@ -199,6 +192,9 @@ class Server:
                       + self.session.last_words())
         elif stop.reason == process.FOUND:
             self._say(self.session.program.finding())
+        return self._where(stop)
+
+    def _where(self, stop: Stop) -> str:
         if stop.reason == process.ENDED and not stop.wavefront:
             return f"W{self.session.status & 255:02x}"
         self.thread = stop.wavefront
@@ -211,13 +207,15 @@ class Server:
 
     def _forward(self, how: int, wavefront: int = 0) -> str:
         stop = self.session.forward(how, wavefront or self.thread, self.wire.connection,
-                                    self.wire.is_interrupted, self.cycles)
+                                    self.wire.is_interrupted, self.commands.cycles)
         if stop.wavefront and self._libraries() != self.known:
             return self._stopped(stop) + "library:;"
+        if stop.reason == process.LOADED:
+            return self._forward(how)
         return self._stopped(stop)
 
     def _step(self, wavefront: int = 0) -> str:
-        return self._forward(process.CYCLE if self.cycles else process.STEP, wavefront)
+        return self._forward(process.CYCLE if self.commands.cycles else process.STEP, wavefront)
 
     def _continue(self, text: str) -> str:
         """`text`: s:THREAD;c and the like, of which the first counts."""
@@ -232,61 +230,12 @@ class Server:
     # ---- commands ----
 
     def _command(self, text: str) -> str:
-        words = bytes.fromhex(text).decode().split()
-        made = {"waves": self._say_waves, "disas": self._say_instructions, "lane": self._say_lane,
-                "event": self._say_event, "step": self._say_step,
-                "finding": lambda _: self.session.program.finding()}.get(words[0] if words else "")
-        try:
-            said = made(words[1:]) if made else HELP
-        except (ValueError, LookupError):
-            said = HELP
-        self._say(said)
+        self._say(self.commands.run(bytes.fromhex(text).decode().split()))
         return "OK"
 
     def _say(self, text: str) -> None:
         for start in range(0, len(text), PACKET // 4):
             self.wire.send("O" + text[start:start + PACKET // 4].encode().hex())
-
-    def _say_event(self, _: list[str]) -> str:
-        at = self.session.at
-        return f"{at.event}" + (f", in cycle {at.cycle}\n" if at.cycle else "\n")
-
-    def _say_step(self, words: list[str]) -> str:
-        if words == ["instructions"]:
-            self.cycles = 0
-        elif words[1:] != ["cycles"] or int(words[0]) < 1:
-            raise ValueError
-        elif not self.session.at.cycle:
-            return "without timing there are no cycles: heddle debug --mode timing\n"
-        else:
-            self.cycles = int(words[0])
-        return f"stepi goes on by {' '.join(words)}\n"
-
-    def _say_waves(self, _: list[str]) -> str:
-        return "".join(f"{w.number:6x}  {w.pc:#x}  {w}\n" for w in self.session.waves())
-
-    def _say_instructions(self, words: list[str]) -> str:
-        wave, lines = self.session.wave(self.thread), []
-        address = wave.pc if wave else 0
-        for _ in range(int(words[0]) if words else 8):
-            if not (found := self.session.program.disassemble(address, self.thread)):
-                break
-            lines.append(f"{'=>' if wave and address == wave.pc else '  '} {address:#x}  "
-                         f"{found[1]}\n")
-            address += found[0]
-        return "".join(lines)
-
-    def _say_lane(self, words: list[str]) -> str:
-        lane, held = int(words[0]), self.session.registers(self.thread)
-        if not held or not 0 <= lane < process.LANES:
-            return f"lanes are 0 to {process.LANES - 1}\n"
-        active = held.sgpr[registers.EXEC] | held.sgpr[registers.EXEC + 1] << 32
-        lines = [f"lane {lane} is {'active' if active >> lane & 1 else 'off'}\n"]
-        for number in range(held.vgprs + held.accumulators):
-            word = int.from_bytes(held.vector(number)[4 * lane:4 * lane + 4], "little")
-            name = (f"v{number}" if number < held.vgprs else f"a{number - held.vgprs}")
-            lines.append(f"{name:5} {word:#010x} {word}\n")
-        return "".join(lines)
 
     # ---- the connection ----
 

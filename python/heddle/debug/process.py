@@ -14,14 +14,15 @@ from typing import IO, Sequence
 
 from heddle.mistakes import Mistake
 
-READ, WAVES, REGISTERS, DISASSEMBLE, RULES, GO, INTERRUPT, FINDING, FORK = range(1, 10)
+READ, WAVES, REGISTERS, DISASSEMBLE, RULES, GO, INTERRUPT, FINDING, NAMED, FORK = range(1, 11)
 BREAK, WRITE, READS, ACCESS = range(4)
 CONTINUE, STEP, CYCLE, TO, SCAN = range(5)
-BEGAN, BROKE, WATCHED, STEPPED, CAME, INTERRUPTED, FOUND, ENDED = range(8)
+BEGAN, BROKE, WATCHED, STEPPED, CAME, INTERRUPTED, FOUND, LOADED, ENDED = range(9)
 REFUSED = 2 ** 64 - 1
 LANES, TAIL = 64, 2000
 REQUEST, ANSWER, STOPPED = (struct.Struct(form) for form in ("<4Q", "<Q", "<7Q"))
 WAVEFRONT, SCALARS = struct.Struct("<3Q6I96s"), struct.Struct("<128I3Q6I")
+REGISTER, LANE_SHIFT = struct.Struct("<40s8s33Q"), 48
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Wavefront:
     gpu: int
     group: tuple[int, int, int]
     in_group: int
+    lanes: int
     kernel: str
 
     def __str__(self) -> str:
@@ -63,6 +65,7 @@ class Registers:
     sgpr: tuple[int, ...]
     pc: int
     shared_aperture: int
+    private_aperture: int
     mode: int
     status: int
     scc: int
@@ -72,6 +75,14 @@ class Registers:
 
     def vector(self, number: int) -> bytes:
         return self.vectors[4 * LANES * number:4 * LANES * (number + 1)]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A register of PTX, with the values of the lanes in which it has one."""
+    name: str
+    type: str
+    values: dict[int, int]
 
 
 class Output:
@@ -213,13 +224,14 @@ class Process:
         more = b"".join(struct.pack("<3Q", r.kind, r.address, r.bytes) for r in rules)
         return self.ask(RULES, len(rules), more=more) is not None
 
-    def read(self, address: int, size: int, wavefront: int) -> bytes | None:
-        return self.ask(READ, address, size, wavefront)
+    def read(self, address: int, size: int, wavefront: int, lane: int = 0) -> bytes | None:
+        return self.ask(READ, address, size, wavefront | lane << LANE_SHIFT)
 
     def waves(self) -> dict[int, Wavefront]:
         said = b"" if self.known else self.ask(WAVES) or b""
-        for number, pc, launch, gpu, x, y, z, in_group, _, kernel in WAVEFRONT.iter_unpack(said):
-            self.known[number] = Wavefront(number, pc, launch, gpu, (x, y, z), in_group,
+        for number, pc, launch, gpu, *group, in_group, lanes, kernel in WAVEFRONT.iter_unpack(said):
+            self.known[number] = Wavefront(number, pc, launch, gpu, (group[0], group[1], group[2]),
+                                           in_group, lanes,
                                            kernel.split(b"\0")[0].decode(errors="replace"))
         return self.known
 
@@ -233,10 +245,18 @@ class Process:
         if said is None:
             return None
         numbers = SCALARS.unpack_from(said)
-        pc, shared, _, mode, status, scc, vgprs, accumulators, _ = numbers[128:]
-        self.held[wavefront] = Registers(numbers[:128], pc, shared, mode, status, scc, vgprs,
-                                         accumulators, said[SCALARS.size:])
+        pc, shared, private, mode, status, scc, vgprs, accumulators, _ = numbers[128:]
+        self.held[wavefront] = Registers(numbers[:128], pc, shared, private, mode, status, scc,
+                                         vgprs, accumulators, said[SCALARS.size:])
         return self.held[wavefront]
+
+    def named(self, wavefront: int) -> list[Named] | None:
+        """None: it has numbered ones."""
+        said = self.ask(NAMED, wavefront)
+        return None if said is None else [
+            Named(name.split(b"\0")[0].decode(), kind.split(b"\0")[0].decode(),
+                  {lane: values[lane] for lane in range(len(values)) if lanes >> lane & 1})
+            for name, kind, lanes, *values in REGISTER.iter_unpack(said)]
 
     def disassemble(self, address: int, wavefront: int) -> tuple[int, str] | None:
         said = self.ask(DISASSEMBLE, address, wavefront)

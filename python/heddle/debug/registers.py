@@ -18,7 +18,9 @@ def _zero(size: int) -> Read:
 
 
 def _scalar(number: int, form: str = "<I") -> Read:
-    def read(registers: Registers, _wave: Wavefront) -> bytes:
+    def read(registers: Registers, wave: Wavefront) -> bytes | None:
+        if wave.lanes < LANES and number != EXEC:
+            return None  # a warp's registers have names
         low, high = registers.sgpr[number:number + 2]
         return struct.pack(form, low | high << 32 if form == "<Q" else low)
     return read
@@ -37,6 +39,11 @@ def _word(value: Callable[[Registers, Wavefront], int]) -> Read:
     return lambda registers, wave: struct.pack("<I", value(registers, wave))
 
 
+def _amd(value: Callable[[Registers], int]) -> Read:
+    return lambda registers, wave: (struct.pack("<I", value(registers)) if wave.lanes == LANES
+                                    else None)
+
+
 CORE: list[tuple[str, int, str, Read]] = [
     *((name, 64, "int64", _zero(8)) for name in
       ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{i}" for i in range(8, 16)))),
@@ -49,10 +56,11 @@ CORE: list[tuple[str, int, str, Read]] = [
 WAVEFRONT: list[tuple[str, int, str, Read]] = [
     *((f"s{i}", 32, "uint32", _scalar(i)) for i in range(SCALARS)),
     ("vcc", 64, "uint64", _scalar(VCC, "<Q")), ("exec", 64, "uint64", _scalar(EXEC, "<Q")),
-    ("m0", 32, "uint32", _scalar(M0)), ("scc", 32, "uint32", _word(lambda r, _: r.scc)),
-    ("mode", 32, "uint32", _word(lambda r, _: r.mode)),
-    ("status", 32, "uint32", _word(lambda r, _: r.status)),
+    ("m0", 32, "uint32", _scalar(M0)), ("scc", 32, "uint32", _amd(lambda r: r.scc)),
+    ("mode", 32, "uint32", _amd(lambda r: r.mode)),
+    ("status", 32, "uint32", _amd(lambda r: r.status)),
     ("lds", 64, "data_ptr", lambda registers, _: struct.pack("<Q", registers.shared_aperture)),
+    ("private", 64, "data_ptr", lambda r, _: struct.pack("<Q", r.private_aperture)),
     ("launch", 32, "uint32", _word(lambda _, w: w.launch)),
     ("gpu", 32, "uint32", _word(lambda _, w: w.gpu)),
     *((f"group_{axis}", 32, "uint32", _word(lambda _, w, i=i: w.group[i]))  # type: ignore[misc]

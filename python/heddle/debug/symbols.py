@@ -8,6 +8,8 @@ import struct
 from typing import Iterator
 from xml.sax.saxutils import quoteattr
 
+from heddle.debug import ptx
+
 X86_64, NOTHING = 62, 0
 
 
@@ -25,12 +27,21 @@ def as_x86(elf: bytes) -> bytes:
     return bytes(copy)
 
 
+def _copies(folder: pathlib.Path, kept: pathlib.Path) -> Iterator[tuple[str, int, bytes]]:
+    for file in sorted(folder.glob("code-*")):
+        yield file.name, int(file.name.removeprefix("code-"), 16), as_x86(file.read_bytes())
+    for module in modules(folder, kept):
+        yield module.path.stem, module.address, ptx.elf(module)
+
+
+def modules(folder: pathlib.Path, kept: pathlib.Path) -> list[ptx.Module]:
+    return [ptx.module(file, kept) for file in sorted(folder.glob("ptx-*"))]
+
+
 def loaded(folder: pathlib.Path, kept: pathlib.Path) -> Iterator[tuple[pathlib.Path, int]]:
     """A copy of each code object in `kept`, and the address of that."""
-    for file in sorted(folder.glob("code-*")):
-        address = int(file.name.removeprefix("code-"), 16)
-        copy = as_x86(file.read_bytes())
-        path = kept / f"{file.name}.elf"
+    for name, address, copy in _copies(folder, kept):
+        path = kept / f"{name}.elf"
         if not path.is_file() or path.read_bytes() != copy:
             path.write_bytes(copy)
         yield path, address

@@ -21,14 +21,16 @@ struct made_up {
     struct sampler_shape shape;
     uint64_t instructions, loop; /* the second: of one bucket, by which vectors differ */
     double rate;
-    double bytes; /* that memory reads; it writes twice as many */
+    double bytes;     /* that memory reads; it writes twice as many */
+    uint64_t longest; /* 0: not known */
 };
 
 /* It is over. */
-static void note(enum sampling_way way, const uint64_t *vector, double cycles, double bytes)
+static void note(enum sampling_way way, const struct sampler_work *work, double cycles,
+                 double bytes)
 {
     const struct sampler_measure measure = {.amount = {cycles, bytes, 2 * bytes}};
-    sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? &measure : NULL);
+    sampler_note(&sampler, work, way == SAMPLING_DETAILED ? &measure : NULL);
 }
 
 static void begin(uint64_t depth)
@@ -40,11 +42,11 @@ static void begin(uint64_t depth)
 
 static enum sampling_way launch(const struct made_up *m)
 {
-    uint64_t vector[SAMPLER_VECTOR] = {[3] = m->instructions - m->loop, [7] = m->loop};
+    const struct sampler_work work = {{[3] = m->instructions - m->loop, [7] = m->loop}, m->longest};
     uint64_t cycles = (uint64_t)llround(m->rate * (double)m->instructions);
     uint32_t number = sampler.launches;
     enum sampling_way way = sampler_choose(&sampler, &m->shape, flushes);
-    note(way, vector, (double)cycles, m->bytes);
+    note(way, &work, (double)cycles, m->bytes);
     truth += (double)cycles;
     ways[number] = "d?ts"[way];
     ways[number + 1] = 0;
@@ -53,7 +55,7 @@ static enum sampling_way launch(const struct made_up *m)
 
 static struct made_up plain(uint32_t kernel, double rate)
 {
-    return (struct made_up){{kernel, 0, 64, 100, 0, 0, false}, 100000, 40000, rate, 0};
+    return (struct made_up){{kernel, 0, 64, 100, 0, 0, false, 0}, 100000, 40000, rate, 0, 0};
 }
 
 /* Numbers in a group of those that were simulated. */
@@ -307,6 +309,36 @@ Test(stratified_sampler, cycles_that_do_not_follow_instructions_are_not_told_by_
     cr_expect_lt(fabs(e.value - truth), sampler_interval(&e));
 }
 
+/* Searches of graphs: a hub among the vertices makes a wavefront long, whatever the launch executes
+ * in all, and few launches say how long all take. Where the longest wavefront is not known, the
+ * interval says so. */
+Test(stratified_sampler, the_longest_wavefront_tells_what_instructions_do_not)
+{
+    double width[2];
+    for (unsigned known = 0; known < 2; known++) {
+        uint64_t state = 1;
+        unsigned simulated = 0;
+        begin(SAMPLING_ALL);
+        for (unsigned i = 0; i < 1000; i++) {
+            struct made_up m = plain(1, 0);
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            uint64_t longest = 80 + (state >> 60 ? 0 : (state >> 33) % 4000);
+            m.instructions = 20000 + (state >> 20) % 200000;
+            m.loop = m.instructions / 2;
+            m.longest = known ? longest : 0;
+            m.rate = (3000 + 0.02 * (double)m.instructions + 40 * (double)longest)
+                     / (double)m.instructions;
+            simulated += launch(&m) == SAMPLING_DETAILED;
+        }
+        struct sampler_estimate e = sampler_estimate_all(&sampler, SAMPLER_CYCLES);
+        width[known] = sampler_interval(&e) / truth;
+        cr_expect_lt(simulated, known ? 150 : 500, "%u simulated", simulated);
+        cr_expect_lt(off(), known ? 0.002 : 0.1, "off by %f", off());
+        cr_expect_lt(fabs(e.value - truth), sampler_interval(&e));
+    }
+    cr_expect_lt(10 * width[1], width[0], "%f, and %f", width[1], width[0]);
+}
+
 /* What comes unforeseen and once is estimated from the nearest, and the interval is wide. */
 Test(stratified_sampler, what_nothing_represents_is_taken_for_the_nearest)
 {
@@ -331,10 +363,10 @@ Test(stratified_sampler, a_kernel_that_waits_by_executing_is_not_simulated_all_t
     begin(SAMPLING_ALL);
     for (unsigned i = 0; i < 600; i++) {
         struct made_up m = plain(1, 0.5);
-        uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
+        struct sampler_work work = {.vector = {[3] = 100000}};
         enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
-        vector[7] = way == SAMPLING_DETAILED ? 6000 : 0;
-        note(way, vector, 53000, 0);
+        work.vector[7] = way == SAMPLING_DETAILED ? 6000 : 0;
+        note(way, &work, 53000, 0);
         simulated += way == SAMPLING_DETAILED;
     }
     cr_expect_lt(simulated, 25, "%u simulated", simulated);
@@ -349,16 +381,17 @@ Test(stratified_sampler, a_group_that_nothing_can_represent_is_joined)
     begin(4);
     for (unsigned i = 0; i < 900; i++) {
         struct made_up m = plain(i % 3, 0.5);
-        uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
+        struct sampler_work work = {.vector = {[3] = 100000}};
         enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
-        vector[7] = i % 3 == 1 && way != SAMPLING_SKIPPED ? 80000 : 0;
-        note(way, vector, 53000, 0);
+        work.vector[7] = i % 3 == 1 && way != SAMPLING_SKIPPED ? 80000 : 0;
+        note(way, &work, 53000, 0);
     }
     cr_expect_float_eq(sampler_estimate_all(&sampler, SAMPLER_CYCLES).value, 900 * 53000.0,
                        0.01 * 900 * 53000);
 }
 
-/* The first launch of each kernel behind a flush is another kind, whatever it executes. */
+/* The first launch of each kernel behind a flush is another kind, whatever it executes; and the
+ * first of the program is, which is behind none. */
 Test(stratified_sampler, what_follows_a_flush_is_a_group_of_its_own)
 {
     begin(SAMPLING_ALL);
@@ -367,8 +400,23 @@ Test(stratified_sampler, what_follows_a_flush_is_a_group_of_its_own)
         flushes += i % 16 == 0;
         launch(&m);
     }
-    cr_expect_eq(sampler.group_count, 4);
+    cr_expect_eq(sampler.group_count, 5);
     cr_expect_lt(off(), 1e-6);
+}
+
+/* Two layers of a network launch one kernel in turn, behind others, which leave other lines in
+ * caches: what it executes is the same. */
+Test(stratified_sampler, what_follows_another_kernel_is_a_group_of_its_own)
+{
+    static const uint32_t order[] = {1, 3, 2, 3};
+    unsigned simulated = 0;
+    begin(4);
+    for (unsigned i = 0; i < 800; i++) {
+        struct made_up m = plain(order[i % 4], i % 4 == 3 ? 0.9 : 0.7);
+        simulated += launch(&m) == SAMPLING_DETAILED;
+    }
+    cr_expect_lt(simulated, 60, "%u simulated", simulated);
+    cr_expect_lt(off(), 1e-6, "off by %f", off());
 }
 
 /* Any order of kinds: a launch is simulated behind `depth` that touched caches, or as the first of

@@ -141,21 +141,6 @@ void hip_add_module(struct hip_module *module)
     *link = module;
 }
 
-/* A debugger of this process reads lines and names from code objects as they are. */
-static void keep_for_debugger(uint64_t base, const void *bytes, size_t size)
-{
-    char path[PATH_MAX];
-    const char *folder = getenv(OPTIONS_ENV_DEBUG);
-    if (!folder)
-        return;
-    snprintf(path, sizeof path, "%s/code-%" PRIx64, folder, base);
-    FILE *file = fopen(path, "wb");
-    if (!file || fwrite(bytes, 1, size, file) != size)
-        hip_say("%s: %s", path, strerror(errno));
-    if (file)
-        fclose(file);
-}
-
 /* Loads one ELF file of `size` bytes. */
 static hipError_t load_object(const void *bytes, size_t size, int device, const char *name,
                               struct hip_module **loaded)
@@ -181,7 +166,6 @@ static hipError_t load_object(const void *bytes, size_t size, int device, const 
         hip_unload_module(module);
         return error;
     }
-    keep_for_debugger(module->base, bytes, size);
     hip_add_module(module);
     *loaded = module;
     return hipSuccess;

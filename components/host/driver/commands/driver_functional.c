@@ -355,7 +355,7 @@ static void functional_wait_out(const struct driver *d, const struct driver_comm
 
 /* `--kernels auto`: what the launch, or the part of it, has executed. */
 static void functional_tell(const struct driver_command *k, const struct functional_result *result,
-                            const uint64_t *executed)
+                            const struct sampler_work *executed)
 {
     if (k->launch.in_parts)
         online_parts_executed(k->launch.groups, result->instructions, executed);
@@ -422,7 +422,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
 {
     if (device_executes_ptx(&d->device[number]))
         return functional_launch_ptx(d, k, number, way);
-    uint64_t executed[SAMPLER_VECTOR] = {0};
+    struct sampler_work executed = {0};
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
     if (k->launch.packet.private_bytes && k->launch.scratch_pool == DRIVER_NONE
@@ -432,7 +432,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     functional_look_for_end();
     device->launches++;
     launch.touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY;
-    launch.executed = platform_sampling()->automatic ? executed : NULL;
+    launch.executed = platform_sampling()->automatic ? &executed : NULL;
     launch.others = others_of(d, k);
     if (launch.touches && !parts_goes_on(k)) {
         if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)
@@ -448,7 +448,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     if (launch.executed)
         functional_wait_out(d, k, &result);
     if (launch.executed && result.end == FUNCTIONAL_DONE)
-        functional_tell(k, &result, executed);
+        functional_tell(k, &result, &executed);
     return functional_part(d, k, number, way, &result);
 }
 

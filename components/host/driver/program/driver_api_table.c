@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "components/checks/check_code.h"
+#include "components/checks/debugger.h"
 #include "components/checks/uninitialised.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
@@ -622,6 +623,7 @@ API_CALL(describe_code, (address, file, size), uint64_t address, const void *fil
 {
     (void)d;
     check_code(address, file, size);
+    debugger_code("code", address, file, size);
     return DRIVER_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "components/sampling/sampling_options.h"
 #include "driver_program.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/hash.h"
 #include "runtime/state/checkpoint.h"
 
 enum journal_kind {
@@ -76,7 +77,7 @@ static bool journal_keeps(void)
 
 static void fold(uint64_t word)
 {
-    journal()->calls = checkpoint_checksum(journal()->calls, &word, sizeof word);
+    journal()->calls = hash_bytes(journal()->calls, &word, sizeof word);
 }
 
 /* Bytes that are written count, too, unless a read is still to bring something there. */
@@ -93,7 +94,7 @@ static void journal_call(const struct driver_command *k)
         fold(k->launch.groups);
     }
     if (k->kind == DRIVER_WRITE && !journal()->reads)
-        journal()->calls = checkpoint_checksum(journal()->calls, k->move.host, k->size / 8 * 8);
+        journal()->calls = hash_bytes(journal()->calls, k->move.host, k->size / 8 * 8);
     journal()->reads += k->kind == DRIVER_READ;
 }
 

@@ -1,0 +1,88 @@
+/* Blocks that stand, as a debugger sees them; see warp.h. */
+#include "warp_machine.h"
+
+static const struct warp_warp *warp_of(const struct warp_block *b, uint32_t warp)
+{
+    return (const struct warp_warp *)(const void *)((const char *)b + b->at_warps) + warp;
+}
+
+/* The order of warp_schedule.c, among those that can go on if there are any. */
+static bool goes_before(const struct warp_split *a, const struct warp_split *b)
+{
+    bool a_waits = a->state > WARP_GRANTED, b_waits = b->state > WARP_GRANTED;
+    if (a_waits != b_waits)
+        return b_waits;
+    if (a->turn != b->turn)
+        return a->turn < b->turn;
+    return a->narrow != b->narrow ? a->narrow > b->narrow : a->pc < b->pc;
+}
+
+uint32_t warp_look_place(const struct warp_block *b, const struct warp_launch *l, uint32_t warp,
+                         uint32_t *lanes)
+{
+    const struct warp_warp *w = warp_of(b, warp);
+    const struct warp_split *best = w->split;
+    *lanes = 0;
+    if (!w->count)
+        return PTX_NONE;
+    for (uint32_t i = 1; i < w->count; i++)
+        best = goes_before(&w->split[i], best) ? &w->split[i] : best;
+    *lanes = best->mask;
+    return l->code->ops[best->pc].instruction;
+}
+
+uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch *l, uint32_t warp,
+                            uint32_t function, uint32_t number, uint64_t value[WARP_LANES])
+{
+    const struct warp_warp *w = warp_of(b, warp);
+    const struct warp_register *r = &l->code->functions[function].named[number];
+    const char *block = (const char *)b;
+    uint32_t found = 0;
+    for (uint32_t i = 0; r->first != UINT32_MAX && i < w->count; i++) {
+        const struct warp_split *s = &w->split[i];
+        if (s->pc > r->last || s->pc < r->first || (s->pc == r->first && !r->enters))
+            continue;
+        uint64_t narrow = (uint64_t)warp * b->narrow_room + s->narrow;
+        const uint32_t *words =
+            (const void *)(block + b->at_narrow + narrow * WARP_NARROW_BYTES + r->at);
+        const uint64_t *wide =
+            (const void *)(block + b->at_wide
+                           + ((uint64_t)warp * b->wide + s->wide) * WARP_WIDE_BYTES + r->at);
+        const uint32_t *predicate =
+            (const uint32_t *)(const void *)(block + b->at_predicates) + narrow + r->at;
+        found |= s->mask;
+        for (uint32_t left = s->mask; left; left &= left - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(left);
+            value[lane] = r->bank == WARP_PREDICATE ? *predicate >> lane & 1
+                          : r->bank == WARP_WIDE    ? wide[lane]
+                                                    : words[lane];
+        }
+    }
+    return found;
+}
+
+const void *warp_look_memory(const struct warp_block *b, const struct warp_launch *l,
+                             uint32_t thread, uint64_t address, uint64_t *bytes)
+{
+    const struct {
+        uint64_t start, size;
+        const char *at;
+    } windows[] = {
+        {WARP_SHARED, b->shared, (const char *)b + b->at_shared},
+        {WARP_LOCAL, b->local, (const char *)b + b->at_local + (size_t)thread * b->local},
+        {WARP_PARAM, l->kernel->parameter_bytes, l->parameters}};
+    for (unsigned i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        uint64_t offset = address - windows[i].start;
+        if (offset >= WARP_WINDOW_BYTES)
+            continue;
+        *bytes = offset < windows[i].size ? windows[i].size - offset : 0;
+        return *bytes ? windows[i].at + offset : NULL;
+    }
+    *bytes = UINT64_MAX;
+    return NULL;
+}
+
+void warp_look_block(const struct warp_block *b, uint32_t id[3])
+{
+    memcpy(id, b->id, sizeof b->id);
+}
