@@ -278,12 +278,14 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
         update(m, op, mask, ptx_has(inst, PTX_MOD_EXCH));
         break;
     case PTX_OP_CP_ASYNC:
+    case PTX_OP_CP_ASYNC_BULK:
     case PTX_OP_STMATRIX:
     case PTX_OP_WMMA_STORE:
     case PTX_OP_ST_BULK: /* what they write is not followed: all that it may be is defined */
         for (uint64_t *b = bits_in(m->block, PTX_SPACE_SHARED); b < local; b++)
             *b = 0;
-        if (m->space == PTX_SPACE_GLOBAL && inst->opcode != PTX_OP_CP_ASYNC)
+        if (m->space == PTX_SPACE_GLOBAL && inst->opcode != PTX_OP_CP_ASYNC
+            && (inst->opcode != PTX_OP_CP_ASYNC_BULK || ptx_has(inst, PTX_MOD_BULK_GROUP)))
             OVER(mask) m->launch->undefined->set_around(m->launch->context, m->address[lane]);
         break;
     case PTX_OP_LDMATRIX:

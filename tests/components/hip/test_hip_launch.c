@@ -293,6 +293,8 @@ Test(hip_launch, events_measure_simulated_time)
     expect(hipEventCreate(&start), hipSuccess);
     expect(hipEventCreate(&stop), hipSuccess);
     expect(hipEventCreateWithFlags(&untimed, hipEventDisableTiming), hipSuccess);
+    expect(hipEventCreateWithFlags(&untimed, hipEventReleaseToDevice | hipEventReleaseToSystem),
+           hipErrorInvalidValue);
     expect(hipEventElapsedTime(&milliseconds, start, stop), hipErrorInvalidHandle);
     expect(hipEventQuery(stop), hipSuccess);
     expect(launch_add(1, 64, 0), hipSuccess);
@@ -425,7 +427,7 @@ Test(hip_launch, without_a_platform_there_is_no_device)
 /* Called through dlsym, since their prototypes promise more than a refusal. */
 Test(hip_launch, what_is_missing_refuses_by_name)
 {
-    static const char *const names[] = {"hipGraphAddEventRecordNode", "hipBindTexture",
+    static const char *const names[] = {"hipGraphNodeFindInClone", "hipBindTexture",
                                         "hipMallocArray"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         int (*function)(void) = NULL;

@@ -11,6 +11,7 @@ struct step {
     struct hip_action action;
     uint32_t *after; /* the steps that it follows */
     uint32_t after_count;
+    bool disabled; /* it does nothing */
 };
 
 struct exec {
@@ -34,6 +35,10 @@ static hipError_t perform(struct hip_action *action, hipStream_t stream)
                         action->fill.rows, stream, false);
     case HIP_ACTION_HOST:
         return hip_call_host(stream, action->host);
+    case HIP_ACTION_RECORD:
+        return hip_record_event(action->event, stream);
+    case HIP_ACTION_WAIT:
+        return hip_wait_event(action->event, stream);
     case HIP_ACTION_EMPTY:
     case HIP_ACTION_GRAPH: /* its nodes stand in its place */
         break;
@@ -135,7 +140,7 @@ HIP_DEFINE(hipGraphLaunch, (handle, stream), hipGraphExec_t handle, hipStream_t 
         struct step *step = &exec->steps[i];
         if (told)
             hip.api->graph_step(queue, step->after, step->after_count);
-        error = perform(&step->action, stream);
+        error = step->disabled ? hipSuccess : perform(&step->action, stream);
     }
     if (told)
         hip.api->graph_end(queue);
@@ -178,13 +183,33 @@ static hipError_t change_node(hipGraphNode_t handle, hipError_t made, struct hip
     return change(node ? &node->action : NULL, made, action);
 }
 
+static struct step *find_step(struct exec *exec, hipGraphNode_t node)
+{
+    for (size_t i = 0; exec && i < exec->count; i++)
+        if (exec->steps[i].node == node)
+            return &exec->steps[i];
+    return NULL;
+}
+
+/* Kernels, copies and fills may be left out of launches, as CUDA's cudaGraphNodeSetEnabled says. */
+hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set, bool *is)
+{
+    struct step *step = find_step(find_exec(handle), node);
+    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !is))
+        return hipErrorInvalidValue;
+    if (set)
+        step->disabled = !*set;
+    if (is)
+        *is = !step->disabled;
+    return hipSuccess;
+}
+
 static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipError_t made,
                               struct hip_action *action)
 {
     struct exec *exec = find_exec(handle);
-    struct hip_action *old = NULL;
-    for (size_t i = 0; exec && i < exec->count && !old; i++)
-        old = exec->steps[i].node == node ? &exec->steps[i].action : NULL;
+    struct step *step = find_step(exec, node);
+    struct hip_action *old = step ? &step->action : NULL;
     if (old && exec->launches > 0 && made == hipSuccess) {
         hip_graph_release_action(action);
         return hipErrorGraphExecUpdateFailure;
