@@ -27,6 +27,7 @@ enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };
 enum way {
     WAY_COMPUTES,
     WAY_MOVES,
+    WAY_SELECTS,
     WAY_AND,
     WAY_OR,
     WAY_ANDN2,
@@ -104,7 +105,7 @@ static enum way way_of(const struct isa_inst *inst, const char *name)
         const char *begin;
         enum way way;
     } ways[] = {{"v_mov_b32", WAY_MOVES},
-                {"v_cndmask_b32", WAY_MOVES},
+                {"v_cndmask_b32", WAY_SELECTS},
                 {"s_mov_b", WAY_MOVES},
                 {"s_movk_", WAY_MOVES},
                 {"v_accvgpr", WAY_MOVES},
@@ -191,6 +192,11 @@ static unsigned vector_at(const struct isa_use *u, unsigned i)
     return (isa_register(now.step->context, u->code) + i) % VECTORS;
 }
 
+static bool is_implied_exec(const struct isa_use *u)
+{
+    return u->code == ISA_EXEC && u->place == ISA_USE_IMPLIED;
+}
+
 /* A pair of scalar registers that holds a bit for each lane. */
 static bool is_mask(const struct isa_use *u)
 {
@@ -199,7 +205,8 @@ static bool is_mask(const struct isa_use *u)
 }
 
 struct sum {
-    uint64_t lanes; /* undefined */
+    uint64_t lanes;    /* undefined, */
+    uint64_t computed; /* and no copies of memory */
     uint16_t from;
 };
 
@@ -227,6 +234,7 @@ static void add_vector(struct sum *sum, const struct isa_use *u)
         if (!w->vector[at])
             continue;
         sum->lanes |= w->vector[at];
+        sum->computed |= w->computed[at];
         sum->from = sum->from ? sum->from : w->vector_origin[at];
     }
 }
@@ -238,7 +246,7 @@ static struct sum sources(void)
     const struct known *k = now.known;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
-        if (u->written || (u->code == ISA_EXEC && u->place == ISA_USE_IMPLIED))
+        if (u->written || is_implied_exec(u))
             continue;
         if (is_scalar(u))
             add_scalar(&sum, u);
@@ -253,12 +261,12 @@ static struct sum sources(void)
 }
 
 static void put_vector(const struct isa_use *u, unsigned i, uint64_t lanes, uint64_t undefined,
-                       bool computed, uint16_t from)
+                       uint64_t computed, uint16_t from)
 {
     struct wave_state *w = now.state;
     unsigned at = vector_at(u, i);
     w->vector[at] = (w->vector[at] & ~lanes) | (undefined & lanes);
-    w->computed[at] = (w->computed[at] & ~lanes) | (computed ? undefined & lanes : 0);
+    w->computed[at] = (w->computed[at] & ~lanes) | (computed & undefined & lanes);
     if (undefined & lanes)
         w->vector_origin[at] = from;
 }
@@ -373,16 +381,45 @@ static void read_lane(const struct sum *sum)
     }
 }
 
+/* Each lane takes the operand that its bit of the mask chooses; the other one does not matter. */
+static struct sum selected(void)
+{
+    struct sum sum = {0};
+    uint64_t chosen = 0;
+    for (unsigned i = 0; i < now.known->uses; i++) {
+        const struct isa_use *u = &now.known->use[i];
+        if (!u->written && is_mask(u) && !is_implied_exec(u))
+            chosen = value_of(u);
+    }
+    for (unsigned i = 0; i < now.known->uses; i++) {
+        const struct isa_use *u = &now.known->use[i];
+        struct sum one = {0};
+        if (u->written || is_implied_exec(u))
+            continue;
+        if (is_scalar(u))
+            add_scalar(&one, u);
+        else
+            add_vector(&one, u);
+        uint64_t lanes = is_mask(u) ? UINT64_MAX : u->place == ISA_USE_SOURCE0 ? ~chosen : chosen;
+        one.lanes &= lanes;
+        sum.lanes |= one.lanes;
+        sum.computed |= one.computed & lanes;
+        sum.from = sum.from || !one.lanes ? sum.from : one.from;
+    }
+    return sum;
+}
+
 static void step_vector_unit(void)
 {
     const struct known *k = now.known;
     uint64_t exec = isa_wave_exec(now.step->scalars);
-    struct sum sum = sources();
+    struct sum sum = k->way == WAY_SELECTS ? selected() : sources();
     if (k->way == WAY_READS_LANE) {
         read_lane(&sum);
         return;
     }
     bool one = k->way == WAY_WRITES_LANE || k->way == WAY_DEFINES;
+    bool moves = k->way == WAY_MOVES || k->way == WAY_SELECTS;
     uint64_t undefined = one                     ? 0
                          : k->way == WAY_CROSSES ? ((sum.lanes & exec) == exec ? exec : 0)
                                                  : sum.lanes;
@@ -393,7 +430,8 @@ static void step_vector_unit(void)
         if (is_scalar(u))
             put_scalar(u, undefined & exec, sum.from);
         for (unsigned d = 0; !is_scalar(u) && d < u->dwords; d++)
-            put_vector(u, d, one ? UINT64_MAX : exec, undefined, k->way != WAY_MOVES, sum.from);
+            put_vector(u, d, one ? UINT64_MAX : exec, undefined, moves ? sum.computed : UINT64_MAX,
+                       sum.from);
     }
 }
 
@@ -444,11 +482,15 @@ static uint64_t byte_at(const struct access *a, unsigned lane, unsigned i)
 /* Lanes whose dword (or the part of it that is accessed) was never written. */
 static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t *address)
 {
-    uint64_t lanes = 0;
+    uint64_t lanes = 0, defined = UINT64_MAX; /* a page in which all is */
     uint32_t bytes = a->bytes - 4 * dword < 4 ? a->bytes - 4 * dword : 4;
     for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t at = byte_at(a, lane, 4 * dword);
+        uint64_t page = at >> UNDEFINED_PAGE_BITS;
+        if (page == defined && (at + bytes - 1) >> UNDEFINED_PAGE_BITS == page)
+            continue;
+        defined = undefined_is_page_defined(a->memory, at) ? page : UINT64_MAX;
         if (!undefined_is(a->memory, at, bytes))
             continue;
         *address = lanes ? *address : at;
@@ -463,7 +505,7 @@ static void load(const struct access *a, const struct isa_use *to, unsigned firs
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
         uint64_t undefined = undefined_lanes(a, d, &address);
         uint16_t from = undefined ? origin_of(address, a->space) : 0;
-        put_vector(to, first + d, exec, undefined, false, from);
+        put_vector(to, first + d, exec, undefined, 0, from);
     }
 }
 
@@ -529,7 +571,7 @@ static void access_memory(enum isa_memory_kind kind, const struct access *a, uns
     else if (kind == ISA_MEMORY_ATOMIC)
         update(a);
     for (unsigned d = 0; kind == ISA_MEMORY_ATOMIC && to && d < to->dwords; d++)
-        put_vector(to, d, a->lanes, 0, false, 0);
+        put_vector(to, d, a->lanes, 0, 0, 0);
 }
 
 /* Lanes do not mix private and other memory but by flat pointers. */
@@ -549,7 +591,7 @@ static void step_vector_memory(void)
         return;
     check_addresses(exec);
     for (unsigned d = 0; m->kind == ISA_MEMORY_LOAD && to && d < to->dwords; d++)
-        put_vector(to, d, exec, 0, false, 0); /* also of lanes that are out of a buffer */
+        put_vector(to, d, exec, 0, 0, 0); /* also of lanes that are out of a buffer */
     if (m->unusual)
         return;
     struct access a = {&memory, FINDING_GLOBAL, m, m->address, m->mask, m->bytes};

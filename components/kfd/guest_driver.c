@@ -202,7 +202,7 @@ GIVES_AS(fill_words, fill,
          queue, address, pattern, pattern_bytes, count)
 GIVES(launch, (uint32_t queue, const struct driver_launch *what, uint64_t *given), queue,
       (uintptr_t)what)
-GIVES(mark, (uint32_t queue, uint64_t *given), queue)
+GIVES(mark, (uint32_t queue, bool fences, uint64_t *given), queue, fences)
 GIVES(last, (uint32_t queue, uint64_t *given), queue)
 PLAIN(wait_for, (uint32_t queue, uint64_t ticket), queue, ticket)
 GIVES(call_begin, (uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *given),

@@ -30,7 +30,7 @@ static void enqueueing_takes_no_time(void)
     MUST(api->queue_create(0, &queue));
     MUST(api->write(queue, memory, source, PIECE, &tickets[0]));
     MUST(api->read(queue, target, memory, PIECE, &tickets[1]));
-    MUST(api->mark(queue, &tickets[2]));
+    MUST(api->mark(queue, true, &tickets[2]));
     struct timespec moment = {.tv_nsec = 20000000};
     nanosleep(&moment, NULL); /* whoever drains in the background has the time to do so */
     for (int i = 0; i < 3; i++)
@@ -66,7 +66,7 @@ static void queues_are_in_order(void)
     CHECK(first_of_second < last_ps);
     for (int q = 0; q < 2; q++)
         MUST(api->queue_destroy(queues[q]));
-    CHECK(api->mark(queues[0], NULL) == DRIVER_INVALID_VALUE);
+    CHECK(api->mark(queues[0], true, NULL) == DRIVER_INVALID_VALUE);
     CHECK(api->write(queues[1], memory, source, 4, NULL) == DRIVER_INVALID_VALUE);
     CHECK(api->queue_destroy(queues[1]) == DRIVER_INVALID_VALUE
           && api->queue_destroy(9999) == DRIVER_INVALID_VALUE);
@@ -165,7 +165,7 @@ static void pause_and_continue(void)
         nanosleep(&moment, NULL);
     nanosleep(&moment, NULL);
     CHECK(!waited && api->now() == before);
-    MUST(api->mark(0, NULL)); /* the lock is free */
+    MUST(api->mark(0, true, NULL)); /* the lock is free */
     MUST(api->resume());
     pthread_join(thread, NULL);
     CHECK(waited && api->now() > before);
@@ -178,7 +178,7 @@ static uint64_t span_of_copies(int how)
     uint64_t tickets[4], begin_ps, end_ps;
     pthread_t thread;
     MUST(api->wait_all(0));
-    MUST(api->mark(0, &tickets[0]));
+    MUST(api->mark(0, true, &tickets[0]));
     for (int i = 1; i < 4; i++)
         MUST(api->write(0, memory, source, PIECES * PIECE / 4, &tickets[i]));
     if (how == 1) {

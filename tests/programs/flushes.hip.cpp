@@ -1,6 +1,7 @@
 // A sequence of kernels and copies, step by step; every read must see what came before it. How often caches are flushed for
 // that is in the statistics. Argument: the steps. k: a kernel; w: copy from the host; r: copy to the host; c: copy on the
 // device; f: fill; b: copies to the host in both streams at once, when everything else is done; other letters in capitals: the same in a second stream, after what the first one has been given.
+// Second argument: flags of the event that is recorded before each step.
 #include "check.hpp"
 
 constexpr int n = 1024;
@@ -21,7 +22,8 @@ int main(int argc, char **argv)
     allocate(&data, bytes);
     allocate(&other, bytes);
     HIP_MUST(hipHostMalloc(reinterpret_cast<void **>(&pinned), 2 * bytes));
-    HIP_MUST(hipEventCreateWithFlags(&event, hipEventDisableTiming));
+    unsigned flags = argc > 2 ? unsigned(std::strtoul(argv[2], nullptr, 0)) : 0;
+    HIP_MUST(hipEventCreateWithFlags(&event, hipEventDisableTiming | flags));
     for (hipStream_t &stream : streams) {
         HIP_MUST(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
     }

@@ -93,10 +93,10 @@ static void vectors_are_added(void)
     }
     MUST(api->write(0, arguments.a, a, bytes, NULL));
     MUST(api->write(0, arguments.b, b, bytes, NULL));
-    MUST(api->mark(0, &first));
+    MUST(api->mark(0, true, &first));
     launch(0, "vectoradd", (COUNT + BLOCK - 1) / BLOCK, &arguments, 28, &status);
     CHECK(status == DRIVER_OK);
-    MUST(api->mark(0, &last));
+    MUST(api->mark(0, true, &last));
     MUST(api->read(0, c, arguments.c, bytes, &ticket));
     MUST(api->wait(ticket));
     for (int i = 0; i < COUNT; i++)

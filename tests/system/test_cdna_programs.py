@@ -115,6 +115,14 @@ def test_an_event_makes_the_l2_forget_what_launches_without_one_find(measure):
     assert milliseconds(kept) < milliseconds(dropped) < 1.6 * milliseconds(kept)
 
 
+def test_events_that_need_no_fence_of_system_scope_leave_the_l2_alone(measure):
+    """Release to the system is what events have without flags; release to the device, and none."""
+    text = "platforms/tiny.heddle --generic --set driver.event_fence=system -- flushes kkkk {}"
+    counts = [measure(text.format(flags)).components["driver"]["flushes"]
+              for flags in (0, 0x80000000, 0x40000000, 0x20000000)]
+    assert counts[0] == counts[1] == counts[2] + 4 == counts[3] + 4
+
+
 def test_work_groups_of_all_dies_meet(run, measure):
     machine = "platforms/mi300a.heddle --generic --set gpu.isa=gfx90a --set gpu.xcds=2" \
         " --set gpu.arrays=2"

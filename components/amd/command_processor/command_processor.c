@@ -121,6 +121,8 @@ static void kernel_done(struct command_processor *c, uint32_t number)
     shape.slots = dispatcher_pool_ops(d)->slots(dispatcher_pool(d), &shape.simds);
     dispatcher_pool_ops(d)->limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;
+    d->answer_at =
+        command_processor_now(c) + (uint64_t)command_processor_params(c)->completion_cost;
     account_end(account_of(c, number), &shape, &c->all, command_processor_now(c), d->record);
     if (!d->shares)
         kernel_end(&c->io.base, d->record);
@@ -310,7 +312,8 @@ static bool dispatchers_step(struct command_processor *c)
         }
         if (d->state == DISPATCHER_RUNNING)
             progress |= dispatch(c, i);
-        if (d->state == DISPATCHER_DONE && command_processor_host_can_reply(c)) {
+        if (d->state == DISPATCHER_DONE && d->answer_at <= now
+            && command_processor_host_can_reply(c)) {
             command_processor_host_reply_done(c, d->host_tag);
             d->state = DISPATCHER_IDLE;
             progress = true;
@@ -554,6 +557,8 @@ static bool command_processor_tick(struct command_processor *c)
             at = d->start_at;
         else if (d->state == DISPATCHER_RUNNING)
             at = dispatcher_due(d);
+        else if (d->state == DISPATCHER_DONE)
+            at = d->answer_at;
         if (at != ENGINE_NEVER && at > command_processor_now(c))
             command_processor_wake_at(c, at);
     }

@@ -34,6 +34,7 @@ struct dispatcher {
     bool released;            /* the L2 has written back what it wrote */
     bool invalidated;         /* the caches hold nothing that the kernel must not find */
     uint64_t start_at;        /* cycle at which the kernel overhead is over */
+    uint64_t answer_at;       /* cycle at which its completion has been signalled */
     /* Arguments for registers, in dwords: not there yet, there, asked for (kernel_preload.c). */
     uint8_t preload_left, preload_there, preload_asked;
     struct aql_descriptor descriptor;

@@ -321,8 +321,9 @@ struct driver_api {
     /* All caches in which kernels of the queue's process have left bytes are written back and hold
      * nothing of them any more. */
     enum driver_status (*fence)(uint32_t queue, uint64_t *ticket);
-    /* Completes when everything before it in the queue has; records the simulated time. */
-    enum driver_status (*mark)(uint32_t queue, uint64_t *ticket);
+    /* Completes when everything before it in the queue has; records the simulated time. `fences`:
+     * the L2 does what `event_fence` says. */
+    enum driver_status (*mark)(uint32_t queue, bool fences, uint64_t *ticket);
     /* Work enqueued on `queue` from now on starts after `ticket` of any queue. */
     enum driver_status (*wait_for)(uint32_t queue, uint64_t ticket);
 

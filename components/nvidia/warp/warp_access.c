@@ -164,7 +164,8 @@ RUN(FILL)
         return;
     EACH for (u64 done = 0; done < size[i]; done += 8)
     {
-        if (m->space == PTX_SPACE_SHARED && m->address[i] + done + 8 > m->block->shared) {
+        if (m->space == PTX_SPACE_SHARED
+            && (m->address[i] & WARP_RANK_OFFSET) + done + 8 > m->block->shared) {
             warp_fault_at(m, WARP_FAULT_ADDRESS, i, m->address[i] + done,
                           "outside of the block's shared memory");
             return;

@@ -150,7 +150,9 @@ static struct warp_step step_of(const struct warp_machine *m, const struct warp_
                               .bytes = m->bytes,
                               .space = m->space,
                               .addresses = m->bytes ? m->address : NULL,
-                              .at = m->block};
+                              .at = m->block,
+                              .phase =
+                                  op->kind == WARP_CLUSTER ? warp_cluster_phase(m, op, mask) : 0};
 }
 
 /* Before an operation: a debugger hears of the first of each instruction, once. */

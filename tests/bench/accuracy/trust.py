@@ -49,7 +49,7 @@ REASONS = (
      "The copy of x empties the L2s here; on the card it changes only the lines that it writes."),
     (r"fastwalshtransform",
      "Each launch behind another takes 2.2 us and its bytes at 2.5 TB/s on the card, 1.0 us and "
-     "3.8 TB/s here. Lines that another die has written last are a part of it, perhaps."),
+     "3.8 TB/s here. Not found; lines of other dies were excluded."),
     (r"atax (3072|4096|6144|8192)",
      "The card's L1 does not hold the 256 rows that a work-group reads side by side; heddle's "
      "does."),

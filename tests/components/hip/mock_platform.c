@@ -323,8 +323,9 @@ static enum driver_status launch_command(uint32_t queue, const struct driver_lau
     return enqueue(command, ticket);
 }
 
-static enum driver_status mark_command(uint32_t queue, uint64_t *ticket)
+static enum driver_status mark_command(uint32_t queue, bool fences, uint64_t *ticket)
 {
+    (void)fences;
     return enqueue((struct command){.kind = MARK, .queue = queue}, ticket);
 }
 

@@ -293,6 +293,8 @@ Test(hip_launch, events_measure_simulated_time)
     expect(hipEventCreate(&start), hipSuccess);
     expect(hipEventCreate(&stop), hipSuccess);
     expect(hipEventCreateWithFlags(&untimed, hipEventDisableTiming), hipSuccess);
+    expect(hipEventCreateWithFlags(&untimed, hipEventReleaseToDevice | hipEventReleaseToSystem),
+           hipErrorInvalidValue);
     expect(hipEventElapsedTime(&milliseconds, start, stop), hipErrorInvalidHandle);
     expect(hipEventQuery(stop), hipSuccess);
     expect(launch_add(1, 64, 0), hipSuccess);

@@ -86,6 +86,19 @@ template <bool wrong> __global__ void private_array(int *data, int *, int n) // 
     data[i] = value * 5;       // private_array: first
 }
 
+// What is not chosen does not matter.
+template <bool wrong> __global__ void chosen(int *data, int *, int n) // chosen: uninitialised-store
+{
+    __shared__ int kept[64];
+    int i = static_cast<int>(threadIdx.x), from = n - (wrong ? 4088 : 4080);
+    if (i < 48) {
+        kept[i] = i;
+    }
+    __syncthreads();
+    int value = kept[63 - i];               // chosen: second
+    data[i] = 3 * (i >= from ? value : 0);  // chosen: first
+}
+
 template <bool wrong> __global__ void scalar(int *data, int *more, int) // scalar: uninitialised-branch
 {
     int all = wrong ? more[blockIdx.x] : 1; // scalar: second
@@ -227,7 +240,7 @@ int main(int argc, char **argv)
         CASE(padding, false),       CASE(lds_behind, true),       CASE(lds_last, true),
         CASE(lds_dynamic, true),    CASE(lds_before, true),       CASE(lds_wide, true),
         CASE(constant, true),       CASE(constant_atomic, true),  CASE(rodata, true),
-        CASE(arguments, true),      CASE(code, true)};
+        CASE(arguments, true),      CASE(code, true),             CASE(chosen, true)};
     const char *name = argc > 1 ? argv[1] : "";
     bool wrong = argc > 2 && std::strcmp(argv[2], "wrong") == 0;
     return run_case(cases, sizeof cases / sizeof cases[0], name, wrong) ? 0 : 2;

@@ -175,7 +175,7 @@ template <bool wrong> __global__ void narrow_scope(int *data, int *more, int) //
     more[64 + threadIdx.x] = data[threadIdx.x]; // narrow_scope: second
 }
 
-// The last group adds up what all have left.
+// The last group adds up what all have left, and sets the count back for the next launch.
 template <bool wrong> __global__ void last_group(int *data, int *more, int) // last_group: race
 {
     __shared__ bool is_last;
@@ -190,6 +190,7 @@ template <bool wrong> __global__ void last_group(int *data, int *more, int) // l
     __syncthreads();
     if (is_last && threadIdx.x < gridDim.x) {
         more[64 + threadIdx.x] = data[64 * threadIdx.x]; // last_group: second
+        more[0] = 0;
     }
 }
 

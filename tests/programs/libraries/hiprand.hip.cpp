@@ -33,7 +33,6 @@ static void generate(std::vector<float> &out, hiprandRngType_t type)
     RAND_MUST(hiprandGenerateUniform(generator, device, out.size()));
     RAND_MUST(hiprandDestroyGenerator(generator));
     from_device(out, device);
-    HIP_MUST(hipFree(device));
 }
 
 // Uniform in (0, 1]: the mean of n numbers is off by more than 5 sigma once in two millions.

@@ -14,6 +14,11 @@ struct event {
     uint64_t ticket;
 };
 
+/* How far what was before it is visible when the event is recorded; none or one of them. */
+#define EVENT_DISABLE_SYSTEM_FENCE 0x20000000u /* of ROCm 5.5; headers before it lack the name */
+#define EVENT_RELEASES                                                                             \
+    (hipEventReleaseToDevice | hipEventReleaseToSystem | EVENT_DISABLE_SYSTEM_FENCE)
+
 static uint32_t last_number;
 
 static struct event *find_event(hipEvent_t event)
@@ -28,9 +33,10 @@ uint32_t hip_event_take_number(void)
 
 static hipError_t create_event(hipEvent_t *event, unsigned flags)
 {
-    const unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess
-                           | hipEventReleaseToDevice | hipEventReleaseToSystem;
-    if (!event || (flags & ~known) != 0)
+    const unsigned known =
+        hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | EVENT_RELEASES;
+    const unsigned releases = flags & EVENT_RELEASES;
+    if (!event || (flags & ~known) != 0 || (releases & (releases - 1)) != 0)
         return hipErrorInvalidValue;
     struct event *made = hip_allocate(sizeof *made);
     made->flags = flags;
@@ -52,6 +58,12 @@ HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
     return hipSuccess;
 }
 
+/* Fences of system scope, but where the program says that it needs none (HIP, event flags). */
+static bool event_fences(const struct event *event)
+{
+    return !(event->flags & (hipEventReleaseToDevice | EVENT_DISABLE_SYSTEM_FENCE));
+}
+
 HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream)
 {
     struct event *found = find_event(event);
@@ -70,7 +82,8 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
         error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
     if (error == hipSuccess) {
         found = find_event(event); /* the wait may have released the lock */
-        enum driver_status status = found ? hip.api->mark(queue, &ticket) : DRIVER_INVALID_VALUE;
+        enum driver_status status =
+            found ? hip.api->mark(queue, event_fences(found), &ticket) : DRIVER_INVALID_VALUE;
         hip_stream_note(stream, status == DRIVER_OK ? ticket : 0);
         error = found ? hip_status(status) : hipErrorInvalidHandle;
     }

@@ -102,6 +102,7 @@ struct driver_command {
     uint8_t kind;         /* enum driver_kind */
     uint8_t phase;        /* enum driver_phase */
     uint8_t span;         /* enum driver_span */
+    bool fences;          /* marks: as `event_fence` says */
     bool gated;           /* its packet is still to come */
     bool set_up;          /* not_before has what its set-up takes; driver_setup.c */
     union {

@@ -106,9 +106,9 @@ static uint32_t flush_left(const struct driver *d, const struct driver_command *
 }
 
 /* An event whose packet has fences of system scope. */
-static bool mark_fences(const struct driver *d)
+static bool mark_fences(const struct driver *d, const struct driver_command *k)
 {
-    return driver_params(d)->event_fence == DRIVER_EVENT_FENCE_SYSTEM;
+    return k->fences && driver_params(d)->event_fence == DRIVER_EVENT_FENCE_SYSTEM;
 }
 
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k,
@@ -120,7 +120,7 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
     if (k->kind == DRIVER_FENCE)
         return flush_left(d, k);
     if (k->kind == DRIVER_MARK)
-        return mark_fences(d) && !gpu_set_has(&k->flushed, device) ? device : DRIVER_NONE;
+        return mark_fences(d, k) && !gpu_set_has(&k->flushed, device) ? device : DRIVER_NONE;
     if (!command_touches(d, k))
         return DRIVER_NONE;
     uint32_t number = flush_owner(d, k, k->move.address);

@@ -370,10 +370,10 @@ API_CALL(fence, (queue, ticket), uint32_t queue, uint64_t *ticket)
     return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
 }
 
-API_CALL(mark, (queue, ticket), uint32_t queue, uint64_t *ticket)
+API_CALL(mark, (queue, fences, ticket), uint32_t queue, bool fences, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
-    struct driver_command k = {.kind = DRIVER_MARK};
+    struct driver_command k = {.kind = DRIVER_MARK, .fences = fences};
     return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
 }
 

@@ -93,7 +93,7 @@ static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)
 {
     uint64_t ticket = maker->ticket;
     if (!maker->lane || maker->lane - 1 == lane
-        || (!ticket && opencl.api->mark(maker->lane - 1, &ticket) != DRIVER_OK)
+        || (!ticket && opencl.api->mark(maker->lane - 1, true, &ticket) != DRIVER_OK)
         || opencl.face->ticket_done(ticket))
         return CL_SUCCESS;
     return opencl_driver_order(lane, maker->lane - 1, 0, ticket);

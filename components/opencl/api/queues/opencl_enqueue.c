@@ -140,7 +140,7 @@ static cl_int order(const struct opencl_event *event)
 
 static cl_int mark(const struct opencl_event *event, uint64_t *ticket)
 {
-    return opencl_status(opencl.api->mark(event->lane, ticket));
+    return opencl_status(opencl.api->mark(event->lane, true, ticket));
 }
 
 static cl_int run(struct opencl_event *event)

@@ -108,6 +108,16 @@ def overlapping():
     equal("apart: others", second["slot_cycles"]["others"]["kernels"], 0)
 
 
+def completion():
+    """The only dispatcher is busy until its kernel's completion has been signalled, and the kernel
+    itself has ended before."""
+    for cost in (0, 1, 300):
+        first, second = run(1, 100, ("dispatchers=1", f"cp.completion_cost={cost}cy"), kernels=2)
+        equal(f"completion {cost}: cycles", first["cycles"], OVERHEAD + 1 + 2 * WIRE + 100)
+        equal(f"completion {cost}: apart", second["start_ps"] - first["end_ps"],
+              1000 * (cost + 1))
+
+
 def occupancy():
     """Wavefronts a SIMD by registers; work-groups of one wavefront would be limited by their
     number, so 4 each."""
@@ -186,8 +196,8 @@ def orders():
         equal(f"{order}: longest", achieved["longest_unit_cycles"], longest)
 
 
-for check in (everything_fits, large_work_groups, rounds, overlapping, occupancy, ack_nak,
-              freed_by_others, orders):
+for check in (everything_fits, large_work_groups, rounds, overlapping, completion, occupancy,
+              ack_nak, freed_by_others, orders):
     before = wrong
     check()
     print(f"{'ok' if wrong == before else 'not ok'} - {check.__name__}")

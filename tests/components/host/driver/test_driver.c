@@ -133,8 +133,8 @@ Test(driver, an_event_takes_what_it_costs)
     struct driver_params params = bench_params();
     params.event_cost = 3 * US;
     b = bench_start(params, "dma_copy", "hip");
-    cr_assert_eq(b.api->mark(0, &first), DRIVER_OK);
-    cr_assert_eq(b.api->mark(0, &second), DRIVER_OK);
+    cr_assert_eq(b.api->mark(0, true, &first), DRIVER_OK);
+    cr_assert_eq(b.api->mark(0, true, &second), DRIVER_OK);
     bench_wait(b, second);
     uint64_t between = bench_cycle_of(b, second) - bench_cycle_of(b, first);
     cr_expect(between >= 3000 && between < 3010, "%u cycles", (unsigned)between);
@@ -149,8 +149,8 @@ Test(driver, events_are_as_far_apart_as_the_program_records_them)
         uint64_t first, second;
         params.record_cost = slow ? 5 * US : 1 * US;
         b = bench_start(params, "dma_copy", "hip");
-        cr_assert_eq(b.api->mark(0, &first), DRIVER_OK);
-        cr_assert_eq(b.api->mark(0, &second), DRIVER_OK);
+        cr_assert_eq(b.api->mark(0, true, &first), DRIVER_OK);
+        cr_assert_eq(b.api->mark(0, true, &second), DRIVER_OK);
         bench_wait(b, second);
         uint64_t between = bench_cycle_of(b, second) - bench_cycle_of(b, first);
         uint64_t expected = slow ? 5000 : 2000;
@@ -254,13 +254,13 @@ Test(driver, after_a_wait_the_program_goes_on_later)
     params.wait_cost = 4 * US;
     b = bench_start(params, "dma_copy", "hip");
     at = bench_allocate(b, 0, sizeof buffer);
-    cr_assert_eq(b.api->mark(0, &waited), DRIVER_OK);
+    cr_assert_eq(b.api->mark(0, true, &waited), DRIVER_OK);
     bench_wait(b, waited);
     cr_assert_eq(b.api->read(0, buffer, at, sizeof buffer, &next), DRIVER_OK);
     bench_wait(b, next);
     uint64_t begun = bench_seen(b, 0, 0).cycle - bench_cycle_of(b, waited);
     cr_expect(begun >= 4000 && begun < 4010, "%u cycles", (unsigned)begun);
-    cr_assert_eq(b.api->mark(0, &waited), DRIVER_OK); /* a copy has that in its set-up */
+    cr_assert_eq(b.api->mark(0, true, &waited), DRIVER_OK); /* a copy has that in its set-up */
     bench_wait(b, waited);
     cr_expect_lt(bench_cycle_of(b, waited), bench_cycle_of(b, next) + 10);
 }

@@ -31,7 +31,7 @@ static uint64_t write_bytes(uint32_t queue, uint64_t at, uint64_t size)
 static uint64_t mark(uint32_t queue)
 {
     uint64_t ticket = 0;
-    cr_assert_eq(b.api->mark(queue, &ticket), DRIVER_OK);
+    cr_assert_eq(b.api->mark(queue, true, &ticket), DRIVER_OK);
     return ticket;
 }
 
@@ -151,7 +151,7 @@ Test(driver_queues, a_queue_of_a_device_stays_and_others_end, .init = start)
     write_bytes(queue, bench_allocate(b, 0, 256), 256);
     cr_expect_eq(b.api->queue_destroy(queue), DRIVER_OK);
     cr_expect_eq(bench_count(b, 0), 1, "its work is done first");
-    cr_expect_eq(b.api->mark(queue, NULL), DRIVER_INVALID_VALUE);
+    cr_expect_eq(b.api->mark(queue, true, NULL), DRIVER_INVALID_VALUE);
 }
 
 Test(driver_queues, a_release_waits_for_queued_work, .init = start)
@@ -214,7 +214,7 @@ Test(driver_queues, a_program_cannot_name_memory_of_the_host, .init = start_with
     cr_expect_eq(b.api->queue_create(host, &made), DRIVER_INVALID_DEVICE);
     cr_expect_eq(b.api->queue_destroy(host), DRIVER_INVALID_VALUE);
     cr_expect_str_eq(b.api->error_text(), "there is no queue 2");
-    cr_expect_eq(b.api->mark(host, &ticket), DRIVER_INVALID_VALUE);
+    cr_expect_eq(b.api->mark(host, true, &ticket), DRIVER_INVALID_VALUE);
 }
 
 Test(driver_queues, what_a_program_makes_follows_the_gpus, .init = start_with_host)

@@ -426,7 +426,7 @@ Test(warp_threads, memory_that_no_block_of_the_cluster_has_is_a_fault)
               "mov.u32 %r1, s; mapa.shared::cluster.u32 %r1, %r1, 0;\n"
               "ld.shared::cluster.b32 %r2, [%r1]; ret;\n}\n");
     cr_assert_eq(ptx_run_launch(&r, "k", 2, 1, 0, &buffer), WARP_FAULT);
-    cr_assert(strstr(r.fault.text, "outside of the block's shared memory"), "%s", r.fault.text);
+    cr_assert(strstr(r.fault.text, "shared memory of a block that is over"), "%s", r.fault.text);
     ptx_run_close(&r);
 }
 
