@@ -1,0 +1,171 @@
+/* What a launch consists of while it is executed, for the files of the executor. A launch keeps the
+ * work-groups that have begun in a list of slots, each with registers and LDS of its own in the
+ * arena, made when it is first needed and used again. */
+#ifndef HEDDLE_FUNCTIONAL_STATE_H
+#define HEDDLE_FUNCTIONAL_STATE_H
+
+#include "functional.h"
+
+#include "footprint.h"
+#include "stuck.h"
+#include "touch.h"
+
+#include "components/amd/execute/decode_cache.h"
+#include "components/amd/execute/wave_sync.h"
+#include "components/amd/execute/work_cut.h"
+#include "components/amd/isa/isa_ready.h"
+#include "components/sampling/stratified_sampler.h"
+#include "runtime/engine/arena.h"
+
+enum { FUNCTIONAL_SLOTS = 1 << 16 };
+
+enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_AT_SYNC, WAVE_ENDED };
+
+struct wave {
+    struct isa_wave scalars;
+    enum wave_state state;
+    struct wave_sync_wait sync; /* WAVE_AT_SYNC */
+    uint32_t vgpr;              /* arena: uint32_t[stored][64] */
+    uint32_t block;             /* profiles: bucket of the present basic block, */
+    uint64_t expected;          /* which goes on there */
+    uint64_t instructions;
+    struct repeats repeats;
+};
+
+/* A work-group that has begun. */
+struct group {
+    struct work_placement placement;
+    uint32_t id[3];
+    uint32_t slot;
+    uint32_t unit; /* touches: the compute unit that it stands for */
+    uint32_t waves, ended, at_barrier;
+    uint32_t vgprs; /* arena: uint32_t[waves][stored][64], with room for the most */
+    uint32_t lds;   /* arena: uint8_t[lds_room] */
+    uint32_t lds_room;
+    struct wave wave[WORK_MAX_WAVEFRONTS];
+};
+
+enum step_kind { STEP_REGISTERS, STEP_BRANCH, STEP_SPECIAL, STEP_VECTOR, STEP_SCALAR };
+
+/* A decoded instruction, ready for being executed. Valid for the launch that compared its bytes
+ * with memory. */
+struct step {
+    _Alignas(128) uint64_t address;
+    uint32_t launch;
+    uint8_t kind;   /* enum step_kind */
+    uint8_t hint;   /* span that it hit last */
+    uint16_t split; /* registers that it was made ready for: registers_split() */
+    uint64_t count; /* executed so often in this launch; for `executed` */
+    struct isa_ready ready;
+};
+_Static_assert(sizeof(struct step) <= 128, "a step should lie in two lines of the host's caches");
+
+/* The memory instructions in one variant. */
+struct access {
+    const char *(*vector)(struct host_view *, struct isa_context *, struct isa_wave *,
+                          const struct isa_ready *, uint8_t *, uint32_t *);
+    const char *(*scalar)(struct host_view *, struct isa_context *, struct isa_wave *,
+                          const struct isa_ready *, uint8_t *, uint32_t *);
+};
+
+/* A launch that has begun and not ended. */
+struct run {
+    struct functional_launch asked; /* with the packet and the descriptor below */
+    struct aql_packet packet;
+    struct aql_descriptor descriptor;
+    const struct functional_launch *launch; /* `asked` */
+    struct worker *worker;                  /* of the thread that runs it */
+    const struct access *access;
+    struct functional_result result;
+    struct work_placement common;
+    uint32_t stored; /* vector registers and accumulators of a wavefront */
+    uint32_t groups[3], next[3];
+    uint64_t left;          /* work-groups that have not begun */
+    uint32_t first, slots;  /* its part of the lists of slots */
+    uint32_t live, free;    /* entries of live_groups and free_slots, from `first` on */
+    uint32_t still;         /* turns of all since a work-group began or ended: rounds, but see */
+    uint64_t turn_end;      /* end_turn(); and `instructions` at which the next one ends */
+    uint64_t instructions;  /* of this launch */
+    uint64_t limit;         /* value of `instructions` at which the run ends, */
+    const char *limited_by; /* and the option that says so */
+    uint64_t patient_to;    /* the limit behind the end of the program; 0: none */
+    bool observed;          /* each instruction is counted, recorded or watched */
+    struct repeats_watch watch;
+    uint32_t settled; /* the lap in which the launch repeated itself before it yielded; 0: none */
+    struct touch_launch touch;
+};
+
+/* What a thread executes with; not state. */
+struct worker {
+    struct host_view view;
+    struct isa_workspace workspace;
+    struct decoded decode_cache[DECODE_ENTRIES];
+    struct step steps[DECODE_ENTRIES];
+    uint32_t counted[DECODE_ENTRIES], counted_count; /* steps of this launch; for `executed` */
+    struct run run; /* the thread's part of a launch that it shares */
+    struct sampler_work executed;
+};
+
+/* Kept from launch to launch. */
+struct functional_state {
+    struct worker *workers[FOOTPRINT_THREADS]; /* NULL: not needed yet */
+    uint32_t slot_memory[FUNCTIONAL_SLOTS];    /* arena: struct group, 0: not made yet */
+    uint32_t live_groups[FUNCTIONAL_SLOTS];    /* slots of a launch, oldest first */
+    uint32_t free_slots[FUNCTIONAL_SLOTS];
+    struct run runs[FUNCTIONAL_LAUNCHES];
+    bool used[FUNCTIONAL_LAUNCHES]; /* of `runs`; apart, as each of them is a page or so */
+    uint32_t launches;
+    uint32_t yields; /* turns of launches since one of them ended or began */
+    struct wave_sync syncs[GPU_SET_MOST];
+};
+extern struct functional_state functional __attribute__((visibility("hidden")));
+
+static inline struct group *functional_group_at(uint32_t slot)
+{
+    return arena_at(struct group, functional.slot_memory[slot]);
+}
+
+static inline void functional_note_progress(struct run *r)
+{
+    r->still = 0;
+    r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live;
+}
+
+/* functional_steps.c: a turn of a work-group; false: the run has failed. */
+bool functional_group_run(struct run *r, struct group *g);
+void functional_fault(struct run *r, const struct group *g, const struct wave *w,
+                      const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *what);
+struct isa_context functional_context(const struct run *r, const struct group *g,
+                                      const struct wave *w);
+/* Counts of instructions go to the launch, for its vector of sampling. */
+void functional_take_counts(const struct run *r);
+
+/* functional.c */
+struct worker *functional_worker(uint32_t thread);
+void functional_worker_begin(struct worker *k, const struct functional_launch *launch);
+/* What other launches may have changed since this one ran. */
+void functional_take_turn(struct run *r);
+/* The work-group of a slot, with room for what the launch needs. */
+struct group *functional_slot_group(const struct run *r, uint32_t slot);
+/* Begins the next work-group. `slot` numbers its area of private memory, too. */
+void functional_group_start(struct run *r, uint32_t slot);
+
+/* functional_waits.c: no wavefront has run in a round, and no work-group can begin: only another
+ * launch can help. */
+void functional_all_wait(struct run *r);
+/* Launches that wait in turns are watched together, now and then. */
+void functional_begin_watch(struct run *r);
+void functional_set_watch(struct run *r, bool turn_is_over);
+/* After a round: is that what the launch does for ever? */
+bool functional_is_stuck(struct run *r);
+/* Ends the run at the wavefront that tells most, and counts what the others do. */
+void functional_deadlock(struct run *r);
+/* The end of a turn in which the launch only waited. */
+enum functional_end functional_yield(struct run *r);
+
+/* functional_share.c: deals the work-groups to threads. False: nothing has been done. */
+bool functional_run_shared(struct run *r);
+/* A launch has ended, after so many instructions. */
+void functional_note_length(const struct functional_launch *launch, uint64_t instructions);
+
+#endif

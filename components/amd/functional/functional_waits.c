@@ -1,0 +1,113 @@
+/* Launches that wait: for another launch, or for ever. Called by functional.c after a round. */
+#include "functional_state.h"
+
+#include "components/amd/execute/wave_sync.h"
+#include "components/statistics/execution_observer.h"
+#include "runtime/engine/bug.h"
+
+/* No wavefront has run in a round, and no work-group can begin: only another launch can help. */
+void functional_all_wait(struct run *r)
+{
+    const struct group *g = functional_group_at(functional.live_groups[r->first]);
+    const struct wave *w = g->wave;
+    char what[WORK_FAULT_WHAT];
+    while (w < g->wave + g->waves && w->state != WAVE_AT_SYNC)
+        w++;
+    if (w == g->wave + g->waves)
+        bug("functional: work-group (%u,%u,%u) neither runs nor waits", g->id[0], g->id[1],
+            g->id[2]);
+    if (r->launch->others) {
+        r->result.end = FUNCTIONAL_YIELDED;
+        return;
+    }
+    wave_sync_text(&functional.syncs[r->launch->gpu], &w->sync, what, sizeof what);
+    functional_fault(r, g, w, NULL, w->scalars.pc, WORK_NO_LANE, what);
+}
+
+void functional_set_watch(struct run *r, bool turn_is_over)
+{
+    if (turn_is_over && !r->launch->others)
+        repeats_round(&r->watch, r->still);
+    r->observed = r->launch->profile || execution_observer || r->watch.on;
+}
+
+/* Launches that wait in turns are watched together, now and then. */
+void functional_begin_watch(struct run *r)
+{
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
+        waiting += functional.used[i];
+    r->watch.on = r->launch->others == FUNCTIONAL_YIELDED_LAUNCHES
+                  && repeats_turn(functional.yields, 3 * waiting);
+    if (!r->watch.on)
+        repeats_change();
+    functional_set_watch(r, false);
+}
+
+/* Has each wavefront that could go on come back to a state of its own while nothing changed? */
+static bool all_repeat(struct run *r)
+{
+    bool all = true, any = false;
+    for (uint32_t i = 0; i < r->live; i++) {
+        struct group *g = functional_group_at(functional.live_groups[r->first + i]);
+        for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
+            any |= w->state == WAVE_RUNS;
+            if (w->state == WAVE_RUNS)
+                all &= repeats_state(
+                    &w->repeats, stuck_state(&w->scalars, arena_at(uint32_t, w->vgpr), r->stored));
+        }
+    }
+    return all && any;
+}
+
+/* Ends the run at the wavefront that tells most, and counts what the others do. */
+void functional_deadlock(struct run *r)
+{
+    struct group *at = NULL;
+    struct wave *told = NULL;
+    uint32_t states[WAVE_ENDED + 1] = {0};
+    char waits[WORK_FAULT_WHAT - 128], what[WORK_FAULT_WHAT];
+    for (uint32_t i = 0; i < r->live; i++) {
+        struct group *g = functional_group_at(functional.live_groups[r->first + i]);
+        for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
+            states[w->state]++;
+            if (w->state == WAVE_RUNS && (!told || w->repeats.access > told->repeats.access))
+                at = g, told = w;
+        }
+    }
+    stuck_text(r->launch->program, &told->repeats, waits, sizeof waits);
+    snprintf(what, sizeof what,
+             "deadlock: %s, and no wavefront changes anything any more: %" PRIu32
+             " repeat themselves, %" PRIu32 " wait at barriers, %" PRIu64
+             " work-groups have no room",
+             waits, states[WAVE_RUNS], states[WAVE_AT_BARRIER] + states[WAVE_AT_SYNC], r->left);
+    uint64_t pc = told->repeats.access ? told->repeats.pc : told->scalars.pc;
+    const struct step *s = &r->worker->steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+    r->worker->view.refused = false;
+    functional_fault(r, at, told, s->address == pc ? s->ready.inst : NULL, pc, WORK_NO_LANE, what);
+    r->result.end = FUNCTIONAL_DEADLOCK;
+}
+
+/* After a round: is that what the launch does for ever? */
+bool functional_is_stuck(struct run *r)
+{
+    const struct functional_launch *launch = r->launch;
+    if (!r->watch.on || (r->left && r->free) || !r->live || !all_repeat(r))
+        return false;
+    r->settled = repeats_lap();
+    return !launch->others && launch->is_alone && launch->is_alone();
+}
+
+/* The end of a turn in which the launch only waited. */
+enum functional_end functional_yield(struct run *r)
+{
+    bool all = r->watch.on;
+    functional.yields++;
+    for (uint32_t i = 0; all && i < FUNCTIONAL_LAUNCHES; i++)
+        all = &functional.runs[i] == r || !functional.used[i]
+              || functional.runs[i].settled == repeats_lap();
+    if (!all || r->settled != repeats_lap() || !r->launch->is_alone || !r->launch->is_alone())
+        return FUNCTIONAL_YIELDED;
+    functional_deadlock(r);
+    return FUNCTIONAL_DEADLOCK;
+}
