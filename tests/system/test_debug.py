@@ -166,6 +166,54 @@ def test_steps_are_of_cycles_when_asked(squares):
     assert "without timing there are no cycles" in shown, shown
 
 
+STORES = """#include <hip/hip_runtime.h>
+__global__ void add(int *p, int n)
+{
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    p[i] = p[i] + n;
+    if (i % 256 == 0)
+        atomicAdd(&p[1500], n);
+}
+int main()
+{
+    int *p, *q, five = 5, got;
+    if (hipMalloc((void **)&p, 8192) != hipSuccess || hipMemset(p, 0, 8192) != hipSuccess
+        || hipHostMalloc((void **)&q, 8192, 0) != hipSuccess)
+        return 2;
+    q[0] = 7;
+    add<<<8, 128>>>(p, 3);
+    if (hipMemcpy(p, &five, 4, hipMemcpyHostToDevice) != hipSuccess)
+        return 2;
+    add<<<8, 128>>>(p, 10);
+    add<<<1, 64>>>(q, 1);
+    if (hipDeviceSynchronize() != hipSuccess)
+        return 2;
+    q[0] = 100;
+    add<<<1, 64>>>(q, 1);
+    return hipMemcpy(&got, p, 4, hipMemcpyDeviceToHost) == hipSuccess ? got + q[0] : 2;
+}
+"""
+
+
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+def test_values_are_seen_when_the_wavefront_stores_them(tmp_path, mode):
+    """Also while caches hold them, and what the host writes by copies or itself."""
+    source, program = tmp_path / "add.cpp", tmp_path / "add"
+    source.write_text(STORES)
+    call(["hipcc", "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
+    argument = "*(int *)*(long *)($s6 + ((long)$s7 << 32))"
+    shown = Debugged(TINY, "--mode", mode, "--", program).gdb(
+        "watch *(int *)0x200000000000", "continue", "continue", "delete",
+        "break add if $launch >= 3 && $wave == 0", "continue", f"print {argument}", "continue",
+        f"print {argument}", "delete", "continue", "watch *(int *)(0x200000000000 + 6000)",
+        *["reverse-continue"] * 8, "kill")
+    values = re.findall(r"^Old value = (\d+)\nNew value = (\d+)", shown, re.M)
+    assert values[:2] == [("0", "3"), ("3", "15")], shown
+    assert re.findall(r"^\$\d = (\d+)", shown, re.M) == ["7", "100"], shown
+    sums = [0, 3, 6, 9, 12, 22, 32, 42, 52]
+    assert values[2:] == [(str(old), str(new)) for new, old in zip(sums, sums[1:])][::-1], shown
+
+
 def test_lldb_breaks_at_lines_and_reads_registers(squares):
     debugged = Debugged(TINY, "--", squares)
     words = ["lldb-19", "--no-lldbinit", "-b", "-s", Path(debugged.script).with_suffix(".lldb")]
@@ -404,7 +452,12 @@ def test_damaged_packets_leave_the_program_as_it_is(squares, seed, full):
             continue
         damaged = chance.random() < 0.1
         client.send(data, damaged)
-        assert (client.receive() == "-") == damaged, data
+        answer = client.receive()
+        assert (answer == "-") == damaged, data
+        if "$W" in answer:  # steps led over the last event
+            assert debugged.end()[0] == 1
+            debugged = Debugged(TINY, "--", squares)
+            client = Client(debugged.port)
     client.send(b"?")
     assert "T05" in client.receive()
     client.connection.close()
