@@ -214,6 +214,42 @@ def test_values_are_seen_when_the_wavefront_stores_them(tmp_path, mode):
     assert values[2:] == [(str(old), str(new)) for new, old in zip(sums, sums[1:])][::-1], shown
 
 
+GPUS = """#include <hip/hip_runtime.h>
+__global__ void mark(int *p, int by)
+{
+    int kept[4];
+    for (int i = 0; i < 4; i++)
+        kept[(i + by) % 4] = 10 * threadIdx.x + i;
+    p[threadIdx.x] = kept[p[threadIdx.x] & 3];
+}
+int main()
+{
+    int *p;
+    for (int device = 0; device < 2; device++) {
+        if (hipSetDevice(device) != hipSuccess || hipMalloc((void **)&p, 1024) != hipSuccess)
+            return 2;
+        mark<<<1, 256>>>(p, device);
+        if (hipDeviceSynchronize() != hipSuccess)
+            return 2;
+    }
+    return 0;
+}
+"""
+
+
+def test_second_gpu_has_the_breakpoint_and_lanes_have_private_memory(tmp_path):
+    """Its code is loaded when the first GPU has executed a kernel."""
+    source, program = tmp_path / "gpus.cpp", tmp_path / "gpus"
+    source.write_text(GPUS)
+    call(["hipcc", "--offload-arch=gfx803", "-g", "-O0", source, "-o", program])
+    shown = Debugged("platforms/r9nano_x4.heddle", "--", program).gdb(
+        "break gpus.cpp:7 if $gpu == 1", "continue", "info registers gpu", "delete",
+        "monitor lane 3", "find /w $private, +256, 30, 31", "monitor lane 63",
+        "find /w $private, +256, 630, 631", "reverse-continue", "info registers gpu", "kill")
+    assert re.findall(r"^gpu +0x(\d)", shown, re.M) == ["1", "0"], shown
+    assert shown.count("1 pattern found") == 2, shown
+
+
 def test_lldb_breaks_at_lines_and_reads_registers(squares):
     debugged = Debugged(TINY, "--", squares)
     words = ["lldb-19", "--no-lldbinit", "-b", "-s", Path(debugged.script).with_suffix(".lldb")]
