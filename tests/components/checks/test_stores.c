@@ -26,12 +26,12 @@ Test(stores, are_seen_until_memory_has_them)
 {
     uint64_t state = 1;
     for (unsigned step = 0; step < STEPS; step++) {
-        uint64_t size = 1 + splitmix64_next(&state) % 40;
-        uint64_t at = splitmix64_next(&state) % (LENT - size);
+        uint64_t size = 1 + splitmix64(&state) % 40;
+        uint64_t at = splitmix64(&state) % (LENT - size);
         uint8_t bytes[64];
         for (unsigned i = 0; i < size; i++)
-            bytes[i] = (uint8_t)splitmix64_next(&state);
-        switch (splitmix64_next(&state) % 8) {
+            bytes[i] = (uint8_t)splitmix64(&state);
+        switch (splitmix64(&state) % 8) {
         case 0: /* a copy, which lies in memory at once */
             debug_stores_forget(at, size);
             memcpy(memory + at, bytes, size);
@@ -48,7 +48,7 @@ Test(stores, are_seen_until_memory_has_them)
             debug_stores_write(at, bytes, size);
             memcpy(expected + at, bytes, size);
         }
-        uint64_t look = splitmix64_next(&state) % (LENT - size);
+        uint64_t look = splitmix64(&state) % (LENT - size);
         memcpy(bytes, memory + look, size);
         debug_stores_read(look, bytes, size);
         cr_assert_arr_eq(bytes, expected + look, size, "step %u", step);
