@@ -81,7 +81,8 @@ class Session:
     def _over(self, stop: Stop) -> Stop:
         """The program has ended: it is brought back to its last event, unless it went on from
         there."""
-        self.status = stop.address
+        self.status = stop.address if self.repeats else self.program.machine.child.wait()
+        self.program.show()
         if not stop.event or self.at.event == stop.event or not self.repeats:
             return stop
         at = self._come_to(stop.event)
