@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "components/checks/debug_stores.h"
 #include "components/checks/debugger.h"
 #include "components/checks/finding.h"
 #include "components/protocols/page_table/host_view.h"
@@ -83,6 +84,20 @@ static bool read_global(const struct debug_thread *t, uint64_t address, void *to
     return true;
 }
 
+static struct debug_thread seen_by; /* the last that has begun */
+
+static bool read_for_stores(uint64_t address, void *to, size_t bytes)
+{
+    return read_global(&seen_by, address, to, bytes);
+}
+
+void debug_serve_settle(const struct debug_thread *t)
+{
+    if (t)
+        seen_by = *t;
+    debug_stores_settle(read_for_stores);
+}
+
 bool debug_serve_read(const struct debug_thread *t, unsigned lane, uint64_t address, void *to,
                       uint64_t bytes)
 {
@@ -94,6 +109,8 @@ bool debug_serve_read(const struct debug_thread *t, unsigned lane, uint64_t addr
             return false;
         if (place.at)
             memcpy(at, place.at, size);
+        else
+            debug_stores_read(place.global, at, size);
         at += size;
         address += size;
         bytes -= size;

@@ -27,6 +27,8 @@ void debug_serve_keep(const char *kind, uint64_t address, const void *bytes, siz
 /* Copies memory as a lane of the thread sees it; false: not all of it is there. */
 bool debug_serve_read(const struct debug_thread *thread, unsigned lane, uint64_t address, void *to,
                       uint64_t bytes);
+/* Forgets stores that have come to memory, as the thread sees it; NULL: as the last one did. */
+void debug_serve_settle(const struct debug_thread *thread);
 /* The threads that have begun, in that order, and that of a number; NULL: there is none. */
 struct debug_thread *debugger_threads(void);
 const struct debug_thread *debugger_thread(uint64_t number);

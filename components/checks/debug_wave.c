@@ -3,6 +3,7 @@
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
 #include "components/checks/debug_serve.h"
+#include "components/checks/debug_stores.h"
 #include "components/checks/debugger.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/engine.h"
@@ -111,6 +112,42 @@ static bool describe(const struct observed_instruction *s, struct debug_access *
     return s->address;
 }
 
+/* ---- stores that are on their way ---- */
+
+static void note_store(uint64_t address, const uint8_t *bytes, const struct isa_memory *m,
+                       unsigned lane)
+{
+    if (!(m->swizzle_mask >> lane & 1)) {
+        debug_stores_write(address, bytes, m->bytes);
+        return;
+    }
+    for (unsigned i = 0; i < m->bytes; i++)
+        debug_stores_write(isa_memory_byte(m, lane, i), bytes + i, 1);
+}
+
+/* An instruction that writes global memory is executed now, and is in caches for long. */
+static void note_stores(const struct debug_wave *w, const struct observed_instruction *s)
+{
+    const struct isa_memory *m = s->memory;
+    uint8_t data[ISA_LANES * 16], compare[ISA_LANES * 16];
+    bool compares = m->atomic == ISA_ATOMIC_CMPSWAP || m->atomic == ISA_ATOMIC_FCMPSWAP;
+    isa_memory_give(&w->context, s->inst, m, data, m->bytes);
+    if (m->kind == ISA_MEMORY_ATOMIC && compares)
+        isa_memory_compare_data(&w->context, s->inst, m->mask, compare, m->bytes);
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        uint8_t *operand = data + lane * m->bytes;
+        uint64_t value;
+        if (m->kind == ISA_MEMORY_STORE) {
+            note_store(m->address[lane], operand, m, lane);
+        } else if (debug_serve_read(&w->thread, lane, m->address[lane], &value, m->bytes)) {
+            isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes, &value, operand,
+                             compare + lane * m->bytes, NULL);
+            debug_stores_write(m->address[lane], &value, m->bytes);
+        }
+    }
+}
+
 /* ---- the row of checks ---- */
 
 static const struct debug_kind kind = {.bytes = sizeof(struct debug_wave),
@@ -149,7 +186,11 @@ static void step(const struct check_wave *wave, const struct observed_instructio
     struct debug_access access;
     w->scalars = s->scalars;
     w->context = *s->context;
-    debugger_event(&w->thread, s->pc, cycle_of(wave));
+    uint64_t cycle = cycle_of(wave);
+    debugger_event(&w->thread, s->pc, cycle);
+    if (cycle && s->memory && s->memory->mask
+        && (s->memory->kind == ISA_MEMORY_STORE || s->memory->kind == ISA_MEMORY_ATOMIC))
+        note_stores(w, s);
     if (debug_rules_any() && describe(s, &access))
         debugger_access(&w->thread, &access);
 }

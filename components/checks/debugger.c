@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "components/checks/debug_serve.h"
+#include "components/checks/debug_stores.h"
 #include "components/checks/finding.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/options.h"
@@ -135,6 +136,8 @@ static void run(const struct debug_thread *t, bool found)
 
 void debugger_begin(struct debug_thread *t, const char *kernel)
 {
+    if (!threads)
+        debug_serve_settle(t);
     t->said.wavefront = ++thread_count;
     snprintf(t->said.kernel, sizeof t->said.kernel, "%s", kernel);
     *threads_end = t;
@@ -193,6 +196,18 @@ void debugger_end(struct debug_thread *t)
         bug("a thread of the debugger has %zu bytes", t->kind->bytes);
     memcpy(ended.bytes, t, t->kind->bytes);
     ended.thread.said.pc += t->kind->end_bytes;
+}
+
+void debugger_written(uint64_t address, uint64_t size)
+{
+    if (is_open)
+        debug_stores_forget(address, size);
+}
+
+void debugger_waited(void)
+{
+    if (is_open)
+        debug_serve_settle(NULL);
 }
 
 void debugger_code(const char *kind, uint64_t address, const void *file, size_t size)

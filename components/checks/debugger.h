@@ -62,6 +62,10 @@ void debugger_event(struct debug_thread *thread, uint64_t pc, uint64_t cycle);
 void debugger_access(struct debug_thread *thread, const struct debug_access *access);
 void debugger_end(struct debug_thread *thread);
 
+/* A copy or a fill of the program has written memory. */
+void debugger_written(uint64_t address, uint64_t size);
+/* The program has waited for the GPU: what it may see has come to memory. */
+void debugger_waited(void);
 /* Code has been loaded: `file` is kept for the other side as "KIND-ADDRESS". */
 void debugger_code(const char *kind, uint64_t address, const void *file, size_t size);
 

@@ -166,6 +166,90 @@ def test_steps_are_of_cycles_when_asked(squares):
     assert "without timing there are no cycles" in shown, shown
 
 
+STORES = """#include <hip/hip_runtime.h>
+__global__ void add(int *p, int n)
+{
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    p[i] = p[i] + n;
+    if (i % 256 == 0)
+        atomicAdd(&p[1500], n);
+}
+int main()
+{
+    int *p, *q, five = 5, got;
+    if (hipMalloc((void **)&p, 8192) != hipSuccess || hipMemset(p, 0, 8192) != hipSuccess
+        || hipHostMalloc((void **)&q, 8192, 0) != hipSuccess)
+        return 2;
+    q[0] = 7;
+    add<<<8, 128>>>(p, 3);
+    if (hipMemcpy(p, &five, 4, hipMemcpyHostToDevice) != hipSuccess)
+        return 2;
+    add<<<8, 128>>>(p, 10);
+    add<<<1, 64>>>(q, 1);
+    if (hipDeviceSynchronize() != hipSuccess)
+        return 2;
+    q[0] = 100;
+    add<<<1, 64>>>(q, 1);
+    return hipMemcpy(&got, p, 4, hipMemcpyDeviceToHost) == hipSuccess ? got + q[0] : 2;
+}
+"""
+
+
+@pytest.mark.parametrize("mode", ["timing", "functional"])
+def test_values_are_seen_when_the_wavefront_stores_them(tmp_path, mode):
+    """Also while caches hold them, and what the host writes by copies or itself."""
+    source, program = tmp_path / "add.cpp", tmp_path / "add"
+    source.write_text(STORES)
+    call(["hipcc", "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
+    argument = "*(int *)*(long *)($s6 + ((long)$s7 << 32))"
+    shown = Debugged(TINY, "--mode", mode, "--", program).gdb(
+        "watch *(int *)0x200000000000", "continue", "continue", "delete",
+        "break add if $launch >= 3 && $wave == 0", "continue", f"print {argument}", "continue",
+        f"print {argument}", "delete", "continue", "watch *(int *)(0x200000000000 + 6000)",
+        *["reverse-continue"] * 8, "kill")
+    values = re.findall(r"^Old value = (\d+)\nNew value = (\d+)", shown, re.M)
+    assert values[:2] == [("0", "3"), ("3", "15")], shown
+    assert re.findall(r"^\$\d = (\d+)", shown, re.M) == ["7", "100"], shown
+    sums = [0, 3, 6, 9, 12, 22, 32, 42, 52]
+    assert values[2:] == [(str(old), str(new)) for new, old in zip(sums, sums[1:])][::-1], shown
+
+
+GPUS = """#include <hip/hip_runtime.h>
+__global__ void mark(int *p, int by)
+{
+    int kept[4];
+    for (int i = 0; i < 4; i++)
+        kept[(i + by) % 4] = 10 * threadIdx.x + i;
+    p[threadIdx.x] = kept[p[threadIdx.x] & 3];
+}
+int main()
+{
+    int *p;
+    for (int device = 0; device < 2; device++) {
+        if (hipSetDevice(device) != hipSuccess || hipMalloc((void **)&p, 1024) != hipSuccess)
+            return 2;
+        mark<<<1, 256>>>(p, device);
+        if (hipDeviceSynchronize() != hipSuccess)
+            return 2;
+    }
+    return 0;
+}
+"""
+
+
+def test_second_gpu_has_the_breakpoint_and_lanes_have_private_memory(tmp_path):
+    """Its code is loaded when the first GPU has executed a kernel."""
+    source, program = tmp_path / "gpus.cpp", tmp_path / "gpus"
+    source.write_text(GPUS)
+    call(["hipcc", "--offload-arch=gfx803", "-g", "-O0", source, "-o", program])
+    shown = Debugged("platforms/r9nano_x4.heddle", "--", program).gdb(
+        "break gpus.cpp:7 if $gpu == 1", "continue", "info registers gpu", "delete",
+        "monitor lane 3", "find /w $private, +256, 30, 31", "monitor lane 63",
+        "find /w $private, +256, 630, 631", "reverse-continue", "info registers gpu", "kill")
+    assert re.findall(r"^gpu +0x(\d)", shown, re.M) == ["1", "0"], shown
+    assert shown.count("1 pattern found") == 2, shown
+
+
 def test_lldb_breaks_at_lines_and_reads_registers(squares):
     debugged = Debugged(TINY, "--", squares)
     words = ["lldb-19", "--no-lldbinit", "-b", "-s", Path(debugged.script).with_suffix(".lldb")]
@@ -312,16 +396,16 @@ def test_findings_and_faults_of_ptx_are_stops(cuda, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("rocminfo"), reason="AMD's runtime is missing")
 def test_breakpoint_at_code_that_is_loaded_later_is_hit_on_amds_runtime(squares):
-    """The first kernels are the runtime's own. Two debuggers, one after the other; the watched word
-    is where the program says."""
+    """The first kernels are the runtime's own. Forwards only: its threads place memory."""
     debugged = Debugged("platforms/r9nano.heddle", "--stack", "rocm", "--", squares)
-    shown = debugged.gdb("break square", "continue", "info registers wave group_x", "delete",
-                         "continue", "detach")
-    assert re.search(r"hit Breakpoint 1, .*square", shown), shown
+    shown = debugged.gdb("break mark", "continue", "info registers wave group_x", "next",
+                         "reverse-stepi", "detach")
+    assert re.search(r"hit Breakpoint 1, .*mark", shown), shown
     assert re.findall(r"^(?:wave|group_x) +0x(\d)", shown, re.M) == ["0", "0"], shown
-    word = re.search(r"at (0x\w+) is -1", debugged.process.stdout.readline())[1]
-    shown = debugged.gdb(f"watch *(int *){word}", "reverse-continue", "kill")
-    assert "Old value = -1\nNew value = 1\nmark (" in shown, shown
+    assert re.search(r"^17\t}", shown, re.M) and "not support this command" in shown, shown
+    shown = debugged.gdb("continue")  # another one, where the first has left
+    assert "exited with code 01" in shown, shown
+    assert re.match(r"squares\[0\] at 0x\w+ is -1\n", debugged.end()[1])
 
 
 OPENCL = r"""#define CL_TARGET_OPENCL_VERSION 120
@@ -404,7 +488,12 @@ def test_damaged_packets_leave_the_program_as_it_is(squares, seed, full):
             continue
         damaged = chance.random() < 0.1
         client.send(data, damaged)
-        assert (client.receive() == "-") == damaged, data
+        answer = client.receive()
+        assert (answer == "-") == damaged, data
+        if "$W" in answer:  # steps led over the last event
+            assert debugged.end()[0] == 1
+            debugged = Debugged(TINY, "--", squares)
+            client = Client(debugged.port)
     client.send(b"?")
     assert "T05" in client.receive()
     client.connection.close()

@@ -37,6 +37,11 @@ def _words(heddle: str, words: list[str]) -> list[str]:
     return [heddle, "run", *words[:cut], *mode, *words[cut:]]
 
 
+def _has_amds_runtime(words: Sequence[str]) -> bool:
+    """Threads of that place its memory, elsewhere in each run."""
+    return "--stack=rocm" in words or ("--stack", "rocm") in zip(words, words[1:])
+
+
 def _serve(session: Session, listening: socket.socket) -> int:
     while True:
         connection = listening.accept()[0]
@@ -76,7 +81,8 @@ def main(words: Sequence[str]) -> int:
     chosen, rest = parser.parse_known_args(words[:cut])
     run = _words(chosen.heddle, [*rest, *words[cut:]])
     with _listen(chosen.port) as listening:
-        session = Session(run, (Output(sys.stdout.buffer), Output(sys.stderr.buffer)), _given())
+        session = Session(run, (Output(sys.stdout.buffer), Output(sys.stderr.buffer)), _given(),
+                          repeats=not _has_amds_runtime(words[:cut]))
         try:
             port = listening.getsockname()[1]
             print("heddle debug: stopped before the first instruction of a wavefront:\n"

@@ -100,9 +100,9 @@ class Server:
     # ---- what there is ----
 
     def _supported(self, _: str) -> str:
+        back = "ReverseStep+;ReverseContinue+;" if self.session.repeats else ""
         return (f"PacketSize={PACKET:x};QStartNoAckMode+;qXfer:features:read+;"
-                "qXfer:libraries:read+;qXfer:threads:read+;ReverseStep+;ReverseContinue+;"
-                "vContSupported+")
+                f"qXfer:libraries:read+;qXfer:threads:read+;{back}vContSupported+")
 
     def _no_acknowledgements(self, _: str) -> str:
         self.wire.acknowledges = False

@@ -15,8 +15,11 @@ KEPT = 16  # copies of the process, beside the one that runs
 
 
 class Session:
-    def __init__(self, words: Sequence[str], outputs: Sequence[Output], given: IO[bytes] | None):
-        self.words, self.outputs, self.given = words, outputs, given
+    """`repeats`: another run does the same. One that does not goes forwards only."""
+
+    def __init__(self, words: Sequence[str], outputs: Sequence[Output], given: IO[bytes] | None,
+                 repeats: bool):
+        self.words, self.outputs, self.given, self.repeats = words, outputs, given, repeats
         self.rules: list[Rule] = []
         self.status, self.end_words = 0, b""
         self.program = self._start()
@@ -46,7 +49,7 @@ class Session:
 
     def _leave(self) -> None:
         """Before the program moves on: a copy stays where it is."""
-        if self.past and self.past[-1].stop.event == self.at.event:
+        if not self.repeats or (self.past and self.past[-1].stop.event == self.at.event):
             return
         if copy := self.program.machine.copy(self.program):
             self.past.append(self.program)
@@ -78,8 +81,9 @@ class Session:
     def _over(self, stop: Stop) -> Stop:
         """The program has ended: it is brought back to its last event, unless it went on from
         there."""
-        self.status = stop.address
-        if not stop.event or self.at.event == stop.event:
+        self.status = stop.address if self.repeats else self.program.machine.child.wait()
+        self.program.show()
+        if not stop.event or self.at.event == stop.event or not self.repeats:
             return stop
         at = self._come_to(stop.event)
         self.at = Stop(process.ENDED, at.event, at.wavefront, at.pc, cycle=at.cycle)

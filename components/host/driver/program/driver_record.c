@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "components/checks/check_commands.h"
+#include "components/checks/debugger.h"
 #include "components/checks/finding.h"
 #include "components/checks/race_copies.h"
 #include "components/checks/uninitialised.h"
@@ -70,6 +71,8 @@ static void record_completed(const struct driver *d, const struct driver_command
 {
     const struct program_table *program = driver_program(d);
     const struct program_allocation *a = NULL;
+    if (command_is_move(k) && k->kind != DRIVER_READ)
+        debugger_written(k->move.address, k->size);
     if (k->kind == DRIVER_COPY)
         check_memory_copied(k->move.address, k->move.source, k->size);
     if (command_is_move(k) && finding_wanted(FINDING_CHECK_RACES))
@@ -85,11 +88,13 @@ static void record_completed(const struct driver *d, const struct driver_command
 static void record_wait(uint64_t ticket)
 {
     check_command_seen(ticket);
+    debugger_waited();
 }
 
 static void record_idle(uint32_t queue)
 {
     check_queue_seen(queue);
+    debugger_waited();
 }
 
 static void record_copy(const struct driver_command *k)

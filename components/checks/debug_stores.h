@@ -1,0 +1,19 @@
+/* Memory as wavefronts have left it, for a debugger with timing: what they have stored and caches
+ * still hold, by line. An instruction counts when it is executed, so atomics and stores that
+ * nothing orders are taken in the order of the events. Pure. */
+#ifndef HEDDLE_CHECKS_DEBUG_STORES_H
+#define HEDDLE_CHECKS_DEBUG_STORES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void debug_stores_write(uint64_t address, const void *bytes, size_t size);
+/* Bytes that lie in memory become those that were stored. */
+void debug_stores_read(uint64_t address, void *bytes, size_t size);
+/* Something else has written there. */
+void debug_stores_forget(uint64_t address, uint64_t size);
+/* Forgets what memory has by now, or has no more. `read` false: there is none. */
+void debug_stores_settle(bool (*read)(uint64_t address, void *bytes, size_t size));
+
+#endif
