@@ -70,13 +70,13 @@ static void add_segments(uint64_t address, const uint8_t *file, uint64_t size,
 }
 
 /* An empty part where there is no such section. */
-static struct line_bytes section(const uint8_t *file, uint64_t size, const Elf64_Ehdr *head,
-                                 const char *name)
+static struct dwarf_bytes section(const uint8_t *file, uint64_t size, const Elf64_Ehdr *head,
+                                  const char *name)
 {
     Elf64_Shdr names, found;
     uint64_t at = head->e_shoff + head->e_shstrndx * sizeof names;
     if (head->e_shentsize != sizeof names || !is_inside(size, at, sizeof names))
-        return (struct line_bytes){0};
+        return (struct dwarf_bytes){0};
     memcpy(&names, file + at, sizeof names);
     for (unsigned i = 0; i < head->e_shnum; i++) {
         at = head->e_shoff + i * sizeof found;
@@ -87,9 +87,9 @@ static struct line_bytes section(const uint8_t *file, uint64_t size, const Elf64
         if (is_inside(size, text, strlen(name) + 1)
             && memcmp(file + text, name, strlen(name) + 1) == 0
             && is_inside(size, found.sh_offset, found.sh_size))
-            return (struct line_bytes){file + found.sh_offset, found.sh_size};
+            return (struct dwarf_bytes){file + found.sh_offset, found.sh_size};
     }
-    return (struct line_bytes){0};
+    return (struct dwarf_bytes){0};
 }
 
 static bool read_head(const uint8_t *file, uint64_t size, Elf64_Ehdr *head)
@@ -106,11 +106,19 @@ static struct code *add_lines(uint64_t address, const uint8_t *file, uint64_t si
     codes = realloc(codes, (code_count + 1) * sizeof *codes);
     if (!codes)
         die("out of memory for checks");
-    const struct line_sections sections = {.line = section(file, size, head, ".debug_line"),
-                                           .line_str = section(file, size, head, ".debug_line_str"),
-                                           .str = section(file, size, head, ".debug_str")};
+    const struct inlined_sections inlined = {.info = section(file, size, head, ".debug_info"),
+                                             .abbrev = section(file, size, head, ".debug_abbrev"),
+                                             .addr = section(file, size, head, ".debug_addr"),
+                                             .ranges = section(file, size, head, ".debug_ranges"),
+                                             .rnglists =
+                                                 section(file, size, head, ".debug_rnglists")};
+    struct line_sections sections = {.line = section(file, size, head, ".debug_line"),
+                                     .line_str = section(file, size, head, ".debug_line_str"),
+                                     .str = section(file, size, head, ".debug_str")};
+    inlined_calls_read(&sections.calls, &inlined);
     codes[code_count] = (struct code){.address = address};
     line_table_read(&codes[code_count].lines, &sections);
+    inlined_calls_free(&sections.calls);
     return &codes[code_count++];
 }
 

@@ -34,14 +34,10 @@ enum {
 };
 enum { EXTENDED_END = 1, EXTENDED_ADDRESS = 2 };
 
-struct reader {
-    const uint8_t *at, *end;
-    bool bad;
-};
-
 struct program {
     const struct line_sections *sections;
     struct line_table *table;
+    uint64_t offset;      /* in its section */
     uint32_t file[FILES]; /* offsets of names */
     bool foreign[FILES];  /* a header of the toolchain's */
     bool folder[FOLDERS]; /* the same of folders */
@@ -52,49 +48,10 @@ struct program {
     const uint8_t *lengths; /* operands of opcodes, from 1 */
 };
 
-static uint64_t take(struct reader *r, unsigned bytes)
+static const char *text_at(const struct dwarf_bytes *section, uint64_t offset)
 {
-    uint64_t value = 0;
-    if ((size_t)(r->end - r->at) < bytes) {
-        r->bad = true;
-        r->at = r->end;
-        return 0;
-    }
-    memcpy(&value, r->at, bytes);
-    r->at += bytes;
-    return value;
-}
-
-static uint64_t take_leb(struct reader *r, bool is_signed)
-{
-    uint64_t value = 0, byte = 0x80;
-    unsigned shift = 0;
-    while (byte & 0x80 && !r->bad) {
-        byte = take(r, 1);
-        value |= shift < 64 ? (byte & 0x7f) << shift : 0;
-        shift += 7;
-    }
-    if (is_signed && shift < 64 && byte & 0x40)
-        value |= ~UINT64_C(0) << shift;
-    return value;
-}
-
-/* Text up to its NUL; "" when there is none. */
-static const char *take_text(struct reader *r)
-{
-    const uint8_t *end = memchr(r->at, 0, (size_t)(r->end - r->at));
-    const char *text = (const char *)r->at;
-    r->bad |= !end;
-    r->at = end ? end + 1 : r->end;
-    return end ? text : "";
-}
-
-static const char *text_at(const struct line_bytes *section, uint64_t offset)
-{
-    struct reader r = {section->at + section->size, section->at + section->size, false};
-    if (offset < section->size)
-        r.at = section->at + offset;
-    return r.at < r.end ? take_text(&r) : "";
+    struct dwarf_reader r = dwarf_open(section, offset);
+    return dwarf_take_text(&r);
 }
 
 static bool is_foreign(const char *path)
@@ -127,29 +84,30 @@ static void add_file(struct program *p, const char *path, uint64_t folder)
 }
 
 /* A value of an entry: the text, if it is one, or the number. */
-static const char *take_form(struct program *p, struct reader *r, uint64_t form, uint64_t *number)
+static const char *take_form(struct program *p, struct dwarf_reader *r, uint64_t form,
+                             uint64_t *number)
 {
     switch (form) {
     case FORM_STRING:
-        return take_text(r);
+        return dwarf_take_text(r);
     case FORM_LINE_STRP:
-        return text_at(&p->sections->line_str, take(r, p->offset_bytes));
+        return text_at(&p->sections->line_str, dwarf_take(r, p->offset_bytes));
     case FORM_STRP:
-        return text_at(&p->sections->str, take(r, p->offset_bytes));
+        return text_at(&p->sections->str, dwarf_take(r, p->offset_bytes));
     case FORM_UDATA:
-        *number = take_leb(r, false);
+        *number = dwarf_take_leb(r, false);
         return "";
     case FORM_DATA1:
     case FORM_DATA2:
-        *number = take(r, form == FORM_DATA1 ? 1 : 2);
+        *number = dwarf_take(r, form == FORM_DATA1 ? 1 : 2);
         return "";
     case FORM_DATA4:
     case FORM_DATA8:
-        *number = take(r, form == FORM_DATA4 ? 4 : 8);
+        *number = dwarf_take(r, form == FORM_DATA4 ? 4 : 8);
         return "";
     case FORM_DATA16:
-        take(r, 8);
-        take(r, 8);
+        dwarf_take(r, 8);
+        dwarf_take(r, 8);
         return "";
     default:
         r->bad = true;
@@ -158,16 +116,16 @@ static const char *take_form(struct program *p, struct reader *r, uint64_t form,
 }
 
 /* Folders or files of version 5. */
-static void read_entries(struct program *p, struct reader *r, bool files)
+static void read_entries(struct program *p, struct dwarf_reader *r, bool files)
 {
     uint64_t form[FORMATS], content[FORMATS];
-    unsigned formats = (unsigned)take(r, 1);
+    unsigned formats = (unsigned)dwarf_take(r, 1);
     r->bad |= formats > FORMATS;
     for (unsigned i = 0; i < formats && !r->bad; i++) {
-        content[i] = take_leb(r, false);
-        form[i] = take_leb(r, false);
+        content[i] = dwarf_take_leb(r, false);
+        form[i] = dwarf_take_leb(r, false);
     }
-    for (uint64_t left = take_leb(r, false); left && !r->bad; left--) {
+    for (uint64_t left = dwarf_take_leb(r, false); left && !r->bad; left--) {
         const char *path = "";
         uint64_t folder = FOLDERS, number = 0;
         for (unsigned i = 0; i < formats && !r->bad; i++) {
@@ -182,7 +140,7 @@ static void read_entries(struct program *p, struct reader *r, bool files)
     }
 }
 
-static void read_files(struct program *p, struct reader *r)
+static void read_files(struct program *p, struct dwarf_reader *r)
 {
     p->first = p->version < VERSION_FILES;
     if (!p->first) {
@@ -191,21 +149,35 @@ static void read_files(struct program *p, struct reader *r)
         return;
     }
     add_folder(p, "");
-    for (const char *path = take_text(r); *path && !r->bad; path = take_text(r))
+    for (const char *path = dwarf_take_text(r); *path && !r->bad; path = dwarf_take_text(r))
         add_folder(p, path);
-    for (const char *name = take_text(r); *name && !r->bad; name = take_text(r)) {
-        add_file(p, name, take_leb(r, false));
+    for (const char *name = dwarf_take_text(r); *name && !r->bad; name = dwarf_take_text(r)) {
+        add_file(p, name, dwarf_take_leb(r, false));
         for (unsigned i = 0; i < 2; i++)
-            take_leb(r, false);
+            dwarf_take_leb(r, false);
     }
 }
 
-/* What comes from headers of the toolchain belongs to the line before; what the compiler has made
- * of several lines, or of none, is near it. */
+static bool is_own(const struct program *p, uint64_t file)
+{
+    return file - p->first < p->files && !p->foreign[file - p->first];
+}
+
+/* What comes from headers of the toolchain belongs to the line of the program's own source that
+ * calls it, or to the line before; what the compiler has made of several lines, or of none, is near
+ * it. */
 static void add_row(struct program *p, uint64_t address, uint64_t line, uint64_t file, bool ends)
 {
     struct line_table *t = p->table;
-    if (file - p->first >= p->files || (!ends && p->foreign[file - p->first]))
+    const struct inlined_calls *calls = &p->sections->calls;
+    if (!ends && file - p->first < p->files && !is_own(p, file)) {
+        const struct inlined_call *c = inlined_call_at(calls, p->offset, address);
+        while (c && !is_own(p, c->file))
+            c = inlined_call_around(calls, c);
+        line = c ? c->line : line;
+        file = c ? c->file : file;
+    }
+    if (file - p->first >= p->files || (!ends && !is_own(p, file)))
         return;
     bool near = !ends && !line;
     if (near && t->count)
@@ -225,12 +197,12 @@ struct state {
     uint64_t address, line, file;
 };
 
-static void run_extended(struct program *p, struct reader *r, struct state *s)
+static void run_extended(struct program *p, struct dwarf_reader *r, struct state *s)
 {
-    uint64_t size = take_leb(r, false);
-    uint8_t operation = (uint8_t)take(r, 1);
+    uint64_t size = dwarf_take_leb(r, false);
+    uint8_t operation = (uint8_t)dwarf_take(r, 1);
     if (operation == EXTENDED_ADDRESS && size == 9) {
-        s->address = take(r, 8);
+        s->address = dwarf_take(r, 8);
         return;
     }
     if (operation == EXTENDED_END) {
@@ -238,41 +210,42 @@ static void run_extended(struct program *p, struct reader *r, struct state *s)
         *s = (struct state){0, 1, 1};
     }
     for (; size > 1 && !r->bad; size--)
-        take(r, 1);
+        dwarf_take(r, 1);
 }
 
-static void run_standard(struct program *p, struct reader *r, struct state *s, unsigned operation)
+static void run_standard(struct program *p, struct dwarf_reader *r, struct state *s,
+                         unsigned operation)
 {
     switch (operation) {
     case OP_COPY:
         add_row(p, s->address, s->line, s->file, false);
         break;
     case OP_ADVANCE_PC:
-        s->address += take_leb(r, false) * p->least;
+        s->address += dwarf_take_leb(r, false) * p->least;
         break;
     case OP_ADVANCE_LINE:
-        s->line += take_leb(r, true);
+        s->line += dwarf_take_leb(r, true);
         break;
     case OP_SET_FILE:
-        s->file = take_leb(r, false);
+        s->file = dwarf_take_leb(r, false);
         break;
     case OP_CONST_ADD_PC:
         s->address += (255 - p->base) / p->range * p->least;
         break;
     case OP_FIXED_ADVANCE_PC:
-        s->address += take(r, 2);
+        s->address += dwarf_take(r, 2);
         break;
     default:
         for (unsigned i = 0; i < p->lengths[operation - 1]; i++)
-            take_leb(r, false);
+            dwarf_take_leb(r, false);
     }
 }
 
-static void run(struct program *p, struct reader *r)
+static void run(struct program *p, struct dwarf_reader *r)
 {
     struct state s = {0, 1, 1};
     while (r->at < r->end && !r->bad) {
-        unsigned operation = (unsigned)take(r, 1);
+        unsigned operation = (unsigned)dwarf_take(r, 1);
         if (operation >= p->base) {
             unsigned step = operation - p->base;
             s.address += step / p->range * p->least;
@@ -286,25 +259,25 @@ static void run(struct program *p, struct reader *r)
     }
 }
 
-static void read_program(struct program *p, struct reader *r)
+static void read_program(struct program *p, struct dwarf_reader *r)
 {
-    p->version = (unsigned)take(r, 2);
+    p->version = (unsigned)dwarf_take(r, 2);
     if (p->version < 4 || p->version > VERSION_FILES)
         return;
     if (p->version == VERSION_FILES)
-        take(r, 2); /* sizes of addresses and segments */
-    uint64_t head = take(r, p->offset_bytes);
+        dwarf_take(r, 2); /* sizes of addresses and segments */
+    uint64_t head = dwarf_take(r, p->offset_bytes);
     if (head > (uint64_t)(r->end - r->at))
         return;
     const uint8_t *code = r->at + head;
-    p->least = (unsigned)take(r, 1);
-    take(r, 2); /* operations of an instruction, whether rows are statements */
-    p->line_base = (int8_t)take(r, 1);
-    p->range = (unsigned)take(r, 1);
-    p->base = (unsigned)take(r, 1);
+    p->least = (unsigned)dwarf_take(r, 1);
+    dwarf_take(r, 2); /* operations of an instruction, whether rows are statements */
+    p->line_base = (int8_t)dwarf_take(r, 1);
+    p->range = (unsigned)dwarf_take(r, 1);
+    p->base = (unsigned)dwarf_take(r, 1);
     p->lengths = r->at;
     for (unsigned i = 1; i < p->base; i++)
-        take(r, 1);
+        dwarf_take(r, 1);
     p->files = p->folders = 0;
     read_files(p, r);
     if (r->bad || !p->range || !p->base || code < r->at)
@@ -324,20 +297,16 @@ static int by_address(const void *a, const void *b)
 void line_table_read(struct line_table *table, const struct line_sections *sections)
 {
     struct program *p = calloc(1, sizeof *p);
-    struct reader all = {sections->line.at, sections->line.at + sections->line.size, false};
+    struct dwarf_reader all = dwarf_open(&sections->line, 0);
     if (!p)
         die("out of memory for lines of source");
     p->sections = sections;
     p->table = table;
-    while (all.at && all.at < all.end && !all.bad) {
-        uint64_t size = take(&all, 4);
-        p->offset_bytes = size == UINT32_MAX ? 8 : 4;
-        size = size == UINT32_MAX ? take(&all, 8) : size;
-        if (size > (uint64_t)(all.end - all.at))
-            break;
-        struct reader one = {all.at, all.at + size, false};
-        all.at += size;
-        read_program(p, &one);
+    while (all.at < all.end && !all.bad) {
+        p->offset = (uint64_t)(all.at - sections->line.at);
+        struct dwarf_reader one = dwarf_take_unit(&all, &p->offset_bytes);
+        if (!one.bad)
+            read_program(p, &one);
     }
     free(p);
     if (table->count)

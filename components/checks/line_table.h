@@ -7,14 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct line_bytes {
-    const uint8_t *at;
-    uint64_t size;
-};
+#include "inlined_calls.h"
 
 /* Parts of an ELF file. */
 struct line_sections {
-    struct line_bytes line, line_str, str;
+    struct dwarf_bytes line, line_str, str;
+    struct inlined_calls calls;
 };
 
 struct line_row {

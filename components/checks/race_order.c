@@ -238,8 +238,22 @@ static void learn_from(struct race_wave *w, uint64_t address, bool near)
     }
 }
 
+bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint32_t clock)
+{
+    for (uint32_t i = 0; i < RACE_SEEN && i < w->seen_count; i++) {
+        const struct released *r =
+            release_room && w->seen[i] == address ? release_at(address) : NULL;
+        const struct race_known *k = r && r->used ? table_find(&r->table, id) : NULL;
+        if (k && k->id && k->near >= clock)
+            return true;
+    }
+    return false;
+}
+
 void race_hear(struct race_wave *w, uint64_t address)
 {
+    if (!w->seen_count || w->seen[(w->seen_count - 1) % RACE_SEEN] != address)
+        w->seen[w->seen_count++ % RACE_SEEN] = address;
     for (uint32_t i = 0; i < w->heard_count; i++) {
         if (w->heard[i] == address)
             return;
@@ -290,6 +304,8 @@ void race_join(struct race_wave *const *wave, uint32_t count)
             if (k->id)
                 table_learn(&all.others, k->id, k->wide, k->wide);
         }
+        for (uint32_t j = 0; j < wave[i]->heard_count; j++)
+            race_hear(&all, wave[i]->heard[j]);
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *own = &all.known[wave[i]->id % RACE_GROUP];
@@ -297,6 +313,8 @@ void race_join(struct race_wave *const *wave, uint32_t count)
     }
     for (uint32_t i = 0; i < count; i++) {
         memcpy(wave[i]->known, all.known, sizeof all.known);
+        memcpy(wave[i]->heard, all.heard, sizeof all.heard[0] * all.heard_count);
+        wave[i]->heard_count = all.heard_count;
         for (uint32_t j = 0; j < all.others.room; j++) {
             if (all.others.entry[j].id)
                 table_learn(&wave[i]->others, all.others.entry[j].id, all.others.entry[j].wide,

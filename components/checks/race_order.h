@@ -36,7 +36,7 @@ struct race_table {
     uint32_t count, room;
 };
 
-enum { RACE_HEARD = 64 };
+enum { RACE_HEARD = 64, RACE_SEEN = 8 };
 
 /* A wavefront that lives; the caller has the memory. */
 struct race_wave {
@@ -48,6 +48,8 @@ struct race_wave {
     uint32_t arrived;           /* a bit for each barrier that it waits at */
     uint64_t heard[RACE_HEARD]; /* atomics read since the last acquire */
     uint32_t heard_count;
+    uint64_t seen[RACE_SEEN]; /* atomics read last, acquired or not */
+    uint32_t seen_count;
     struct race_table kept; /* what was released where it has read, before it stored there itself */
 };
 
@@ -78,11 +80,14 @@ void race_hear(struct race_wave *w, uint64_t address);
  * before? That orders stores: they wait for what was read. */
 bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock);
 bool race_has_heard(const struct race_wave *w, uint64_t address);
+/* Has the wavefront read at that atomic what `id` had left there at `clock`? What was read comes
+ * before what it does there itself, with or without a fence. */
+bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint32_t clock);
 /* `near`: only from wavefronts of its own work-group. */
 void race_acquire(struct race_wave *w, bool near);
 
 /* The waves, by their numbers in `arrived`, have all come to a barrier: they know of each other's
- * past. */
+ * past, and each may acquire what another one has read. */
 void race_join(struct race_wave *const *wave, uint32_t count);
 
 /* For tests: forgets everything. */

@@ -29,6 +29,8 @@ void race_report(const struct race_event *e, const struct race_access *earlier,
                         .address = e->address & (race_process_base(1) - 1)};
     if (e->use & RACE_WRITE && race_heard_before(e->wave, earlier->id, earlier->clock))
         return;
+    if (race_has_seen(e->wave, e->address, earlier->id, earlier->clock))
+        return;
     if (finding_seen(f.kind, first->pc(earlier->id, earlier->site),
                      second->pc(e->wave->id, e->site)))
         return;

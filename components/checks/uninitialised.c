@@ -482,11 +482,15 @@ static uint64_t byte_at(const struct access *a, unsigned lane, unsigned i)
 /* Lanes whose dword (or the part of it that is accessed) was never written. */
 static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t *address)
 {
-    uint64_t lanes = 0;
+    uint64_t lanes = 0, defined = UINT64_MAX; /* a page in which all is */
     uint32_t bytes = a->bytes - 4 * dword < 4 ? a->bytes - 4 * dword : 4;
     for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t at = byte_at(a, lane, 4 * dword);
+        uint64_t page = at >> UNDEFINED_PAGE_BITS;
+        if (page == defined && (at + bytes - 1) >> UNDEFINED_PAGE_BITS == page)
+            continue;
+        defined = undefined_is_page_defined(a->memory, at) ? page : UINT64_MAX;
         if (!undefined_is(a->memory, at, bytes))
             continue;
         *address = lanes ? *address : at;

@@ -38,7 +38,10 @@ def marks(table):
     return marks_of(SOURCES / f"{table}.hip.cpp", f"{table}.hip.cpp")
 
 
-CUDA = marks_of(SOURCES / "cuda.cu", "cuda.cu")
+# Programs of CUDA, with the machine that each is for.
+CUDA = {"cuda": ("rtx3070", []), "cuda_hopper": ("h100", ["-arch=sm_90"])}
+CUDA_MARKS = {f"{program} {name}": mark for program in CUDA
+              for name, mark in marks_of(SOURCES / f"{program}.cu", f"{program}.cu").items()}
 OPENCL = marks_of(harness.ROOT / "tests/opencl/checks.cl", "<source>")
 
 
@@ -88,20 +91,32 @@ def test_a_mistake_is_named_on_other_gpus(platform, suffix, table, name, tmp_pat
 
 @pytest.fixture(scope="session")
 def cuda_program(tmp_path_factory):
-    program = tmp_path_factory.mktemp("checks") / "cuda"
-    harness.call([harness.HEDDLE, "cuda-cc", "-lineinfo", SOURCES / "cuda.cu", "-o", program])
-    return program
+    folder = tmp_path_factory.mktemp("checks")
+
+    @functools.cache
+    def compiled(name):
+        harness.call([harness.HEDDLE, "cuda-cc", "-lineinfo", *CUDA[name][1],
+                      SOURCES / f"{name}.cu", "-o", folder / name])
+        return folder / name
+    return compiled
+
+
+CUDA_QUICK = [f"cuda {name}" for name in ("pairs", "own", "halves", "constants")] + [
+    f"cuda_hopper {name}" for name in ("again", "early")]
 
 
 @pytest.mark.parametrize("mode", ["functional", *only_full("timing")])
-@pytest.mark.parametrize("name", quick_and_full("pairs own halves constants", CUDA))
-def test_a_mistake_of_a_cuda_program_is_named(name, mode, cuda_program, tmp_path):
-    kind, lines = CUDA[name]
-    program = f"--mode {mode} -- {cuda_program} {name}"
-    found = findings(f"{program} wrong", tmp_path / "wrong.json", 9, "rtx3070")
+@pytest.mark.parametrize("case", CUDA_QUICK + only_full(
+    *(case for case in CUDA_MARKS if case not in CUDA_QUICK)))
+def test_a_mistake_of_a_cuda_program_is_named(case, mode, cuda_program, tmp_path):
+    kind, lines = CUDA_MARKS[case]
+    source, name = case.split()
+    machine = CUDA[source][0]
+    program = f"--mode {mode} -- {cuda_program(source)} {name}"
+    found = findings(f"{program} wrong", tmp_path / "wrong.json", 9, machine)
     assert {f["kind"] for f in found} == {kind}
     assert set().union(*map(places, found)) == lines
-    assert findings(f"{program} right", tmp_path / "right.json", 0, "rtx3070") == []
+    assert findings(f"{program} right", tmp_path / "right.json", 0, machine) == []
 
 
 @pytest.mark.parametrize("name", quick_and_full("unordered unwritten", OPENCL))
@@ -122,20 +137,27 @@ def test_a_mistake_of_an_opencl_host_program_is_named(name, kind, tmp_path):
     assert findings(f"{program} right", tmp_path / "right.json", 0) == []
 
 
-@pytest.mark.parametrize("program", ["prints", "events"])
-def test_a_right_opencl_program_is_not_accused(program, tmp_path):
-    at = OPENCL_PROGRAM.with_name(f"opencl_{program}")
-    assert findings(f"--mode functional -- {at}", tmp_path / "s.json", 0) == []
+# Programs by the machine that they run on, in folders of the build.
+RIGHT = {"tiny": [*(f"programs/{name}" for name in GOOD if name not in ("graphs", "module")),
+                  f"programs/module {harness.PROGRAMS}/module_kernels.hsaco",
+                  "programs/transformer",
+                  *(f"opencl/opencl_{name}" for name in "events image_calls images kernel_calls "
+                    "memory prints vector_add".split()),
+                  f"opencl/opencl_features {harness.ROOT}/tests/opencl/features.cl"],
+         "r9nano_x4": [*(f"programs/{name}" for name in GPUS), "programs/ring_collectives",
+                       "programs/transformer --gpus 4", "opencl/opencl_devices"]}
 
 
-@pytest.mark.parametrize("platform, program", [
-    ("tiny", "streams"), ("tiny", "volumes"), ("tiny", "managed"),
-    ("r9nano_x4", "allreduce"),
-    # `module` has its kernels in a file; `graphs` ends captures that are not joined.
-    *only_full(*(("tiny", name) for name in GOOD if name not in ("module", "graphs")),
-               *(("r9nano_x4", name) for name in GPUS))])
+QUICK_RIGHT = [("tiny", f"programs/{name}") for name in ("streams", "volumes", "managed")] + [
+    ("tiny", "opencl/opencl_events"), ("tiny", "opencl/opencl_prints"),
+    ("r9nano_x4", "programs/allreduce")]
+
+
+@pytest.mark.parametrize("platform, program", QUICK_RIGHT + only_full(
+    *(each for platform, names in RIGHT.items() for each in ((platform, name) for name in names)
+      if each not in QUICK_RIGHT)))
 def test_no_program_of_these_tests_is_accused(platform, program, tmp_path):
-    command = f"--mode functional -- {harness.PROGRAMS}/{program}"
+    command = f"--mode functional -- {harness.BUILD}/tests/{program}"
     assert findings(command, tmp_path / "s.json", 0, platform) == []
 
 
@@ -157,18 +179,18 @@ def test_the_marks_are_those_of_sixty_mistakes():
     assert sum(len(marks(table)) for table in TABLES) >= 60
 
 
-# These leave their memory to the end of the process, as many programs do; the others are checked.
-UNFREED = ("grid_solver halves image_filters intrinsics managed_variables matrices peer_halo "
-           "peer_rate textures warp_tools").split()
-# Not here: those that err on purpose or need a library, and clusters, which are not checked.
+# Those that err on purpose are not here.
 CUDA_PROGRAMS = sorted(path.stem for path in (SOURCES.parent / "cuda").glob("*.cu")
-                       if path.stem not in [*UNFREED, "mistakes", "planted", "math_errors",
-                                            "clusters"])
+                       if path.stem not in ("mistakes", "planted"))
+# What a program needs that is not as most.
+CUDA_MACHINE = {"clusters": "h100", "peer_rate": "a100_x4", "peer_halo": "a100_x4"}
+CUDA_ARGUMENTS = {"math_errors": "32", "peer_rate": "1 1000"}
 
 
-@pytest.mark.parametrize("name", quick_and_full("block_scan", CUDA_PROGRAMS))
+@pytest.mark.parametrize("name", quick_and_full("block_scan clusters", CUDA_PROGRAMS))
 def test_no_cuda_program_is_accused(name, tmp_path):
     source = SOURCES.parent / f"cuda/{name}.cu"
-    harness.call([harness.HEDDLE, "cuda-cc", source, "-o", tmp_path / name])
-    assert findings(f"--mode functional -- {tmp_path / name}", tmp_path / "s.json", 0,
-                    "rtx3070") == []
+    harness.call([harness.HEDDLE, "cuda-cc", source, "-o", tmp_path / name, "-lmpfr", "-lgmp"])
+    mode = "timing" if name == "peer_rate" else "functional"  # which compares rates
+    command = f"--generic --mode {mode} -- {tmp_path / name} {CUDA_ARGUMENTS.get(name, '')}"
+    assert findings(command, tmp_path / "s.json", 0, CUDA_MACHINE.get(name, "rtx3070")) == []

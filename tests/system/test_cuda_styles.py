@@ -1,5 +1,6 @@
 """CUDA programs in the styles that people write, which verify themselves: by `heddle cuda-cc` on
 three machines, by nvcc where it is installed, and on several GPUs."""
+import json
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
 MACHINES = ["rtx3070", "a100", "h100"]
-ELSEWHERE = ["clocks", "clusters", "math_errors", "peer_rate"]  # tested by themselves
+ELSEWHERE = ["bulk_copies", "clocks", "clusters", "math_errors", "peer_rate"]  # have own tests
 ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE
              and re.search(r"Prints\s+(// )?PASS\s+(// )?or\s+(// )?FAIL", path.read_text()))
 QUICK = "aggregated_atomics groups halves intrinsics managed_variables textures"
@@ -70,13 +71,31 @@ def test_clocks_read_simulated_time(run, compiled):
 
 
 def test_blocks_of_clusters_meet(run, measure, tmp_path):
-    """In both modes, by one thread and two; a machine before sm_90 refuses them."""
+    """In both modes, by one thread and two, and recorded; a machine before sm_90 refuses them."""
     program = tmp_path / "clusters"
     call([HEDDLE, "cuda-cc", "-arch=sm_90", PROGRAMS / "clusters.cu", "-o", program])
     small = f"platforms/h100.heddle --generic --set sms=8 --set channels=2 {{}} -- {program}"
-    run(small.format("--mode functional"), "^PASS")
+    run(small.format(f"--mode functional --record api={tmp_path}/calls"), "^PASS")
+    run(small.split(" --")[0] + f" --mode functional --play api={tmp_path}/calls",
+        "^ratio: 1.000000$")
     same_bytes(measure, small, ["--threads=2"])
     run(f"{FUNCTIONAL} -- {program}", "sm_90", status=ANY)
+
+
+def test_bulk_copies_move_data_and_take_time(run, tmp_path):
+    """As long as the recording of the run, which has all that they move."""
+    program, stats = tmp_path / "bulk_copies", tmp_path / "stats.json"
+    call([HEDDLE, "cuda-cc", "-arch=sm_90", PROGRAMS / "bulk_copies.cu", "-o", program])
+    small = f"platforms/h100.heddle --generic --set sms=8 --set channels=2 --stats {stats}"
+    cycles = []
+    for way in (f"--record instructions={tmp_path}/calls -- {program}",
+                f"--play sass={tmp_path}/calls/kernelslist.g"):
+        run(f"{small} {way}")
+        cycles.append(json.loads(stats.read_text())["kernels"][0]["cycles"])
+    assert cycles[0] == cycles[1]
+    moved = re.findall(r"ffffffff 0 cp\.async\.bulk.* 32 1 0x", (tmp_path / "calls/kernel-1.traceg")
+                       .read_text())
+    assert len(moved) == 4 * 24 * 4 * 2  # blocks, pieces of 4 KiB, there and back
 
 
 @pytest.mark.parametrize("machine", only_full(*MACHINES))

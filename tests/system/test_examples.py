@@ -148,6 +148,8 @@ def test_kinds_of_gpu_run_one_program_under_one_driver(heddle, measure, tmp_path
         merged = sum(v["merged"] for path, v in runs[1].components.items()
                      if path.startswith(gpu) and ".wc[" in path)
         assert written[0] - merged == written[1] < written[0] == 8192
+    measure(f"{platform} -I {TWO_KINDS} --generic --mode functional --check all -- {program}",
+            "all records are right")
     told = heddle(f"stats {runs[1].stats_file} --report cpi").stdout
     assert re.findall(r"^fill\(.* on GPU (\d)$", told, re.M) == ["0", "1"]
 

@@ -40,6 +40,19 @@ hipError_t cuda_set_kernel_node_of(hipGraphExec_t exec, hipGraphNode_t node,
     return hipGraphExecKernelNodeSetParams(exec, node, &params);
 }
 
+hipError_t cuda_get_kernel_node(hipGraphNode_t node, struct cuda_kernel_node *kernel)
+{
+    hipKernelNodeParams params;
+    hipError_t error = kernel ? hipGraphKernelNodeGetParams(node, &params) : hipErrorInvalidValue;
+    if (error == hipSuccess)
+        *kernel = (struct cuda_kernel_node){.function = params.func,
+                                            .grid = params.gridDim,
+                                            .block = params.blockDim,
+                                            .shared = params.sharedMemBytes,
+                                            .values = params.kernelParams};
+    return error;
+}
+
 static hipMemsetParams fill_node(const struct cuda_fill_node *fill)
 {
     return (hipMemsetParams){.dst = fill->to,
@@ -74,6 +87,20 @@ hipError_t cuda_set_fill_node_of(hipGraphExec_t exec, hipGraphNode_t node,
         return hipErrorInvalidValue;
     const hipMemsetParams params = fill_node(fill);
     return hipGraphExecMemsetNodeSetParams(exec, node, &params);
+}
+
+hipError_t cuda_get_fill_node(hipGraphNode_t node, struct cuda_fill_node *fill)
+{
+    hipMemsetParams params;
+    hipError_t error = fill ? hipGraphMemsetNodeGetParams(node, &params) : hipErrorInvalidValue;
+    if (error == hipSuccess)
+        *fill = (struct cuda_fill_node){.to = params.dst,
+                                        .pitch = params.pitch,
+                                        .value = params.value,
+                                        .element = params.elementSize,
+                                        .width = params.width,
+                                        .height = params.height};
+    return error;
 }
 
 /* The results have the same numbers. */
@@ -132,10 +159,56 @@ hipError_t cuda_add_copy_from_symbol(hipGraphNode_t *node, hipGraph_t graph,
                : error;
 }
 
+enum { EDGE_BYTES = 8 }; /* cudaGraphEdgeData; zeros: the whole node comes before */
+
+static hipError_t make_plain(hipError_t error, void *edges, const size_t *count)
+{
+    if (error == hipSuccess && edges)
+        memset(edges, 0, EDGE_BYTES * *count);
+    return error;
+}
+
+hipError_t cuda_get_edges(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t *to, void *edges,
+                          size_t *count)
+{
+    return make_plain(hipGraphGetEdges(graph, from, to, count), edges, count);
+}
+
+hipError_t cuda_get_before(hipGraphNode_t node, hipGraphNode_t *before, void *edges, size_t *count)
+{
+    return make_plain(hipGraphNodeGetDependencies(node, before, count), edges, count);
+}
+
+hipError_t cuda_get_behind(hipGraphNode_t node, hipGraphNode_t *behind, void *edges, size_t *count)
+{
+    return make_plain(hipGraphNodeGetDependentNodes(node, behind, count), edges, count);
+}
+
+static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *is)
+{
+    const struct hip_face *face = cuda_face();
+    hipError_t error = face->enter("cudaGraphNodeSetEnabled");
+    return error == hipSuccess ? face->leave(face->graph_enable(exec, node, set, is)) : error;
+}
+
+hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled)
+{
+    const bool set = enabled != 0;
+    return enable(exec, node, &set, NULL);
+}
+
+hipError_t cuda_get_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned *enabled)
+{
+    bool is = false;
+    hipError_t error = enabled ? enable(exec, node, NULL, &is) : hipErrorInvalidValue;
+    if (error == hipSuccess)
+        *enabled = is;
+    return error;
+}
+
 hipError_t cuda_add_dependencies(hipGraph_t graph, const hipGraphNode_t *from,
                                  const hipGraphNode_t *to, const void *edges, size_t count)
 {
-    enum { EDGE_BYTES = 8 }; /* cudaGraphEdgeData; zeros: the whole node comes before */
     static const char plain[EDGE_BYTES];
     for (size_t i = 0; edges && i < count; i++)
         if (memcmp((const char *)edges + i * EDGE_BYTES, plain, EDGE_BYTES) != 0)

@@ -68,31 +68,6 @@ hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel 
 hipError_t cuda_free_array(struct cuda_array *array);
 hipError_t cuda_array_info(struct cuda_channel *channel, hipExtent *size, unsigned *flags,
                            const struct cuda_array *array);
-hipError_t cuda_array_channel(struct cuda_channel *channel, const struct cuda_array *array);
-/* Copies of rectangles, `x` in bytes; async: on the stream. */
-hipError_t cuda_copy_to_array(struct cuda_array *to, size_t x, size_t y, const void *from,
-                              size_t pitch, size_t width, size_t height, hipMemcpyKind kind,
-                              bool async, hipStream_t stream);
-hipError_t cuda_copy_from_array(void *to, size_t pitch, const struct cuda_array *from, size_t x,
-                                size_t y, size_t width, size_t height, hipMemcpyKind kind,
-                                bool async, hipStream_t stream);
-/* The copy with arrays as what they are: pitched memory, and widths in bytes. */
-hipError_t cuda_copy_3d(const hipMemcpy3DParms *copy);
-hipError_t cuda_copy_3d_async(const hipMemcpy3DParms *copy, hipStream_t stream);
-hipError_t cuda_make_texture(uint64_t *made, const struct cuda_resource *resource,
-                             const struct cuda_texture *texture, const void *view);
-hipError_t cuda_make_surface(uint64_t *made, const struct cuda_resource *resource);
-hipError_t cuda_free_object(uint64_t object);
-
-/* ---- cuda_texture.c ---- */
-
-hipError_t cuda_make_array(struct cuda_array **made, const struct cuda_channel *channel,
-                           size_t width, size_t height, unsigned flags);
-hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel *channel,
-                            hipExtent size, unsigned flags);
-hipError_t cuda_free_array(struct cuda_array *array);
-hipError_t cuda_array_info(struct cuda_channel *channel, hipExtent *size, unsigned *flags,
-                           const struct cuda_array *array);
 /* A byte of an array, for copies of rectangles; a copy from or to NULL is refused. */
 void *cuda_array_at(const struct cuda_array *array, size_t x, size_t y);
 size_t cuda_array_pitch(const struct cuda_array *array);
@@ -145,6 +120,15 @@ hipError_t cuda_add_copy_from_symbol(hipGraphNode_t *node, hipGraph_t graph,
 /* `edges`: kinds of dependencies, of which only the plain one is there. */
 hipError_t cuda_add_dependencies(hipGraph_t graph, const hipGraphNode_t *from,
                                  const hipGraphNode_t *to, const void *edges, size_t count);
+hipError_t cuda_get_kernel_node(hipGraphNode_t node, struct cuda_kernel_node *kernel);
+hipError_t cuda_get_fill_node(hipGraphNode_t node, struct cuda_fill_node *fill);
+/* All edges are plain; `edges` may be NULL. */
+hipError_t cuda_get_edges(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t *to, void *edges,
+                          size_t *count);
+hipError_t cuda_get_before(hipGraphNode_t node, hipGraphNode_t *before, void *edges, size_t *count);
+hipError_t cuda_get_behind(hipGraphNode_t node, hipGraphNode_t *behind, void *edges, size_t *count);
+hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled);
+hipError_t cuda_get_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned *enabled);
 hipError_t cuda_node_type(hipGraphNode_t node, int *type);
 
 /* ---- cuda_launch.c ---- */
@@ -163,7 +147,8 @@ hipError_t cuda_function_name(const char **name, const void *function);
 hipError_t cuda_same_handle(const void **found, const void *symbol);
 hipError_t cuda_most_clusters(int *count, const void *function,
                               const struct cuda_launch_config *config);
-hipError_t cuda_largest_cluster(int *blocks);
+hipError_t cuda_largest_cluster(int *blocks, const void *function,
+                                const struct cuda_launch_config *config);
 hipError_t cuda_available_shared(size_t *bytes, const void *function, int blocks, int threads);
 
 /* ---- cuda_registration.c ---- */

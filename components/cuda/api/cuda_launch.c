@@ -41,6 +41,31 @@ hipError_t cuda_launch_cooperative(const void *function, dim3 grid, dim3 block, 
                : error;
 }
 
+/* The kernel on the current device, on which it may be marked. */
+static hipError_t find_kernel(const char *caller, const void *function,
+                              const struct hip_function **found,
+                              const struct driver_device_info **info)
+{
+    const struct hip_face *face = cuda_face();
+    int device = 0;
+    hipError_t error = hipGetDevice(&device);
+    if (error == hipSuccess)
+        error = face->enter(caller);
+    if (error != hipSuccess)
+        return error;
+    *info = &face->library->devices[device].info;
+    return face->leave(face->find_host_function(function, device, found));
+}
+
+/* The most blocks of a cluster: more than the portable number if the program has asked for it. */
+static unsigned most_blocks(const struct hip_function *kernel,
+                            const struct driver_device_info *info)
+{
+    return driver_capability(info) < CLUSTER_CAPABILITY ? 0
+           : kernel->large_clusters                     ? CLUSTER_MOST
+                                                        : CLUSTER_PORTABLE;
+}
+
 static unsigned cluster_blocks(const unsigned size[3])
 {
     return size[0] > CLUSTER_MOST || size[1] > CLUSTER_MOST || size[2] > CLUSTER_MOST
@@ -48,38 +73,28 @@ static unsigned cluster_blocks(const unsigned size[3])
                : size[0] * size[1] * size[2];
 }
 
-/* The next launch of the function is in clusters of that size; NULL: no longer. */
-static hipError_t set_cluster(const void *function, hipStream_t stream, dim3 grid,
-                              const unsigned *size)
+/* The calling thread's next launch is in clusters of that size. */
+static hipError_t set_cluster(const void *function, dim3 grid, const unsigned size[3])
 {
     const struct hip_face *face = cuda_face();
-    const struct hip_function *found = NULL;
-    int device = 0;
-    hipStreamCaptureStatus captures = hipStreamCaptureStatusNone;
-    hipError_t error = hipGetDevice(&device);
-    if (error == hipSuccess)
-        error = hipStreamIsCapturing(stream, &captures);
-    if (error == hipSuccess && captures != hipStreamCaptureStatusNone)
-        return cuda_refuse("capturing a launch with clusters of blocks");
-    if (error == hipSuccess)
-        error = face->enter("cudaLaunchKernelExC");
+    const struct hip_function *kernel = NULL;
+    const struct driver_device_info *info = NULL;
+    const unsigned blocks = cluster_blocks(size);
+    hipError_t error = find_kernel("cudaLaunchKernelExC", function, &kernel, &info);
     if (error != hipSuccess)
         return error;
-    const unsigned blocks = size ? cluster_blocks(size) : 1;
-    error = face->find_host_function(function, device, &found);
-    if (error == hipSuccess && size
-        && (driver_capability(&face->library->devices[device].info) < CLUSTER_CAPABILITY
-            || blocks == 0 || blocks > CLUSTER_MOST || grid.x % size[0] || grid.y % size[1]
-            || grid.z % size[2])) {
-        face->complain("clusters of %u x %u x %u blocks in a grid of %u x %u x %u; they have to "
-                       "divide it, may have %d blocks, and need a device of sm_%d",
-                       size[0], size[1], size[2], grid.x, grid.y, grid.z, CLUSTER_MOST,
-                       CLUSTER_CAPABILITY);
-        error = (hipError_t)INVALID_CLUSTER_SIZE;
+    if (blocks == 0 || blocks > most_blocks(kernel, info) || grid.x % size[0] || grid.y % size[1]
+        || grid.z % size[2]) {
+        face->complain(
+            "clusters of %u x %u x %u blocks in a grid of %u x %u x %u; they have to "
+            "divide it, may have %d blocks (%d after "
+            "cudaFuncAttributeNonPortableClusterSizeAllowed), and need a device of sm_%d",
+            size[0], size[1], size[2], grid.x, grid.y, grid.z, CLUSTER_PORTABLE, CLUSTER_MOST,
+            CLUSTER_CAPABILITY);
+        return (hipError_t)INVALID_CLUSTER_SIZE;
     }
-    if (error == hipSuccess)
-        face->set_cluster(found, size ? aql_of_cluster(size) : 0);
-    return face->leave(error);
+    face->next_cluster(aql_of_cluster(size));
+    return hipSuccess;
 }
 
 /* Attributes that are hints change nothing: priorities, windows of caches, early starts. */
@@ -98,15 +113,14 @@ hipError_t cuda_launch_config(const struct cuda_launch_config *config, const voi
             cluster = attribute->value.cluster;
     }
     hipStream_t stream = per_thread ? cuda_stream_own(config->stream) : cuda_stream(config->stream);
-    hipError_t error = cluster ? set_cluster(function, stream, config->grid, cluster) : hipSuccess;
+    hipError_t error = cluster ? set_cluster(function, config->grid, cluster) : hipSuccess;
     if (error != hipSuccess)
         return error;
     error = cooperative ? cuda_launch_cooperative(function, config->grid, config->block, values,
                                                   config->shared, stream)
                         : cuda_launch(function, config->grid, config->block, values, config->shared,
                                       stream);
-    if (cluster)
-        set_cluster(function, stream, config->grid, NULL);
+    cuda_face()->next_cluster(0); /* what is refused is not launched */
     return error;
 }
 
@@ -130,11 +144,25 @@ hipError_t cuda_most_clusters(int *count, const void *function,
     return error;
 }
 
-hipError_t cuda_largest_cluster(int *blocks)
+/* As many blocks as the kernel is allowed, and the device holds at once. */
+hipError_t cuda_largest_cluster(int *blocks, const void *function,
+                                const struct cuda_launch_config *config)
 {
-    if (!blocks)
+    const struct hip_function *kernel = NULL;
+    const struct driver_device_info *info = NULL;
+    int each = 0;
+    if (!blocks || !config)
         return hipErrorInvalidValue;
-    *blocks = CLUSTER_PORTABLE;
+    hipError_t error =
+        find_kernel("cudaOccupancyMaxPotentialClusterSize", function, &kernel, &info);
+    if (error == hipSuccess)
+        error = hipOccupancyMaxActiveBlocksPerMultiprocessor(
+            &each, function, (int)(config->block.x * config->block.y * config->block.z),
+            config->shared);
+    if (error != hipSuccess)
+        return error;
+    unsigned most = most_blocks(kernel, info), held = (unsigned)each * info->compute_units;
+    *blocks = (int)(held < most ? held : most);
     return hipSuccess;
 }
 
@@ -158,13 +186,23 @@ hipError_t cuda_function_attributes(struct cuda_function_attributes *attributes,
     return error;
 }
 
+static hipError_t allow_large_clusters(const void *function, bool allowed)
+{
+    const struct hip_function *kernel = NULL;
+    const struct driver_device_info *info = NULL;
+    hipError_t error = find_kernel("cudaFuncSetAttribute", function, &kernel, &info);
+    if (error == hipSuccess)
+        cuda_face()->allow_large_clusters(kernel, allowed);
+    return error;
+}
+
 hipError_t cuda_set_function_attribute(const void *function, int attribute, int value)
 {
     enum { DYNAMIC_SHARED = 8, CARVEOUT, CLUSTER_MUST_BE_SET, NON_PORTABLE_CLUSTER = 14 };
     if (attribute == DYNAMIC_SHARED || attribute == CARVEOUT)
         return hipFuncSetAttribute(function, (hipFuncAttribute)attribute, value);
     if (attribute == NON_PORTABLE_CLUSTER)
-        return hipSuccess;
+        return allow_large_clusters(function, value != 0);
     return attribute >= CLUSTER_MUST_BE_SET && attribute < NON_PORTABLE_CLUSTER
                ? cuda_refuse("cudaFuncSetAttribute for clusters of blocks")
                : hipErrorInvalidValue;

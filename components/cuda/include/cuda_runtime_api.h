@@ -332,6 +332,19 @@ extern cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_
 extern cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                              const cudaGraphNode_t *before, size_t count,
                                              cudaEvent_t event);
+extern cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
+                                                struct cudaMemcpy3DParms *copy);
+extern cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
+                                                struct cudaMemsetParams *fill);
+extern cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
+                                              struct cudaHostNodeParams *host);
+extern cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
+extern cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                               const cudaGraphNode_t *to, size_t count);
+extern cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event);
+extern cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
+extern cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event);
+extern cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
 extern cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
 extern cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                         unsigned long long flags HEDDLE_DEFAULT(0));

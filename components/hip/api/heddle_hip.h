@@ -37,6 +37,10 @@ __attribute__((weak)) int heddleAllocateAt(void *pointer, unsigned long bytes);
  * platform. Only the page table changes: contents are lost. */
 __attribute__((weak)) int heddleRemap(void *pointer, unsigned long bytes, int gpu);
 
+/* The calling thread's next launch, of a kernel of PTX, is in clusters of blocks: a cluster of
+ * `cluster` as recordings of programs have it. */
+__attribute__((weak)) int heddleNextCluster(unsigned cluster);
+
 /* The GPU whose memory holds the page of `pointer`; -1: it lies in the host's. */
 __attribute__((weak)) int heddlePageOwner(int *gpu, const void *pointer);
 

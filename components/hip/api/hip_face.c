@@ -1,6 +1,7 @@
 /* See hip_face.h. */
 #include "hip_face.h"
 
+#include "components/hip/api/streams/hip_graph.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 
@@ -71,7 +72,9 @@ const struct hip_face *heddleFace(void)
         .load_ptx = hip_load_ptx,
         .unload_module = hip_unload_module,
         .describe_launch = hip_describe_launch,
-        .set_cluster = hip_set_cluster,
+        .next_cluster = hip_next_cluster,
+        .graph_enable = hip_graph_enable,
+        .allow_large_clusters = hip_allow_large_clusters,
         .refuse_launch = hip_refuse_launch,
         .calls_host = hip_calls_host,
         .hostcall_buffer = hip_hostcall_buffer,

@@ -64,12 +64,16 @@ struct hip_face {
     struct driver_launch (*describe_launch)(const struct hip_function *function,
                                             const uint64_t grid[3], const uint64_t block[3],
                                             uint64_t dynamic_lds, const uint8_t *kernarg);
-    void (*set_cluster)(const struct hip_function *function, uint16_t cluster);
+    void (*next_cluster)(uint16_t cluster);
+    void (*allow_large_clusters)(const struct hip_function *function, bool allowed);
     hipError_t (*refuse_launch)(const struct hip_function *function);
     bool (*calls_host)(const struct hip_function *function);
     hipError_t (*hostcall_buffer)(const struct hip_function *function, int device,
                                   uint64_t *address);
     void (*hostcall_begin)(int device, const char *name, uint64_t ticket);
+
+    /* hip_graph.h */
+    hipError_t (*graph_enable)(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *is);
 
     /* hip_recorder.h, of use while `library->recording` is set; hip_stream.h */
     const struct hip_recorder *recorder;

@@ -257,7 +257,7 @@ struct hip_function {
     char *name;   /* as in the source, for people; the kernel's own name is the symbol */
     bool refused; /* it was said why it cannot be launched */
     uint32_t dynamic_lds_most; /* bytes that a launch may have; 0: what needs no asking */
-    uint16_t cluster;          /* of the launch that is being made: aql_of_cluster(); 0: none */
+    bool large_clusters;       /* of PTX: more blocks in a cluster than all devices have */
     uint8_t descriptor[64];
 };
 
@@ -286,7 +286,7 @@ const struct hip_module *hip_module_at(uint64_t base);
 const struct hip_function *hip_check_function(hipFunction_t function);
 /* A launch may have so many bytes of dynamic LDS. */
 void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes);
-void hip_set_cluster(const struct hip_function *function, uint16_t cluster);
+void hip_allow_large_clusters(const struct hip_function *function, bool allowed);
 /* Is it the first time that the driver refuses to launch the function? Then the reason is said. */
 bool hip_first_refusal(const struct hip_function *function);
 

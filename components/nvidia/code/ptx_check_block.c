@@ -28,9 +28,7 @@ void ptx_check_place(const struct ptx_past *p, uint32_t warp, uint32_t number, u
                                     .gpu = p->gpu,
                                     .wavefront = warp,
                                     .lane = lane};
-    place->group[0] = (uint32_t)(p->number % p->grid[0]);
-    place->group[1] = (uint32_t)(p->number / p->grid[0] % p->grid[1]);
-    place->group[2] = (uint32_t)(p->number / p->grid[0] / p->grid[1]);
+    memcpy(place->group, p->group, sizeof place->group);
     snprintf(place->kernel, sizeof place->kernel, "%s", p->title);
     ptx_instruction_name(inst, place->text, sizeof place->text);
     ptx_place(module, inst, place->source, sizeof place->source);
@@ -42,14 +40,14 @@ void ptx_check_place(const struct ptx_past *p, uint32_t warp, uint32_t number, u
 struct ptx_past ptx_past_of(const struct ptx_call *c, uint64_t block)
 {
     const struct warp_launch *l = &c->launch;
-    return (struct ptx_past){.code = c->code,
-                             .program = c->view.program,
-                             .launch = l->number,
-                             .number = block,
-                             .grid = {l->grid[0], l->grid[1], l->grid[2]},
-                             .gpu = c->gpu,
-                             .pid = c->view.pid,
-                             .title = l->title ? l->title : l->kernel->name};
+    struct ptx_past past = {.code = c->code,
+                            .program = c->view.program,
+                            .launch = l->number,
+                            .gpu = c->gpu,
+                            .pid = c->view.pid,
+                            .title = l->title ? l->title : l->kernel->name};
+    warp_block_place(l, block, past.group);
+    return past;
 }
 
 const struct ptx_past *ptx_check_past(uint32_t group)
@@ -103,7 +101,9 @@ static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t nu
     const struct warp_launch *l = &c->launch;
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     struct ptx_check_block *b = ptx_code_memory(NULL, sizeof *b);
-    *b = (struct ptx_check_block){.launch = l->number, .number = number};
+    *b = (struct ptx_check_block){.launch = l->number, .number = number, .cluster_blocks = 1};
+    for (unsigned i = 0; i < 3; i++)
+        b->cluster_blocks *= l->cluster[i] ? l->cluster[i] : 1;
     b->group = race_group(command, &ptx_race_source);
     if (b->group >= past_room) {
         past_room = 2 * (b->group + 64);
@@ -143,17 +143,19 @@ static void block_end(struct ptx_check_block *b)
     table_rebuild(block_room); /* what stands behind the gap is found again */
 }
 
-void ptx_check_exit(struct ptx_check_block *b, uint32_t warp, uint32_t lanes)
+void ptx_check_exit(struct ptx_check_block *b, const struct warp_step *s)
 {
-    uint32_t alive = 0;
+    uint32_t alive = 0, warp = s->warp, lanes = s->active;
     if (b->at[warp].passed & lanes && b->at[warp].waiting & ~lanes)
         report(FINDING_DIVERGENT_BARRIER, b, warp, b->at[warp].instruction, warp,
                b->at[warp].behind, (uint32_t)__builtin_ctz(b->at[warp].passed & lanes));
     b->alive[warp] &= ~lanes;
     for (uint32_t w = 0; w < RACE_GROUP; w++)
         alive |= b->alive[w];
-    if (!alive)
-        block_end(b);
+    if (alive)
+        return;
+    ptx_races_end(b, s);
+    block_end(b);
 }
 
 /* ---- barriers ---- */

@@ -12,8 +12,8 @@
 struct ptx_past {
     const struct ptx_code *code;
     const struct program_table *program;
-    uint64_t launch, number;
-    uint32_t grid[3], gpu, pid;
+    uint64_t launch;
+    uint32_t group[3], gpu, pid;
     const char *title;
 };
 
@@ -31,10 +31,12 @@ enum { PTX_BARRIERS = 16 };
 struct ptx_check_block {
     uint64_t launch, number; /* launch 0: the entry is free */
     uint32_t group;          /* race_group_begin() */
+    uint32_t cluster_blocks;
     uint32_t alive[RACE_GROUP];
     struct ptx_at_barrier at[RACE_GROUP];
     uint32_t arrived[PTX_BARRIERS]; /* warps, by bar.arrive */
     struct race_wave wave[RACE_GROUP];
+    uint32_t fenced; /* warps that have stored nothing since their last fence towards all */
     struct race_memory shared;
 };
 
@@ -43,7 +45,7 @@ struct ptx_check_block {
 struct ptx_check_block *ptx_check_block(const struct ptx_call *call, uint64_t number,
                                         uint32_t command);
 /* Lanes of a warp end, and with the last of them the block. */
-void ptx_check_exit(struct ptx_check_block *block, uint32_t warp, uint32_t lanes);
+void ptx_check_exit(struct ptx_check_block *block, const struct warp_step *step);
 const struct ptx_past *ptx_check_past(uint32_t group);
 struct ptx_past ptx_past_of(const struct ptx_call *call, uint64_t block);
 

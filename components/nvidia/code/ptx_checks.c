@@ -19,14 +19,6 @@ static const enum finding_check observed[] = {FINDING_CHECK_RACES, FINDING_CHECK
 void ptx_checks_begin(struct ptx_call *call, const struct ptx_order *order)
 {
     begun[order->gpu % GPUS]++;
-    if (call->launch.cluster[0] > 1 || call->launch.cluster[1] > 1 || call->launch.cluster[2] > 1) {
-        if (finding_wanted(FINDING_CHECK_RACES) || finding_wanted(FINDING_CHECK_UNINITIALISED))
-            fprintf(stderr,
-                    "heddle: warning: launches with clusters of blocks are not checked "
-                    "(kernel '%s')\n",
-                    call->launch.kernel->name);
-        return;
-    }
     for (size_t i = 0; i < sizeof observed / sizeof observed[0]; i++)
         if (finding_wanted(observed[i]))
             call->launch.observe = ptx_checks_step;
@@ -101,11 +93,11 @@ void ptx_checks_step(void *call, const struct warp_step *s)
     bool accesses = ptx_check_accesses(inst);
     ptx_check_go_on(b, s, accesses);
     if (finding_wanted(FINDING_CHECK_RACES))
-        ptx_races_step(b, s, inst);
+        ptx_races_step(c, b, s, inst);
     if (accesses && s->addresses && finding_wanted(FINDING_CHECK_READONLY))
         step_readonly(ptx_check_past(b->group), s, inst);
     if (inst->opcode == PTX_OP_BAR || inst->opcode == PTX_OP_BARRIER)
         ptx_check_arrive(b, s, inst);
     else if (inst->opcode == PTX_OP_EXIT || (inst->opcode == PTX_OP_RET && f->is_entry))
-        ptx_check_exit(b, s->warp, s->active);
+        ptx_check_exit(b, s);
 }

@@ -7,7 +7,9 @@
 
 extern const struct race_source ptx_race_source;
 
-void ptx_races_step(struct ptx_check_block *block, const struct warp_step *step,
-                    const struct ptx_instruction *instruction);
+void ptx_races_step(const struct ptx_call *call, struct ptx_check_block *block,
+                    const struct warp_step *step, const struct ptx_instruction *instruction);
+/* The last lanes of a block end, and with them its shared memory. */
+void ptx_races_end(struct ptx_check_block *block, const struct warp_step *step);
 
 #endif

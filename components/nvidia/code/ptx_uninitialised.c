@@ -52,6 +52,8 @@ static void describe_origin(const struct ptx_past *past, const struct warp_undef
                                              : FINDING_GLOBAL;
     if (f->space == FINDING_GLOBAL)
         program_describe(past->program, f->address, f->memory, sizeof f->memory);
+    else if (f->space == FINDING_LDS)
+        f->address &= WARP_RANK_OFFSET;
 }
 
 static void found(void *context, const struct warp_undefined_use *use)

@@ -216,14 +216,45 @@ char *ptx_instruction_name(const struct ptx_instruction *instruction, char *text
     return text;
 }
 
+/* NULL: there is none. */
+static const char *file_of(const struct ptx_module *module, const struct ptx_instruction *i)
+{
+    return i->line && i->file < module->file_count ? module->files[i->file] : NULL;
+}
+
+/* A header of the toolchain's, or of ours. */
+static bool is_foreign(const char *file)
+{
+    return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0
+           || strstr(file, "/components/cuda/include/");
+}
+
+/* The last instruction from there back that has a line of the program's own source; if there is
+ * none, `i` itself. What is inlined from headers has the headers' lines, and stands behind what its
+ * caller computes for it. */
+static const struct ptx_instruction *own_line(const struct ptx_module *module,
+                                              const struct ptx_instruction *i)
+{
+    const struct ptx_instruction *first = i, *own = i;
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        const struct ptx_instruction *start = module->functions[f].instructions;
+        if (i >= start && i < start + module->functions[f].instruction_count)
+            first = start;
+    }
+    while (own > first && (!file_of(module, own) || is_foreign(file_of(module, own))))
+        own--;
+    const char *file = file_of(module, own);
+    return file && !is_foreign(file) ? own : i;
+}
+
 char *ptx_place(const struct ptx_module *module, const struct ptx_instruction *instruction,
                 char *text, size_t size)
 {
-    const char *file = instruction->line && instruction->file < module->file_count
-                           ? module->files[instruction->file]
-                           : NULL;
+    const struct ptx_instruction *own =
+        file_of(module, instruction) ? own_line(module, instruction) : instruction;
+    const char *file = file_of(module, own);
     if (file)
-        snprintf(text, size, "%s:%" PRIu32, file, instruction->line);
+        snprintf(text, size, "%s:%" PRIu32, file, own->line);
     else
         snprintf(text, size, "%s:%" PRIu32, module->name, instruction->ptx_line);
     return text;

@@ -76,6 +76,8 @@ static const struct {
     {"cp", ".commit_group", TRACE_INT, TRACE_COPY_COMMIT, FAMILY_NONE},
     {"cp", ".wait_group", TRACE_INT, TRACE_COPY_WAIT, FAMILY_NONE},
     {"cp", ".wait_all", TRACE_INT, TRACE_COPY_WAIT, FAMILY_NONE},
+    {"cp", ".bulk.prefetch", TRACE_INT, TRACE_COMPUTE, FAMILY_NONE},
+    {"cp", ".bulk", TRACE_MEMORY, TRACE_COPY, FAMILY_NONE},
     {"cp", ".mbarrier", TRACE_INT, TRACE_COPY_ARRIVE, FAMILY_PHASE},
     {"cp", ".async", TRACE_MEMORY, TRACE_COPY, FAMILY_NONE},
     {"UCGABAR_ARV", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},

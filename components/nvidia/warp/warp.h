@@ -97,6 +97,15 @@ struct warp_step {
     const uint64_t *addresses; /* [WARP_LANES], of active lanes: virtual (global) or offsets in
                                   their window; NULL: no access. Valid during the call */
     struct warp_block *at;     /* the block */
+    uint32_t phase;            /* barrier.cluster: how often the block had arrived before */
+};
+
+/* An address of shared memory of the block with rank r of a cluster has r + 1 from this bit on;
+ * without, it is in the block's own. */
+enum {
+    WARP_RANK_SHIFT = 24,
+    WARP_RANK_OFFSET = (1 << WARP_RANK_SHIFT) - 1,
+    WARP_CLUSTER_MOST = 16
 };
 
 /* A debugger's side: before an instruction, of the lanes that stand there, and after each access
@@ -194,6 +203,9 @@ struct warp_fault {
 };
 
 /* ---- blocks ---- */
+
+/* Where in the grid the block of that number is. */
+void warp_block_place(const struct warp_launch *launch, uint64_t number, uint32_t id[3]);
 
 /* Bytes of a block of the launch: the same for all of them. */
 size_t warp_block_bytes(const struct warp_launch *launch);

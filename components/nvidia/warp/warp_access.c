@@ -164,12 +164,62 @@ RUN(FILL)
         return;
     EACH for (u64 done = 0; done < size[i]; done += 8)
     {
-        if (m->space == PTX_SPACE_SHARED && m->address[i] + done + 8 > m->block->shared) {
+        if (m->space == PTX_SPACE_SHARED
+            && (m->address[i] & WARP_RANK_OFFSET) + done + 8 > m->block->shared) {
             warp_fault_at(m, WARP_FAULT_ADDRESS, i, m->address[i] + done,
                           "outside of the block's shared memory");
             return;
         }
         memset(lane_at(m, shape, 8, i) + done, 0, 8);
+    }
+}
+
+/* Where so many bytes lie, from the address in source `k` on; NULL: some are not there. */
+static char *whole_at(struct warp_machine *m, const struct warp_op *op, unsigned k, unsigned lane,
+                      unsigned space, u64 bytes, bool writes)
+{
+    struct warp_op at = *op;
+    at.at[1] = op->at[k], at.bank[1] = op->bank[k], at.combine = (uint8_t)space;
+    at.value = bytes - 16;
+    char *end = warp_reach(m, &at, 1u << lane, 16, writes) ? m->at[lane] : NULL;
+    at.value = 0;
+    char *start = end && warp_reach(m, &at, 1u << lane, 16, writes) ? m->at[lane] : NULL;
+    if (start && (u64)(end - start) != bytes - 16) {
+        warp_fault_at(m, WARP_FAULT_ADDRESS, lane, m->address[lane],
+                      "a copy that reaches behind what is allocated");
+        return NULL;
+    }
+    return start;
+}
+
+/* cp.async.bulk: from the address of source 1 to that of source 2, as many bytes as source 3 has.
+ * `target`: the spaces of the two. Done at once; what is observed is global memory, or the source
+ * where there is none. */
+RUN(BULK_COPY)
+{
+    const u32 *size = warp_source(m, op, 3);
+    unsigned from_space = op->target & 255, to_space = op->target >> 8;
+    EACH
+    {
+        u64 seen;
+        if (size[i] == 0)
+            continue;
+        if (size[i] % 16) {
+            warp_fault_at(m, WARP_FAULT_MISALIGNED, i, size[i],
+                          "a bulk copy whose size is no multiple of 16 bytes");
+            return;
+        }
+        const char *from = whole_at(m, op, 1, i, from_space, size[i], false);
+        seen = m->address[i];
+        char *to = from ? whole_at(m, op, 2, i, to_space, size[i], true) : NULL;
+        if (!to)
+            return;
+        memmove(to, from, size[i]);
+        bool writes_global = to_space == PTX_SPACE_GLOBAL;
+        m->space = (uint8_t)(writes_global ? to_space : from_space);
+        m->address[i] = writes_global ? m->address[i] : seen;
+        m->bytes = size[i] < WARP_BULK_PART ? size[i] : WARP_BULK_PART;
+        m->bulk = mask & (mask - 1) ? 0 : size[i]; /* of several lanes only the beginnings */
     }
 }
 

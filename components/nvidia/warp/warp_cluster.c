@@ -8,47 +8,53 @@
 
 #include "warp_schedule.h"
 
-void warp_cluster_place(const struct warp_launch *l, struct warp_block *b)
+void warp_block_place(const struct warp_launch *l, uint64_t number, uint32_t id[3])
 {
-    b->cluster_blocks = 1;
+    uint32_t size[3], blocks = 1;
+    for (unsigned i = 0; i < 3; i++)
+        blocks *= size[i] = l->cluster[i] ? l->cluster[i] : 1;
+    uint64_t cluster = number / blocks;
+    uint32_t rank = (uint32_t)(number % blocks);
     for (unsigned i = 0; i < 3; i++) {
-        b->cluster[i] = l->cluster[i] ? l->cluster[i] : 1;
-        b->cluster_blocks *= b->cluster[i];
-    }
-    uint64_t cluster = b->number / b->cluster_blocks;
-    uint32_t rank = b->rank = (uint32_t)(b->number % b->cluster_blocks);
-    for (unsigned i = 0; i < 3; i++) {
-        uint32_t clusters = l->grid[i] / b->cluster[i];
-        b->id[i] = (uint32_t)(cluster % clusters) * b->cluster[i] + rank % b->cluster[i];
+        uint32_t clusters = l->grid[i] / size[i];
+        id[i] = (uint32_t)(cluster % clusters) * size[i] + rank % size[i];
         cluster /= clusters;
-        rank /= b->cluster[i];
+        rank /= size[i];
     }
 }
 
-/* The block of that rank, NULL: it is over. False: it has not begun. */
-static bool find(const struct warp_machine *m, uint32_t rank, struct warp_block **block)
+void warp_cluster_place(const struct warp_launch *l, struct warp_block *b)
 {
-    uint64_t number = m->block->number - m->block->rank + rank;
-    if (rank == m->block->rank) {
-        *block = m->block;
-        return true;
-    }
-    *block = NULL;
-    return m->launch->find_block(m->launch->blocks, number, block);
+    b->cluster_blocks = 1;
+    for (unsigned i = 0; i < 3; i++)
+        b->cluster_blocks *= b->cluster[i] = l->cluster[i] ? l->cluster[i] : 1;
+    b->rank = (uint32_t)(b->number % b->cluster_blocks);
+    warp_block_place(l, b->number, b->id);
+}
+
+const struct warp_block *warp_cluster_block(const struct warp_launch *l, const struct warp_block *b,
+                                            u64 address)
+{
+    u64 rank = address >> WARP_RANK_SHIFT;
+    struct warp_block *other = NULL;
+    if (!rank || rank == b->rank + 1)
+        return b;
+    bool begun = rank <= b->cluster_blocks
+                 && l->find_block(l->blocks, b->number - b->rank + rank - 1, &other);
+    return begun ? other : NULL;
 }
 
 struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address, u64 window)
 {
-    u64 rank = ((address - window) >> WARP_RANK_SHIFT) - 1;
-    struct warp_block *other;
-    if (rank >= m->block->cluster_blocks || !find(m, (uint32_t)rank, &other) || !other)
+    const struct warp_block *other = warp_cluster_block(m->launch, m->block, address - window);
+    if (!other)
         return (struct warp_region){.host = NULL};
-    return (struct warp_region){(char *)other + other->at_shared,
-                                window + ((rank + 1) << WARP_RANK_SHIFT),
+    return (struct warp_region){(char *)(uintptr_t)other + other->at_shared,
+                                address & ~(u64)WARP_RANK_OFFSET,
                                 other->shared,
                                 0,
                                 PTX_SPACE_SHARED,
-                                true};
+                                window};
 }
 
 bool warp_cluster_wake(struct warp_block *b)
@@ -81,6 +87,14 @@ void warp_cluster_leave(struct warp_machine *m, uint32_t mask)
     m->block->cluster_arrived -= (uint32_t)__builtin_popcount(m->warp->cluster & mask);
     m->warp->cluster &= ~mask;
     look(m->block);
+}
+
+/* The block of that rank, NULL: it is over. False: it has not begun. */
+static bool find(const struct warp_machine *m, uint32_t rank, struct warp_block **block)
+{
+    const struct warp_launch *l = m->launch;
+    *block = rank == m->block->rank ? m->block : NULL;
+    return *block || l->find_block(l->blocks, m->block->number - m->block->rank + rank, block);
 }
 
 static bool all_have_come(const struct warp_machine *m)
@@ -123,4 +137,10 @@ bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint
         look(m->block);
     }
     return true;
+}
+
+uint32_t warp_cluster_phase(const struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    bool was_last = op->written != WARP_BARRIER_WAITS && !(m->warp->cluster & mask);
+    return m->block->cluster_phase - was_last;
 }

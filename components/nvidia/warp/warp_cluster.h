@@ -5,12 +5,17 @@
 
 #include "warp_reach.h"
 
-/* An address of shared memory of the block with rank r has r + 1 from this bit on; without, it is
- * in the block's own. */
-enum { WARP_RANK_SHIFT = 24, WARP_CLUSTER_MOST = 16 };
-
 /* Where in the grid the block of that number is. */
 void warp_cluster_place(const struct warp_launch *launch, struct warp_block *block);
+
+/* The block whose shared memory an address is in, which counts from the window's beginning; NULL:
+ * there is none, or it is over. */
+const struct warp_block *warp_cluster_block(const struct warp_launch *launch,
+                                            const struct warp_block *block, u64 address);
+
+/* How often the block had arrived before the split's barrier.cluster, which was executed just now.
+ */
+uint32_t warp_cluster_phase(const struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 
 /* Shared memory of another block; `window` is added to its addresses. */
 struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address, u64 window);

@@ -1,5 +1,5 @@
 /* Blocks that stand, as a debugger sees them; see warp.h. */
-#include "warp_machine.h"
+#include "warp_cluster.h"
 
 static const struct warp_warp *warp_of(const struct warp_block *b, uint32_t warp)
 {
@@ -64,11 +64,15 @@ uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch
 const void *warp_look_memory(const struct warp_block *b, const struct warp_launch *l,
                              uint32_t thread, uint64_t address, uint64_t *bytes)
 {
+    uint64_t shared = WARP_SHARED; /* of which block of the cluster */
+    if (address - WARP_SHARED < WARP_WINDOW_BYTES)
+        shared = address & ~(uint64_t)WARP_RANK_OFFSET;
+    const struct warp_block *owner = warp_cluster_block(l, b, shared - WARP_SHARED);
     const struct {
         uint64_t start, size;
         const char *at;
     } windows[] = {
-        {WARP_SHARED, b->shared, (const char *)b + b->at_shared},
+        {shared, owner ? owner->shared : 0, owner ? (const char *)owner + owner->at_shared : NULL},
         {WARP_LOCAL, b->local, (const char *)b + b->at_local + (size_t)thread * b->local},
         {WARP_PARAM, l->kernel->parameter_bytes, l->parameters}};
     for (unsigned i = 0; i < sizeof windows / sizeof windows[0]; i++) {

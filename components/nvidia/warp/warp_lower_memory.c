@@ -318,6 +318,46 @@ static void lower_fill(struct warp_build *b)
     warp_use(op, 2, size);
 }
 
+/* An address as a value. */
+static struct warp_value whole_address(struct warp_build *b, const struct ptx_operand *o,
+                                       enum ptx_space space)
+{
+    struct warp_address a = warp_address_of(b, o, space);
+    if (!a.offset)
+        return a.base;
+    bool wide = a.base.bank != WARP_NARROW;
+    struct warp_value d = warp_temporary(b, wide ? WARP_WIDE : WARP_NARROW);
+    warp_emit2(b, wide ? WARP_RUN_ADD_64 : WARP_RUN_ADD_32, d, a.base,
+               warp_constant(b, a.offset, wide));
+    return d;
+}
+
+/* cp.async.bulk; to several blocks, or of some bytes of each 16, it is not there. */
+static void lower_bulk_copy(struct warp_build *b)
+{
+    const struct ptx_instruction *in = b->instruction;
+    bool back = has(b, PTX_MOD_BULK_GROUP);
+    enum ptx_space from = back || !has(b, PTX_MOD_GLOBAL) ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
+                   to = back ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
+    if (has(b, PTX_MOD_MULTICAST_CLUSTER) || has(b, PTX_MOD_CP_MASK)) {
+        b->missing = true;
+        return;
+    }
+    struct warp_value source = whole_address(b, &in->operands[1], from),
+                      target = whole_address(b, &in->operands[0], to),
+                      size = warp_input(b, &in->operands[2], PTX_U32);
+    struct warp_op *op = warp_emit3(b, WARP_RUN_BULK_COPY, WARP_NO_VALUE, source, target, size);
+    op->kind = WARP_MEMORY;
+    op->target = (uint32_t)from | (uint32_t)to << 8;
+    if (back)
+        return;
+    struct warp_address barrier = warp_address_of(b, &in->operands[3], PTX_SPACE_SHARED);
+    op = warp_emit(b, WARP_RUN_MBARRIER_TX);
+    warp_use_address(op, barrier);
+    warp_use(op, 2, size);
+    op->target = 1;
+}
+
 void warp_lower_memory(struct warp_build *b)
 {
     switch (b->instruction->opcode) {
@@ -336,6 +376,13 @@ void warp_lower_memory(struct warp_build *b)
         return;
     case PTX_OP_CP_ASYNC:
         lower_copy(b);
+        return;
+    case PTX_OP_CP_ASYNC_BULK:
+        lower_bulk_copy(b);
+        return;
+    case PTX_OP_CREATEPOLICY: /* hints change nothing, so any policy will do */
+        warp_emit1(b, WARP_RUN_MOV_64, warp_output(b, &b->instruction->operands[0], true),
+                   warp_constant(b, 0, true));
         return;
     default:
         lower_fill(b);

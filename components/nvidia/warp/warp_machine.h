@@ -80,7 +80,7 @@ static inline struct warp_warp *warp_warps(struct warp_block *b)
     return (struct warp_warp *)(void *)((char *)b + b->at_warps);
 }
 
-enum { WARP_HINTS = 32 };
+enum { WARP_HINTS = 32, WARP_BULK_PART = 32 };
 
 struct warp_machine {
     char *base[3]; /* by enum warp_bank: frame's narrow rows, wide rows, constants */
@@ -103,6 +103,7 @@ struct warp_machine {
     const char *fault_what;
     const struct warp_op *fault_op;
     char text[256]; /* fault_what, where that is made */
+    uint64_t bulk;  /* bytes of a bulk copy of one lane; 0: none */
     uint8_t space;  /* of the last access */
     uint32_t bytes;
     uint8_t hint[WARP_HINTS];                  /* spans of the view */

@@ -328,7 +328,7 @@ RUN(IS_SPACE)
 /* The address of a place of own shared memory in another block's, and whose an address is. */
 WARP_INLINE u64 address_in(const struct warp_block *b, u64 address, u32 rank)
 {
-    u64 at = address & ~(u64)UINT32_MAX, offset = address & ((1u << WARP_RANK_SHIFT) - 1);
+    u64 at = address & ~(u64)UINT32_MAX, offset = address & WARP_RANK_OFFSET;
     return at | offset | (rank == b->rank ? 0 : (u64)(rank + 1) << WARP_RANK_SHIFT);
 }
 WARP_INLINE u32 rank_of(const struct warp_block *b, u64 address)

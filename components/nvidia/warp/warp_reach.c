@@ -29,36 +29,6 @@ static unsigned window_of(u64 address)
     return PTX_SPACE_GLOBAL;
 }
 
-struct warp_region warp_region_of(struct warp_machine *m, const struct warp_op *op, u64 address)
-{
-    const struct warp_block *b = m->block;
-    bool generic = op->combine == PTX_SPACE_GENERIC;
-    unsigned space = generic ? window_of(address) : op->combine;
-    switch (space) {
-    case PTX_SPACE_SHARED:
-        if ((address - (generic ? WARP_SHARED : 0)) >> WARP_RANK_SHIFT)
-            return warp_cluster_region(m, address, generic ? WARP_SHARED : 0);
-        return (struct warp_region){m->shared, generic ? WARP_SHARED : 0, b->shared,
-                                    0,         PTX_SPACE_SHARED,          generic};
-    case PTX_SPACE_LOCAL:
-        return (struct warp_region){m->local, generic ? WARP_LOCAL : 0, b->local,
-                                    b->local, PTX_SPACE_LOCAL,          generic};
-    case PTX_SPACE_PARAM:
-        return (struct warp_region){(char *)(uintptr_t)m->launch->parameters,
-                                    generic ? WARP_PARAM : 0,
-                                    m->launch->kernel->parameter_bytes,
-                                    0,
-                                    PTX_SPACE_PARAM,
-                                    generic};
-    default: {
-        const struct host_span *span = span_of(m, op, address);
-        return span ? (struct warp_region){span->host, span->start,      span->size,
-                                           0,          PTX_SPACE_GLOBAL, false}
-                    : (struct warp_region){.host = NULL};
-    }
-    }
-}
-
 static u64 window_base(unsigned space)
 {
     return space == PTX_SPACE_SHARED  ? WARP_SHARED
@@ -67,8 +37,39 @@ static u64 window_base(unsigned space)
                                       : 0;
 }
 
-static const char *outside(unsigned space)
+struct warp_region warp_region_of(struct warp_machine *m, const struct warp_op *op, u64 address)
 {
+    const struct warp_block *b = m->block;
+    bool generic = op->combine == PTX_SPACE_GENERIC;
+    unsigned space = generic ? window_of(address) : op->combine;
+    u64 window = generic ? window_base(space) : 0;
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        if ((address - window) >> WARP_RANK_SHIFT)
+            return warp_cluster_region(m, address, window);
+        return (struct warp_region){m->shared, window, b->shared, 0, PTX_SPACE_SHARED, window};
+    case PTX_SPACE_LOCAL:
+        return (struct warp_region){m->local, window, b->local, b->local, PTX_SPACE_LOCAL, window};
+    case PTX_SPACE_PARAM:
+        return (struct warp_region){(char *)(uintptr_t)m->launch->parameters,
+                                    window,
+                                    m->launch->kernel->parameter_bytes,
+                                    0,
+                                    PTX_SPACE_PARAM,
+                                    window};
+    default: {
+        const struct host_span *span = span_of(m, op, address);
+        return span ? (struct warp_region){span->host, span->start,      span->size,
+                                           0,          PTX_SPACE_GLOBAL, 0}
+                    : (struct warp_region){.host = NULL};
+    }
+    }
+}
+
+static const char *outside(unsigned space, u64 address)
+{
+    if (space == PTX_SPACE_SHARED && (address & UINT32_MAX) >> WARP_RANK_SHIFT)
+        return "in shared memory of a block that is over, has not begun, or has no such bytes";
     return space == PTX_SPACE_SHARED  ? "outside of the block's shared memory"
            : space == PTX_SPACE_LOCAL ? "outside of the thread's local memory"
            : space == PTX_SPACE_PARAM ? "outside of the kernel's parameters"
@@ -94,11 +95,11 @@ enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *
         }
         u64 d = address - r.start;
         if (!r.host || d >= r.size || r.size - d < bytes || (writes && space == PTX_SPACE_PARAM)) {
-            warp_fault_at(m, WARP_FAULT_ADDRESS, i, whole, outside(space));
+            warp_fault_at(m, WARP_FAULT_ADDRESS, i, whole, outside(space, whole));
             return REACH_NONE;
         }
         m->at[i] = r.host + d + i * r.stride;
-        m->address[i] = r.is_window ? d : address;
+        m->address[i] = address - r.window;
         m->space = (uint8_t)space;
     }
     for (unsigned i = 0; i < WARP_LANES; i++)

@@ -21,7 +21,7 @@ struct warp_region {
     char *host; /* NULL: none */
     u64 start, size, stride;
     uint8_t space;
-    bool is_window; /* what is observed counts from `start` */
+    u64 window; /* what is observed counts from there */
 };
 
 /* The region of an address, by the operation's space. */
@@ -53,7 +53,7 @@ WARP_INLINE struct warp_region reach_region(struct warp_machine *m, const struct
                                             u64 address)
 {
     if (op->combine == PTX_SPACE_SHARED)
-        return (struct warp_region){m->shared, 0, m->block->shared, 0, PTX_SPACE_SHARED, false};
+        return (struct warp_region){m->shared, 0, m->block->shared, 0, PTX_SPACE_SHARED, 0};
     return warp_region_of(m, op, address);
 }
 
@@ -86,8 +86,8 @@ WARP_INLINE enum warp_shape warp_reach(struct warp_machine *m, const struct warp
         m->at[0] = host + (first - r.start);
     else
         LANES m->at[i] = host + (a[i] - r.start);
-    if (r.is_window)
-        LANES a[i] -= r.start;
+    if (r.window)
+        LANES a[i] -= r.window;
     if (r.stride)
         return REACH_SCATTERED;
     if (!run && mask == (uint32_t)WARP_ALL)

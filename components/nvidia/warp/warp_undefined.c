@@ -1,6 +1,8 @@
 /* See warp_undefined.h. */
 #include "warp_undefined.h"
 
+#include "warp_cluster.h"
+
 /* A register, or a predicate. */
 struct row {
     uint32_t lanes;    /* undefined */
@@ -167,8 +169,17 @@ static bool are_all_set(const uint64_t *bits, uint64_t at, uint64_t bytes)
 
 static uint64_t place_in(const struct warp_machine *m, unsigned lane, uint64_t offset)
 {
-    uint64_t thread = m->space == PTX_SPACE_LOCAL ? m->number * WARP_LANES + lane : 0;
-    return thread * m->block->local + m->address[lane] + offset;
+    if (m->space == PTX_SPACE_SHARED)
+        return (m->address[lane] & WARP_RANK_OFFSET) + offset;
+    return (uint64_t)(m->number * WARP_LANES + lane) * m->block->local + m->address[lane] + offset;
+}
+
+/* The bits of what a lane accesses, which may be shared memory of another block. */
+static uint64_t *bits_of(const struct warp_machine *m, unsigned lane)
+{
+    bool is_own = m->space != PTX_SPACE_SHARED || !(m->address[lane] >> WARP_RANK_SHIFT);
+    return bits_in(is_own ? m->block : warp_cluster_block(m->launch, m->block, m->address[lane]),
+                   m->space);
 }
 
 static bool is_undefined(const struct warp_machine *m, unsigned lane, uint64_t offset,
@@ -177,7 +188,7 @@ static bool is_undefined(const struct warp_machine *m, unsigned lane, uint64_t o
     if (m->space == PTX_SPACE_GLOBAL)
         return m->launch->undefined->is(m->address[lane] + offset, bytes);
     return (m->space == PTX_SPACE_SHARED || m->space == PTX_SPACE_LOCAL)
-           && are_all_set(bits_in(m->block, m->space), place_in(m, lane, offset), bytes);
+           && are_all_set(bits_of(m, lane), place_in(m, lane, offset), bytes);
 }
 
 static void set(const struct warp_machine *m, unsigned lane, uint64_t offset, uint32_t bytes,
@@ -187,12 +198,12 @@ static void set(const struct warp_machine *m, unsigned lane, uint64_t offset, ui
         m->launch->undefined->set(m->address[lane] + offset, bytes, undefined);
     if (m->space != PTX_SPACE_SHARED && m->space != PTX_SPACE_LOCAL)
         return;
-    uint64_t *bits = bits_in(m->block, m->space), at = place_in(m, lane, offset);
+    uint64_t *bits = bits_of(m, lane), at = place_in(m, lane, offset);
     for (uint64_t i = at; i < at + bytes; i++)
         bits[i / 64] = undefined ? bits[i / 64] | 1ull << i % 64 : bits[i / 64] & ~(1ull << i % 64);
 }
 
-#define EACH(mask)                                                                                 \
+#define OVER(mask)                                                                                 \
     for (uint32_t left = mask, lane; left && (lane = (uint32_t)__builtin_ctz(left), 1);            \
          left &= left - 1)
 
@@ -201,7 +212,7 @@ static struct sum read_bytes(const struct warp_machine *m, const struct warp_op 
                              uint64_t offset, uint32_t bytes)
 {
     struct sum sum = {0};
-    EACH(mask)
+    OVER(mask)
     {
         if (!is_undefined(m, lane, offset, bytes))
             continue;
@@ -234,7 +245,7 @@ static void store(const struct warp_machine *m, const struct warp_op *op, uint32
         struct row *from = element(m, op, 2, i);
         if (m->space == PTX_SPACE_GLOBAL && from)
             need(m, op, WARP_USE_STORE, from, from->computed & mask);
-        EACH(mask) set(m, lane, (uint64_t)i * bytes, bytes, from && from->lanes >> lane & 1);
+        OVER(mask) set(m, lane, (uint64_t)i * bytes, bytes, from && from->lanes >> lane & 1);
     }
 }
 
@@ -245,7 +256,7 @@ static void update(const struct warp_machine *m, const struct warp_op *op, uint3
     struct sum sum = read_bytes(m, op, overwrites ? 0 : mask, 0, m->bytes);
     if (sum.lanes)
         tell(m, op, WARP_USE_STORE, sum.lanes, sum.origin);
-    EACH(mask) set(m, lane, 0, m->bytes, false);
+    OVER(mask) set(m, lane, 0, m->bytes, false);
 }
 
 static void access(const struct warp_machine *m, const struct warp_op *op, uint32_t mask)
@@ -267,13 +278,15 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
         update(m, op, mask, ptx_has(inst, PTX_MOD_EXCH));
         break;
     case PTX_OP_CP_ASYNC:
+    case PTX_OP_CP_ASYNC_BULK:
     case PTX_OP_STMATRIX:
     case PTX_OP_WMMA_STORE:
     case PTX_OP_ST_BULK: /* what they write is not followed: all that it may be is defined */
         for (uint64_t *b = bits_in(m->block, PTX_SPACE_SHARED); b < local; b++)
             *b = 0;
-        if (m->space == PTX_SPACE_GLOBAL && inst->opcode != PTX_OP_CP_ASYNC)
-            EACH(mask) m->launch->undefined->set_around(m->launch->context, m->address[lane]);
+        if (m->space == PTX_SPACE_GLOBAL && inst->opcode != PTX_OP_CP_ASYNC
+            && (inst->opcode != PTX_OP_CP_ASYNC_BULK || ptx_has(inst, PTX_MOD_BULK_GROUP)))
+            OVER(mask) m->launch->undefined->set_around(m->launch->context, m->address[lane]);
         break;
     case PTX_OP_LDMATRIX:
     case PTX_OP_WMMA_LOAD:
@@ -281,7 +294,7 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
     case PTX_OP_SULD:
         break;
     default:
-        EACH(mask) set(m, lane, 0, m->bytes, false);
+        OVER(mask) set(m, lane, 0, m->bytes, false);
     }
     put_all(m, op, mask, (struct sum){0});
 }
@@ -306,13 +319,15 @@ void warp_undefined_after(struct warp_machine *m, const struct warp_op *op, uint
 {
     if (op->run == warp_handler_of(WARP_RUN_SPILL_PARAM)) {
         m->space = PTX_SPACE_LOCAL;
-        EACH(mask)
+        OVER(mask)
         {
             m->address[lane] = m->split->local + op->value;
             set(m, lane, 0, 4 * op->target, false);
         }
     } else if (m->bytes) {
         access(m, op, mask);
+    } else if (op->kind == WARP_CLUSTER) {
+        ; /* it has no registers */
     } else if (op->kind <= WARP_MEMORY || (op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED)) {
         bool is_move = moves(m, op);
         struct sum sum = sources_of(m, op);

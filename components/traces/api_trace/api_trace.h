@@ -110,6 +110,7 @@ struct api_trace_call {
     uint64_t pitch, from_pitch, host_pitch; /* bytes from row to row; pitch: on the device, of `to`
                                                when both are there */
     uint32_t grid[3], block[3], shared_bytes; /* blocks; work-items of a block */
+    uint32_t cluster;                         /* of PTX: aql_of_cluster(); 0: as the kernel says */
     const struct api_trace_argument *arguments;
     uint32_t argument_count;
 };

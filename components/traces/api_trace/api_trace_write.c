@@ -147,7 +147,8 @@ static bool fits(const struct api_trace *trace, const struct api_trace_form *for
     if (call->kind == API_TRACE_LAUNCH)
         return trace->version == 0
                    ? are_sized(call)
-                   : form->since > 0 && (call->module != 0) == has_key(form, MEMBER(module));
+                   : form->since > 0 && (call->module != 0) == has_key(form, MEMBER(module))
+                         && (call->cluster != 0) == has_key(form, MEMBER(cluster));
     return (call->stream == 0 || has_key(form, MEMBER(stream)))
            && (call->rows <= 1 || has_key(form, MEMBER(rows)));
 }

@@ -47,6 +47,16 @@ class gpu_ring
         }
     }
 
+    gpu_ring(const gpu_ring &) = delete;
+
+    ~gpu_ring()
+    {
+        for (int gpu = 0; gpu < count(); gpu++) {
+            HIP_MUST(hipStreamDestroy(streams[gpu]));
+            HIP_MUST(hipEventDestroy(events[gpu]));
+        }
+    }
+
     int count() const
     {
         return static_cast<int>(streams.size());

@@ -17,24 +17,43 @@ static inline int padded_rows(int64_t n)
     return padded(n, gemm_rows);
 }
 
-template <typename T> static void allocate(T *&memory, size_t count)
+// Memory of the current GPU, which is given back with the owner.
+class device_memory
 {
-    HIP_MUST(hipMalloc(&memory, count * sizeof(T)));
-}
+  public:
+    device_memory() = default;
+    device_memory(const device_memory &) = delete;
 
-template <typename T> static void allocate_zeros(T *&memory, size_t count)
-{
-    allocate(memory, count);
-    HIP_MUST(hipMemset(memory, 0, count * sizeof(T)));
-}
+    ~device_memory()
+    {
+        for (void *each : all) {
+            HIP_MUST(hipFree(each));
+        }
+    }
 
-template <typename T> static T *to_device(const std::vector<T> &host)
-{
-    T *memory;
-    HIP_MUST(hipMalloc(&memory, host.size() * sizeof(T)));
-    HIP_MUST(hipMemcpy(memory, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice));
-    return memory;
-}
+    template <typename T> void allocate(T *&memory, size_t count)
+    {
+        HIP_MUST(hipMalloc(&memory, count * sizeof(T)));
+        all.push_back(memory);
+    }
+
+    template <typename T> void allocate_zeros(T *&memory, size_t count)
+    {
+        allocate(memory, count);
+        HIP_MUST(hipMemset(memory, 0, count * sizeof(T)));
+    }
+
+    template <typename T> T *copy(const std::vector<T> &host)
+    {
+        T *memory;
+        allocate(memory, host.size());
+        HIP_MUST(hipMemcpy(memory, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice));
+        return memory;
+    }
+
+  private:
+    std::vector<void *> all;
+};
 
 // Rows [first, first + rows) of a tensor, and columns of these.
 struct piece {
@@ -146,6 +165,7 @@ template <typename W> class transformer
     const weight_source &source;
     const model_shape of;
     gpu_ring ring;
+    device_memory memory;
     std::vector<gpu_state<W>> gpu;
     share own;
     int units; // compute units of a GPU
@@ -258,7 +278,7 @@ template <typename W> class transformer
                         row.data() + p.first_column, p.columns);
             }
         }
-        return {to_device(values), sizeof(W) == 1 ? to_device(scales) : nullptr,
+        return {memory.copy(values), sizeof(W) == 1 ? memory.copy(scales) : nullptr,
                 static_cast<int>(rows), static_cast<int>(pitch)};
     }
 
@@ -286,7 +306,7 @@ template <typename W> class transformer
     {
         std::vector<float> weights(of.dim);
         source.read(t, layer, 0, weights.data());
-        return to_device(weights);
+        return memory.copy(weights);
     }
 
     // The share of GPU d: rows of what makes heads and hidden values, columns of what takes them.
@@ -326,19 +346,19 @@ template <typename W> class transformer
             double angle = i / half * std::pow(of.base, -2.0 * (i % half) / of.head_size());
             turns[i] = {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
         }
-        g.turns = to_device(turns);
-        allocate(g.tokens, of.positions + 1);
-        allocate(g.x, tokens * padded_rows(of.dim));
-        allocate(g.qkv, tokens * padded_rows(w.qkv.rows));
-        allocate(g.gate_up, tokens * padded_rows(w.gate_up.rows));
-        allocate(g.logits, of.vocabulary);
-        allocate(g.parts, static_cast<size_t>(units) * gemm_tokens * gemm_rows);
-        allocate_zeros(g.normed, tokens * padded(of.dim));
-        allocate_zeros(g.attended, tokens * w.output.pitch);
-        allocate_zeros(g.gated, tokens * w.down.pitch);
+        g.turns = memory.copy(turns);
+        memory.allocate(g.tokens, of.positions + 1);
+        memory.allocate(g.qkv, tokens * padded_rows(w.qkv.rows));
+        memory.allocate(g.gate_up, tokens * padded_rows(w.gate_up.rows));
+        memory.allocate(g.logits, of.vocabulary);
+        memory.allocate(g.parts, static_cast<size_t>(units) * gemm_tokens * gemm_rows);
+        memory.allocate_zeros(g.x, tokens * padded_rows(of.dim));
+        memory.allocate_zeros(g.normed, tokens * padded(of.dim));
+        memory.allocate_zeros(g.attended, tokens * w.output.pitch);
+        memory.allocate_zeros(g.gated, tokens * w.down.pitch);
         size_t cache =
             static_cast<size_t>(of.layers) * of.positions * own.kv_heads * of.head_size();
-        allocate(g.keys, cache);
-        allocate(g.values, cache);
+        memory.allocate(g.keys, cache);
+        memory.allocate(g.values, cache);
     }
 };

@@ -72,9 +72,12 @@ static float run(gpu_ring &ring, const collective &c, int64_t n)
     HIP_MUST(hipEventSynchronize(end));
     float time;
     HIP_MUST(hipEventElapsedTime(&time, begin, end));
+    HIP_MUST(hipEventDestroy(begin));
+    HIP_MUST(hipEventDestroy(end));
     for (int gpu = 0; gpu < ring.count(); gpu++) {
         HIP_MUST(hipMemcpy(values.data(), data[gpu], n * sizeof(float), hipMemcpyDeviceToHost));
         HIP_MUST(hipFree(data[gpu]));
+        HIP_MUST(hipEventDestroy(ends[gpu]));
         for (int64_t i = 0; i < n; i++) {
             if (!right(c, gpu, ring.count(), i, n, values[i])) {
                 std::printf("FAIL %s: element %ld of GPU %d is %g\n", c.name, i, gpu, values[i]);

@@ -49,6 +49,9 @@ static int generate(const options &o, const weight_source &source, tokenizer *wo
     float prefill, decode;
     HIP_MUST(hipEventElapsedTime(&prefill, begin, prefilled));
     HIP_MUST(hipEventElapsedTime(&decode, prefilled, done));
+    for (hipEvent_t event : {begin, prefilled, done}) {
+        HIP_MUST(hipEventDestroy(event));
+    }
     if (words != nullptr) {
         std::printf("text: %s\n", words->text(tokens).c_str());
     }

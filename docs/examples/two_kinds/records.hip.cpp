@@ -38,6 +38,7 @@ int main()
         for (int i = 0; i < 4 * n; i++) {
             wrong += got[i] != 5 * (i / 4) + i % 4;
         }
+        wrong += hipFree(records) != hipSuccess;
         printf("GPU %d is a %s\n", gpu, about.gcnArchName);
     }
     printf(wrong ? "%d numbers are wrong\n" : "all records are right\n", wrong);

@@ -142,17 +142,19 @@ static void expect_release(struct trial *t, unsigned w, const struct step *s)
 static void meet(struct trial *t, unsigned group)
 {
     struct race_wave *come[WAVES];
-    unsigned count = 0;
+    unsigned count = 0, heard = 0;
     uint64_t all = 0;
     for (unsigned w = 0; w < t->waves; w++) {
         if (t->group[w] == group && !t->waits[w])
             return;
         all |= t->group[w] == group ? t->known[w] | t->own[w] : 0;
+        heard |= t->group[w] == group ? t->heard[w] : 0;
     }
     for (unsigned w = 0; w < t->waves; w++) {
         if (t->group[w] != group)
             continue;
         t->known[w] |= all & ~t->own[w];
+        t->heard[w] = heard;
         t->waits[w] = false;
         come[count++] = &t->wave[w];
     }

@@ -427,7 +427,7 @@ Test(hip_launch, without_a_platform_there_is_no_device)
 /* Called through dlsym, since their prototypes promise more than a refusal. */
 Test(hip_launch, what_is_missing_refuses_by_name)
 {
-    static const char *const names[] = {"hipGraphAddEventRecordNode", "hipBindTexture",
+    static const char *const names[] = {"hipGraphNodeFindInClone", "hipBindTexture",
                                         "hipMallocArray"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         int (*function)(void) = NULL;

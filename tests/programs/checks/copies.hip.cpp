@@ -10,13 +10,13 @@ constexpr size_t bytes = elements * sizeof(int);
 __global__ void count(int *data)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    data[i] = i; // down: first, above: first, fill: first
+    data[i] = i; // down: first, above: first, fill: first, branches: second
 }
 
 __global__ void sum(const int *data, int *more)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    more[i] += data[i]; // up: first, set: second
+    more[i] += data[i]; // up: first, set: second, branches: first
 }
 
 // Two streams that do not wait for each other by themselves, and two buffers.
@@ -110,6 +110,38 @@ static void twice(const Place &p, bool wrong) // twice: launch-race
     HIP_MUST(hipMemcpyDtoDAsync(p.data, p.other, bytes, p.second)); // twice: second
 }
 
+// The branches of a graph.
+static void branches(const Place &p, bool wrong) // branches: launch-race
+{
+    hipGraph_t graph = nullptr;
+    hipGraphExec_t exec = nullptr;
+    hipGraphNode_t clear, read, write;
+    hipMemsetParams zeros = {};
+    zeros.dst = p.other;
+    zeros.elementSize = 4;
+    zeros.width = elements;
+    zeros.height = 1;
+    int *data = p.data, *other = p.other;
+    void *to_sum[] = {&data, &other}, *to_count[] = {&data};
+    hipKernelNodeParams sums = {}, counts = {};
+    sums.func = reinterpret_cast<void *>(sum);
+    counts.func = reinterpret_cast<void *>(count);
+    sums.gridDim = counts.gridDim = dim3(elements / 64);
+    sums.blockDim = counts.blockDim = dim3(64);
+    sums.kernelParams = to_sum;
+    counts.kernelParams = to_count;
+    HIP_MUST(hipGraphCreate(&graph, 0));
+    HIP_MUST(hipGraphAddMemsetNode(&clear, graph, nullptr, 0, &zeros));
+    HIP_MUST(hipGraphAddKernelNode(&read, graph, &clear, 1, &sums));
+    HIP_MUST(hipGraphAddKernelNode(&write, graph, wrong ? &clear : &read, 1, &counts));
+    HIP_MUST(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    HIP_MUST(hipGraphLaunch(exec, p.first));
+    HIP_MUST(hipGraphLaunch(exec, p.first));
+    HIP_MUST(hipStreamSynchronize(p.first));
+    HIP_MUST(hipGraphExecDestroy(exec));
+    HIP_MUST(hipGraphDestroy(graph));
+}
+
 #define CASE(name) {#name, name}
 
 int main(int argc, char **argv)
@@ -117,7 +149,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(const Place &p, bool wrong);
-    } cases[] = {CASE(down), CASE(up), CASE(above), CASE(fill), CASE(set), CASE(twice)};
+    } cases[] = {CASE(down), CASE(up), CASE(above), CASE(fill), CASE(set), CASE(twice),
+                 CASE(branches)};
     const std::string name = argc > 1 ? argv[1] : "";
     for (const auto &each : cases) {
         if (name == each.name) {

@@ -1,11 +1,6 @@
-// Mistakes of CUDA kernels, each in right and wrong form, for tests of `heddle run --check`.
-// Arguments: the case, and `right` or `wrong`. A comment "NAME: first" or "NAME: second" marks the
-// lines that a report of the wrong form names, "NAME: KIND" what kind of finding it is.
-#include <cstdio>
-#include <cstring>
-#include <cuda_runtime.h>
+// Mistakes of kernels for any GPU, as cuda_cases.hpp says.
+#include "cuda_cases.hpp"
 
-constexpr int elements = 1024, block = 256;
 __constant__ int table[4] = {1, 2, 3, 4};
 
 template <bool wrong> __global__ void unordered(int *data, int *) // unordered: race
@@ -140,30 +135,32 @@ template <bool wrong> __global__ void pairs(int *data, int *) // pairs: race
     }
 }
 
-using Kernel = void (*)(int *data, int *fresh);
-#define CASE(name) {#name, name<false>, name<true>}
-static const struct {
-    const char *name;
-    Kernel right, wrong;
-} cases[] = {CASE(unordered), CASE(branch),    CASE(index),  CASE(shared), CASE(own),  CASE(sum),
-             CASE(constants), CASE(missed), CASE(halves), CASE(apart), CASE(pairs)};
-
-int main(int count, char **arguments)
+// The last block adds up what all have left, and sets the count back for the next launch.
+template <bool wrong> __global__ void last(int *data, int *) // last: race
 {
-    int *data = nullptr, *fresh = nullptr;
-    bool found = false;
-    cudaMalloc(&data, elements * sizeof(int));
-    cudaMalloc(&fresh, elements * sizeof(int));
-    cudaMemset(data, 0, elements * sizeof(int));
-    for (const auto &each : cases) {
-        if (count == 3 && strcmp(each.name, arguments[1]) == 0) {
-            (strcmp(arguments[2], "wrong") == 0 ? each.wrong : each.right)<<<1, block>>>(data, fresh);
-            found = true;
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+        data[1 + blockIdx.x] = 1; // last: first
+        if (!wrong) {
+            __threadfence();
+        }
+        is_last = atomicAdd(data, 1) + 1 == gridDim.x;
+    }
+    __syncthreads();
+    if (is_last) {
+        __threadfence();
+        data[256 + threadIdx.x] = data[1 + threadIdx.x % gridDim.x]; // last: second
+        if (threadIdx.x == 0) {
+            data[0] = 0;
         }
     }
-    cudaError_t error = cudaDeviceSynchronize();
-    cudaFree(data);
-    cudaFree(fresh);
-    printf("%s: %s\n", found && error == cudaSuccess ? "PASS" : "FAIL", cudaGetErrorString(error));
-    return !found || error != cudaSuccess;
+}
+
+int main(int words, char **arguments)
+{
+    static const Case cases[] = {CASE(unordered, 1), CASE(branch, 1), CASE(index, 1),
+                                 CASE(shared, 1),    CASE(own, 1),    CASE(sum, 1),
+                                 CASE(constants, 1), CASE(missed, 1), CASE(halves, 1),
+                                 CASE(apart, 1),     CASE(pairs, 1),  CASE(last, 4)};
+    return run_case(cases, words, arguments);
 }

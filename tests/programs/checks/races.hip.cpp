@@ -175,7 +175,7 @@ template <bool wrong> __global__ void narrow_scope(int *data, int *more, int) //
     more[64 + threadIdx.x] = data[threadIdx.x]; // narrow_scope: second
 }
 
-// The last group adds up what all have left.
+// The last group adds up what all have left, and sets the count back for the next launch.
 template <bool wrong> __global__ void last_group(int *data, int *more, int) // last_group: race
 {
     __shared__ bool is_last;
@@ -190,6 +190,17 @@ template <bool wrong> __global__ void last_group(int *data, int *more, int) // l
     __syncthreads();
     if (is_last && threadIdx.x < gridDim.x) {
         more[64 + threadIdx.x] = data[64 * threadIdx.x]; // last_group: second
+        more[0] = 0;
+    }
+}
+
+// The line of an atomic is the caller's, though it is inlined from a header.
+template <bool wrong> __global__ void plain_read(int *data, int *more, int) // plain_read: race
+{
+    if (blockIdx.x == 0) {
+        atomicAdd(data, 1); // plain_read: first
+    } else {
+        more[64 + threadIdx.x] = wrong ? data[0] : atomicAdd(data, 0); // plain_read: second
     }
 }
 
@@ -306,7 +317,8 @@ int main(int argc, char **argv)
         CASE(no_release, 2, 64),   CASE(no_acquire, 2, 64),   CASE(narrow_scope, 2, 64),
         CASE(last_group, 4, 64),   CASE(locked, 4, 64),       CASE(lanes, 1, 64),
         CASE(one_more, 4, 64),     CASE(scatter, 4, 64),      CASE(in_place, 8, 64),
-        CASE(bytes, 4, 64),        CASE(branches, 1, 256)};
+        CASE(bytes, 4, 64),        CASE(plain_read, 2, 64),
+        CASE(branches, 1, 256)};
     const char *name = argc > 1 ? argv[1] : "";
     bool wrong = argc > 2 && std::strcmp(argv[2], "wrong") == 0;
     if (std::strcmp(name, "streams") == 0 || std::strcmp(name, "events") == 0) {

@@ -92,6 +92,15 @@ static cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 cluster
     return cudaLaunchKernelEx(&config, kernel, values...);
 }
 
+static int largest(void (*kernel)(int *))
+{
+    cudaLaunchConfig_t config = {};
+    int blocks = 0;
+    config.blockDim = dim3(THREADS);
+    return cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config) == cudaSuccess ? blocks
+                                                                                         : -1;
+}
+
 int main()
 {
     int *out, *wrong, *values, *bins;
@@ -111,6 +120,10 @@ int main()
                    BINS / 2)
             == cudaSuccess;
     good &= launch(places, dim3(4), dim3(3), 0, wrong) == cudaErrorInvalidClusterSize;
+    good &= launch(places, dim3(16), dim3(16), 0, wrong) == cudaErrorInvalidClusterSize;
+    good &= largest(places) == 8;
+    cudaFuncSetAttribute(places, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    good &= largest(places) == 16;
     good &= cudaGetLastError() == cudaErrorInvalidClusterSize;
     good &= cudaDeviceSynchronize() == cudaSuccess && wrong[0] == 0;
     good &= wrong[1] == 4 * 6 * 2 * 5 / 6 * THREADS / 2;

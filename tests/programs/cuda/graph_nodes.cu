@@ -1,5 +1,6 @@
 // Graphs: nodes added by hand with dependencies, a captured graph as a child, parameters changed in
-// the instance, an update from another graph, and launches in a row. Prints PASS or FAIL.
+// the instance, an update from another graph, and launches in a row; questions about nodes and
+// edges, nodes that are disabled, destroyed, or of events. Prints PASS or FAIL.
 #include <cstdio>
 #include <cstdlib>
 
@@ -21,6 +22,61 @@ __global__ void addTo(int *to, const int *from, int factor)
 static void count(void *p)
 {
     ++*(int *)p;
+}
+
+// What graphs answer, and what becomes of nodes that are disabled or destroyed.
+static int ask(cudaGraph_t graph, cudaGraphNode_t filled, cudaGraphNode_t joined,
+               cudaGraphNode_t host, cudaStream_t s, const int *a, int base)
+{
+    cudaGraphNode_t from[16], to[16], near[4], record;
+    size_t edges = 16, before = 4, behind = 4, few = 1;
+    OK(cudaGraphGetEdges(graph, from, to, &edges));
+    OK(cudaGraphNodeGetDependencies(joined, near, &before));
+    int bad = edges != 5 || before != 2 || near[1] != filled;
+    OK(cudaGraphNodeGetDependentNodes(joined, nullptr, &behind));
+    OK(cudaGraphNodeGetDependentNodes(filled, near, &few));
+    bad += behind != 1 || few != 1 || near[0] != joined;
+
+    cudaKernelNodeParams kernel;
+    OK(cudaGraphKernelNodeGetParams(filled, &kernel));
+    bad += kernel.func != (void *)fill || kernel.blockDim.x != 64
+           || *(int *)kernel.kernelParams[1] != base;
+    bad += cudaGraphKernelNodeGetParams(host, &kernel) != cudaErrorInvalidValue;
+    cudaHostNodeParams hostParams;
+    OK(cudaGraphHostNodeGetParams(host, &hostParams));
+    bad += hostParams.fn != count;
+
+    cudaEvent_t event, other;
+    OK(cudaEventCreate(&event));
+    OK(cudaGraphAddEventRecordNode(&record, graph, &host, 1, event));
+    OK(cudaGraphEventRecordNodeGetEvent(record, &other));
+    bad += other != event;
+    OK(cudaGraphDestroyNode(host));
+    edges = 16;
+    OK(cudaGraphGetEdges(graph, nullptr, nullptr, &edges));
+    bad += edges != 4;
+
+    cudaGraphExec_t exec;
+    unsigned enabled = 1;
+    int first;
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphNodeSetEnabled(exec, filled, 0));
+    OK(cudaGraphNodeGetEnabled(exec, filled, &enabled));
+    bad += enabled != 0;
+    bad += cudaGraphNodeSetEnabled(exec, host, 0) != cudaErrorInvalidValue;
+    OK(cudaMemset((void *)a, 0, 4));
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaEventSynchronize(event));
+    OK(cudaMemcpy(&first, a, 4, cudaMemcpyDeviceToHost));
+    bad += first != 0;
+    OK(cudaGraphNodeSetEnabled(exec, filled, 1));
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaStreamSynchronize(s));
+    OK(cudaMemcpy(&first, a, 4, cudaMemcpyDeviceToHost));
+    bad += first != base;
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaEventDestroy(event));
+    return bad;
 }
 
 int main()
@@ -94,6 +150,7 @@ int main()
         bad += result[i] != 11 * (100 + i);
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(clone));
+    bad += ask(graph, fillNode, empty, host, s, a, 100);
     OK(cudaGraphDestroy(graph));
     OK(cudaGraphDestroy(child));
     OK(cudaStreamDestroy(s));

@@ -101,6 +101,8 @@ int main()
     bad += *p.sweeps < 5 || *p.sweeps == 60;
     error = cudaLaunchCooperativeKernel(solve, sms * perSM + 1, threads, arguments, 0, nullptr);
     bad += error != cudaErrorCooperativeLaunchTooLarge;
+    cudaFree(memory);
+    cudaFree(p.sweeps);
     std::printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
     return bad != 0;
 }

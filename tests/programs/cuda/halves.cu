@@ -44,9 +44,11 @@ static int compared_wrong()
     cudaMallocManaged(&bits, 8);
     compare<<<1, 1>>>(bits);
     cudaDeviceSynchronize();
-    return (bits[0] != COMPARED) + (bits[1] != COMPARED)
-           + (compared<__half, __half2>() != COMPARED)
-           + (compared<__nv_bfloat16, __nv_bfloat162>() != COMPARED);
+    int wrong = (bits[0] != COMPARED) + (bits[1] != COMPARED)
+                + (compared<__half, __half2>() != COMPARED)
+                + (compared<__nv_bfloat16, __nv_bfloat162>() != COMPARED);
+    cudaFree(bits);
+    return wrong;
 }
 int main()
 {
@@ -79,5 +81,7 @@ int main()
     }
     printf("%f\n", __low2float(b[0]));
     bad += compared_wrong();
+    for (void *each : {(void *)a, (void *)b, (void *)c, (void *)o})
+        cudaFree(each);
     puts(bad ? "FAIL" : "PASS");
 }

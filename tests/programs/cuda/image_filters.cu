@@ -159,6 +159,8 @@ int main()
     checkCudaErrors(cudaFreeHost(result));
     checkCudaErrors(cudaStreamDestroy(stream));
     checkCudaErrors(cudaEventDestroy(start));
+    checkCudaErrors(cudaEventDestroy(stop));
+    checkCudaErrors(cudaFree(d_pixels));
     printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
     return bad != 0;
 }

@@ -46,6 +46,8 @@ template <typename type> static int copies()
     int wrong = 0;
     for (unsigned i = 0; i < sizeof bytes; i++)
         wrong += got[i] != bytes[i];
+    cudaFree(from);
+    cudaFree(to);
     if (wrong)
         printf("%zu bytes: %d are wrong\n", sizeof(type), wrong);
     return wrong;
@@ -71,6 +73,7 @@ int main()
             if (got[lane * RESULTS + i] != want[i] && wrong++ < 5)
                 printf("lane %u, %d: %u, not %u\n", lane, i, got[lane * RESULTS + i], want[i]);
     }
+    cudaFree(out);
     printf("%s\n", wrong ? "FAIL" : "PASS");
     return wrong != 0;
 }

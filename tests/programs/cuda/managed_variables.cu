@@ -51,6 +51,11 @@ int main()
     cudaDeviceSynchronize();
     bad += place->y != 7 || own.y != 7;
     bad += table[0] != 3 || table[1] != 6 || table[2] != 10 || table[63] != 63;
+    while (head) {
+        Node *node = head;
+        head = node->next;
+        cudaFree(node);
+    }
     puts(bad ? "FAIL" : "PASS");
     return bad != 0;
 }

@@ -90,6 +90,8 @@ int main()
                 s += da[i * 4 + q] * db[j * 4 + q];
             bad += 1000000 * (dc[i * 8 + j] != s);
         }
+    for (void *each : std::initializer_list<void *>{a, b, c, sa, sb, sc, da, db, dc})
+        cudaFree(each);
     printf("%d\n", bad);
     puts(bad ? "FAIL" : "PASS");
 }

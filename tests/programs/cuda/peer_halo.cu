@@ -114,6 +114,14 @@ int main()
     CHECK(cudaMemcpy(out, here, sizeof out, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 64; i++)
         bad += out[i] != first[i];
+    for (int g = 0; g < gpus; g++) {
+        CHECK(cudaFree(now[g]));
+        CHECK(cudaFree(then[g]));
+        CHECK(cudaStreamDestroy(streams[g]));
+        CHECK(cudaEventDestroy(done[g]));
+    }
+    CHECK(cudaFree(there));
+    CHECK(cudaFree(here));
     printf("%d wrong\n%s\n", bad, bad ? "FAIL" : "PASS");
     return bad != 0;
 }

@@ -31,6 +31,11 @@ int main(int, char **argv)
     char last = 0;
     cudaMemcpy(&last, to + bytes - 1, 1, cudaMemcpyDeviceToHost);
     bool good = error == cudaSuccess && last == 7 && rate > atof(argv[1]) && rate < atof(argv[2]);
+    cudaFree(to);
+    cudaFree(from);
+    cudaStreamDestroy(stream);
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
     printf("%s, %.1f GB/s\n%s\n", can ? "peers" : "no peers", rate, good ? "PASS" : "FAIL");
     return !good;
 }

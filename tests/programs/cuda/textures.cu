@@ -135,6 +135,7 @@ static void check_linear()
     }
     CHECK(cudaDestroyTextureObject(t));
     CHECK(cudaFree(data));
+    CHECK(cudaFree(out));
 }
 
 static void check_samples(const cudaResourceDesc &r)
@@ -163,6 +164,8 @@ static void check_samples(const cudaResourceDesc &r)
                            filtered(points[i], normalised, linear, mode), 1e-3);
                 CHECK(cudaDestroyTextureObject(t));
             }
+    CHECK(cudaFree(points));
+    CHECK(cudaFree(out));
 }
 
 static void check_bytes()
@@ -202,6 +205,9 @@ static void check_bytes()
     if (cudaCreateTextureObject(&t, &r, &d, nullptr) == cudaSuccess)
         bad++; /* integers cannot be interpolated */
     cudaGetLastError();
+    CHECK(cudaFree(data));
+    CHECK(cudaFree(points));
+    CHECK(cudaFree(out));
 }
 
 static void check_volume()
@@ -232,6 +238,7 @@ static void check_volume()
         expect(__LINE__, out[i], i < 48 ? 0.75 * h[i] + 0.25 * h[i + 16] : h[i], 1e-3);
     CHECK(cudaDestroyTextureObject(t));
     CHECK(cudaFreeArray(array));
+    CHECK(cudaFree(out));
 }
 
 static void check_surfaces()
@@ -295,6 +302,9 @@ int main()
     expect(__LINE__, four->y, image[3 * W + 4]);
     expect(__LINE__, four->z, image[2 * W + 4]);
     expect(__LINE__, four->w, image[2 * W + 3]);
+    CHECK(cudaDestroyTextureObject(t));
+    CHECK(cudaFree(four));
+    CHECK(cudaFreeArray(array));
     check_bytes();
     check_volume();
     check_surfaces();

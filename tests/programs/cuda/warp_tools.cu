@@ -77,6 +77,8 @@ int main()
     collect<<<1, n>>>(in, out);
     if (cudaMemcpy(results, out, sizeof results, cudaMemcpyDeviceToHost) != cudaSuccess)
         return printf("FAIL\n"), 1;
+    cudaFree(in);
+    cudaFree(out);
     for (int t = 0; t < n; t++) {
         const Results &got = results[t];
         const unsigned *w = h + t / 32 * 32, v = h[t];

@@ -88,10 +88,23 @@ HEDDLE_MIN_MAX(unsigned int, unsigned int, unsigned int)
 HEDDLE_MIN_MAX(unsigned int, int, unsigned int)
 HEDDLE_MIN_MAX(unsigned int, unsigned int, int)
 HEDDLE_MIN_MAX(long, long, long)
+HEDDLE_MIN_MAX(unsigned long, long, unsigned long)
+HEDDLE_MIN_MAX(unsigned long, unsigned long, long)
+HEDDLE_MIN_MAX(unsigned long long, long long, unsigned long long)
+HEDDLE_MIN_MAX(unsigned long long, unsigned long long, long long)
 HEDDLE_MIN_MAX(unsigned long, unsigned long, unsigned long)
 HEDDLE_MIN_MAX(long long, long long, long long)
 HEDDLE_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 #undef HEDDLE_MIN_MAX
+/* The device has those of clang's headers. */
+static __host__ __forceinline__ int min(int x, int y)
+{
+    return x < y ? x : y;
+}
+static __host__ __forceinline__ int max(int x, int y)
+{
+    return x > y ? x : y;
+}
 /* A NaN loses, as with fmin() and fmax(). */
 #define HEDDLE_MIN_MAX(result, a, b, suffix)                                                       \
     static __host__ __device__ __forceinline__ result min(a x, b y)                                \

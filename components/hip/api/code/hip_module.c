@@ -250,9 +250,9 @@ void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes)
     change_function(function)->dynamic_lds_most = bytes;
 }
 
-void hip_set_cluster(const struct hip_function *function, uint16_t cluster)
+void hip_allow_large_clusters(const struct hip_function *function, bool allowed)
 {
-    change_function(function)->cluster = cluster;
+    change_function(function)->large_clusters = allowed;
 }
 
 const struct hip_module *hip_module_at(uint64_t base)

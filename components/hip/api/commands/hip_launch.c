@@ -4,6 +4,9 @@
 #include "hip_launch.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/code/hip_registration.h"
+#pragma GCC visibility push(default)
+#include "components/hip/api/heddle_hip.h"
+#pragma GCC visibility pop
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
@@ -26,6 +29,7 @@ struct request {
     hipStream_t stream;
     void **values; /* explicit arguments one by one, or */
     bool cooperative;
+    uint16_t cluster;
     const void *packed; /* all together */
     size_t packed_size;
 };
@@ -133,7 +137,6 @@ struct driver_launch hip_describe_launch(const struct hip_function *function,
             function->module->is_ptx ? 0 : function->module->base + kernel->descriptor_address,
         .group_bytes = (uint32_t)(kernel->group_size + dynamic_lds),
         .private_bytes = function->module->is_ptx ? 0 : code_object_private_bytes(kernel),
-        .cluster = function->cluster,
         .kernarg = kernarg,
         .kernarg_bytes = kernarg_size(kernel),
         .kernarg_align = kernel->kernarg_align,
@@ -146,6 +149,26 @@ struct driver_launch hip_describe_launch(const struct hip_function *function,
     return launch;
 }
 
+static _Thread_local uint16_t next_cluster;
+
+void hip_next_cluster(uint16_t cluster)
+{
+    next_cluster = cluster;
+}
+
+static uint16_t take_cluster(void)
+{
+    uint16_t cluster = next_cluster;
+    next_cluster = 0;
+    return cluster;
+}
+
+int heddleNextCluster(unsigned cluster)
+{
+    hip_next_cluster((uint16_t)cluster);
+    return hipSuccess;
+}
+
 /* Notes the launch and returns its line of the recording. */
 static size_t record(const struct request *request, const uint8_t *kernarg)
 {
@@ -153,6 +176,7 @@ static size_t record(const struct request *request, const uint8_t *kernarg)
         return 0;
     struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
                                   .shared_bytes = (uint32_t)request->dynamic_lds,
+                                  .cluster = request->cluster,
                                   .stream = hip_stream_number(request->stream)};
     for (int i = 0; i < 3; i++) {
         call.grid[i] = (uint32_t)(request->grid[i] / request->block[i]);
@@ -175,6 +199,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, const u
 {
     struct driver_launch launch = hip_describe_launch(
         request->function, request->grid, request->block, request->dynamic_lds, kernarg);
+    launch.cluster = request->cluster;
     size_t line = record(request, kernarg);
     enum driver_status status = hip.api->launch(queue, &launch, ticket);
     if (status != DRIVER_OK)
@@ -214,6 +239,7 @@ static hipError_t keep(const struct request *request, int device, struct hip_ker
                                      .function = request->handle,
                                      .dynamic_lds = request->dynamic_lds,
                                      .cooperative = request->cooperative,
+                                     .cluster = request->cluster,
                                      .arguments = kernarg,
                                      .size = kernarg_size(request->function->kernel)};
     for (int i = 0; i < 3; i++) {
@@ -334,7 +360,8 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
                               .dynamic_lds = dynamic_lds,
                               .stream = stream,
                               .values = values,
-                              .cooperative = cooperative};
+                              .cooperative = cooperative,
+                              .cluster = take_cluster()};
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = hip_stream_queue(stream, &queue, &device);
@@ -419,7 +446,8 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
                               .handle = handle,
                               .dynamic_lds = dynamic_lds,
                               .stream = stream,
-                              .values = values};
+                              .values = values,
+                              .cluster = take_cluster()};
     if (!request.function || (values && extra))
         return request.function ? hipErrorInvalidValue : hipErrorInvalidHandle;
     if (extra) {
@@ -450,6 +478,7 @@ static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
     request->handle = call->function;
     request->dynamic_lds = call->dynamic_lds;
     request->cooperative = call->cooperative;
+    request->cluster = call->cluster;
     set_block_grid(request, call->blocks, call->block);
     if (call->host_function)
         return hip_find_host_function(call->host_function, device, &request->function);
@@ -467,6 +496,18 @@ hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **ext
     if (error == hipSuccess)
         error = check_geometry(&request, device);
     return error == hipSuccess ? keep(&request, device, call) : error;
+}
+
+void **hip_call_values(const struct hip_kernel_call *call)
+{
+    struct request request = {.stream = NULL};
+    if (find_kernel(call, hip_current_device(), &request) != hipSuccess)
+        return NULL;
+    const struct code_object_kernel *kernel = request.function->kernel;
+    void **values = hip_allocate((kernel->explicit_argument_count + 1) * sizeof *values);
+    for (uint32_t i = 0; i < kernel->explicit_argument_count; i++)
+        values[i] = (char *)call->arguments + kernel->arguments[i].offset;
+    return values;
 }
 
 hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream)

@@ -20,12 +20,18 @@ struct hip_kernel_call {
     uint32_t blocks[3], block[3];
     size_t dynamic_lds;
     bool cooperative;
-    void *arguments; /* as the kernel finds them */
+    uint16_t cluster; /* aql_of_cluster(); 0: as the kernel says */
+    void *arguments;  /* as the kernel finds them */
     size_t size;
 };
 
+/* The calling thread's next launch is in such clusters of blocks, of a kernel of PTX. */
+void hip_next_cluster(uint16_t cluster);
+
 /* Keeps the arguments of a kernel of the current device. */
 hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **extra);
+/* Pointers to its arguments, which hip_release() frees; NULL: the kernel is gone. */
+void **hip_call_values(const struct hip_kernel_call *call);
 hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream);
 void hip_release_call(struct hip_kernel_call *call);
 

@@ -13,7 +13,9 @@ enum hip_action_kind {
     HIP_ACTION_FILL,
     HIP_ACTION_HOST,
     HIP_ACTION_EMPTY,
-    HIP_ACTION_GRAPH
+    HIP_ACTION_GRAPH,
+    HIP_ACTION_RECORD,
+    HIP_ACTION_WAIT
 };
 
 /* A call that is made later, and what a node of a graph does. It owns the arguments of its kernel
@@ -33,6 +35,7 @@ struct hip_action {
         void *data;
     } host;
     struct hip_graph *child;
+    hipEvent_t event; /* that is recorded or waited for */
 };
 
 /* Does the stream capture? Then its calls are given to hip_capture_call() and not made. */
@@ -49,6 +52,9 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event);
 /* A stream waits for an event. True: the event was captured, and the stream captures, too, from now
  * on. */
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event);
+/* hipEventRecord() and hipStreamWaitEvent() (hip_event.c). */
+hipError_t hip_record_event(hipEvent_t event, hipStream_t stream);
+hipError_t hip_wait_event(hipEvent_t event, hipStream_t stream);
 /* A program asks about an event, or waits for it: that of a capture invalidates the capture. */
 hipError_t hip_capture_ask(hipEvent_t event);
 /* Reports all captures that have not ended (hip_findings.h). */

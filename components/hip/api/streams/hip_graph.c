@@ -1,6 +1,7 @@
 /* Graphs: calls that are written down, to be made together later. A program writes them down one by
  * one, or captures them (hip_capture.h). A node is an action and the nodes before it. Graphs that
- * are launched are in hip_graph_exec.c. Refused are nodes of events, and attributes (hip_stubs.c).
+ * are launched are in hip_graph_exec.c, questions about graphs in hip_graph_query.c. Attributes are
+ * refused.
  *
  * Ownership: a graph has its nodes, a node the arguments of its kernel and a graph inside of it. */
 #include "hip_graph.h"
@@ -51,15 +52,21 @@ struct hip_node *hip_graph_find_node(hipGraphNode_t handle)
     return hip_handle_find(HIP_HANDLE_GRAPH_NODE, handle);
 }
 
+static void release_node(struct hip_node *node)
+{
+    hip_graph_release_action(&node->action);
+    hip_handle_destroy(node->handle);
+    hip_release(node->before);
+    hip_release(node->values);
+    hip_release(node);
+}
+
 static void release_graph(struct hip_graph *graph)
 {
     struct hip_node *next;
     for (struct hip_node *node = graph->first; node; node = next) {
         next = node->next;
-        hip_graph_release_action(&node->action);
-        hip_handle_destroy(node->handle);
-        hip_release(node->before);
-        hip_release(node);
+        release_node(node);
     }
     hip_handle_destroy(graph->handle);
     hip_release(graph);
@@ -69,6 +76,18 @@ static void put_before(struct hip_node *node, struct hip_node *earlier)
 {
     node->before = hip_grow(node->before, (node->before_count + 1) * sizeof *node->before);
     node->before[node->before_count++] = earlier;
+}
+
+/* False: it was not before. */
+static bool take_before(struct hip_node *node, const struct hip_node *earlier)
+{
+    for (size_t i = 0; i < node->before_count; i++) {
+        if (node->before[i] != earlier)
+            continue;
+        node->before[i] = node->before[--node->before_count];
+        return true;
+    }
+    return false;
 }
 
 static struct hip_node *add_node(struct hip_graph *graph, const struct hip_action *action)
@@ -326,6 +345,23 @@ hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,
     HIP_API_ALWAYS(add_made(node, graph, before, count, hipSuccess, &action));
 }
 
+static hipError_t add_event(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                            size_t count, hipEvent_t event, enum hip_action_kind kind)
+{
+    struct hip_action action = {.kind = kind, .event = event};
+    hipError_t made = hip_handle_find(HIP_HANDLE_EVENT, event) ? hipSuccess : hipErrorInvalidValue;
+    return add_made(node, graph, before, count, made, &action);
+}
+
+HIP_CALL_ALWAYS(hipGraphAddEventRecordNode,
+                (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,
+                 size_t count, hipEvent_t event),
+                add_event(node, graph, before, count, event, HIP_ACTION_RECORD));
+HIP_CALL_ALWAYS(hipGraphAddEventWaitNode,
+                (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,
+                 size_t count, hipEvent_t event),
+                add_event(node, graph, before, count, event, HIP_ACTION_WAIT));
+
 HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child),
                   hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
                   size_t count, hipGraph_t child)
@@ -351,41 +387,37 @@ HIP_DEFINE_ALWAYS(hipGraphAddDependencies, (graph, from, to, count), hipGraph_t 
     return error;
 }
 
-/* ---- what there is ---- */
-
-/* `nodes` may be NULL; then only their number is wanted. */
-static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *count, bool roots)
+HIP_DEFINE_ALWAYS(hipGraphRemoveDependencies, (graph, from, to, count), hipGraph_t graph,
+                  const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count)
 {
-    const struct hip_graph *graph = hip_graph_find(handle);
-    size_t found = 0;
-    if (!graph || !count)
-        return hipErrorInvalidValue;
-    for (const struct hip_node *n = graph->first; n; n = n->next) {
-        if (roots && n->before_count > 0)
-            continue;
-        if (nodes && found < *count)
-            nodes[found] = n->handle;
-        found++;
-    }
-    *count = nodes && *count < found ? *count : found;
-    return hipSuccess;
+    hipGraphNode_t node;
+    hipError_t error = check_node(&node, graph, from, count);
+    error = error == hipSuccess ? check_node(&node, graph, to, count) : error;
+    for (size_t i = 0; i < count && error == hipSuccess; i++)
+        error = take_before(hip_graph_find_node(to[i]), hip_graph_find_node(from[i]))
+                    ? hipSuccess
+                    : hipErrorInvalidValue;
+    return error;
 }
 
-HIP_CALL_ALWAYS(hipGraphGetNodes, (hipGraph_t graph, hipGraphNode_t *nodes, size_t *count),
-                list_nodes(graph, nodes, count, false));
-HIP_CALL_ALWAYS(hipGraphGetRootNodes, (hipGraph_t graph, hipGraphNode_t *nodes, size_t *count),
-                list_nodes(graph, nodes, count, true));
-
-HIP_DEFINE_ALWAYS(hipGraphNodeGetType, (handle, type), hipGraphNode_t handle,
-                  hipGraphNodeType *type)
+HIP_DEFINE_ALWAYS(hipGraphDestroyNode, (handle), hipGraphNode_t handle)
 {
-    static const hipGraphNodeType types[] = {
-        [HIP_ACTION_KERNEL] = hipGraphNodeTypeKernel, [HIP_ACTION_COPY] = hipGraphNodeTypeMemcpy,
-        [HIP_ACTION_FILL] = hipGraphNodeTypeMemset,   [HIP_ACTION_HOST] = hipGraphNodeTypeHost,
-        [HIP_ACTION_EMPTY] = hipGraphNodeTypeEmpty,   [HIP_ACTION_GRAPH] = hipGraphNodeTypeGraph};
-    const struct hip_node *node = hip_graph_find_node(handle);
-    if (!node || !type)
+    struct hip_node *node = hip_graph_find_node(handle), **at;
+    if (!node)
         return hipErrorInvalidValue;
-    *type = types[node->action.kind];
+    struct hip_graph *graph = node->graph;
+    graph->last = NULL;
+    for (at = &graph->first; *at;) {
+        while (take_before(*at, node))
+            ;
+        if (*at == node) {
+            *at = node->next;
+            continue;
+        }
+        graph->last = *at;
+        at = &(*at)->next;
+    }
+    graph->count--;
+    release_node(node);
     return hipSuccess;
 }

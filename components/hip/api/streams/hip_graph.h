@@ -12,7 +12,9 @@ struct hip_node {
     struct hip_action action;
     struct hip_node **before;
     size_t before_count;
-    bool placed; /* while nodes are put in order */
+    bool placed;   /* while nodes are put in order */
+    uint32_t step; /* the last one that was made of it, while steps are made */
+    void **values; /* of a kernel's arguments, for programs that ask; owned */
 };
 
 struct hip_graph {
@@ -30,6 +32,9 @@ struct hip_node **hip_graph_order(const struct hip_graph *graph);
 /* A copy of what the action owns, too; and the end of what it owns. */
 struct hip_action hip_graph_copy_action(const struct hip_action *action);
 void hip_graph_release_action(struct hip_action *action);
+
+/* Reads or sets whether launches make the action of a node: `set` or `is` may be NULL. */
+hipError_t hip_graph_enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *is);
 
 /* The actions of nodes with these parameters. A kernel's has its arguments. */
 hipError_t hip_action_of_kernel(const hipKernelNodeParams *p, struct hip_action *action);

@@ -1,12 +1,17 @@
 /* Graphs that are launched: a list of actions, copied from the nodes of a graph in an order that
  * keeps their dependencies. They are made on the stream one after the other, so branches that could
- * run side by side do not. Actions of nodes, and of lists made from them, can be changed. */
+ * run side by side do not; checks are told what each has to wait for. Actions of nodes, and of
+ * lists made from them, can be changed. */
 #include "hip_graph.h"
 #include "components/hip/api/hip_handle.h"
+#include "hip_stream.h"
 
 struct step {
     hipGraphNode_t node; /* that it was made from */
     struct hip_action action;
+    uint32_t *after; /* the steps that it follows */
+    uint32_t after_count;
+    bool disabled; /* it does nothing */
 };
 
 struct exec {
@@ -30,6 +35,10 @@ static hipError_t perform(struct hip_action *action, hipStream_t stream)
                         action->fill.rows, stream, false);
     case HIP_ACTION_HOST:
         return hip_call_host(stream, action->host);
+    case HIP_ACTION_RECORD:
+        return hip_record_event(action->event, stream);
+    case HIP_ACTION_WAIT:
+        return hip_wait_event(action->event, stream);
     case HIP_ACTION_EMPTY:
     case HIP_ACTION_GRAPH: /* its nodes stand in its place */
         break;
@@ -42,19 +51,31 @@ static struct exec *find_exec(hipGraphExec_t handle)
     return hip_handle_find(HIP_HANDLE_GRAPH_EXEC, handle);
 }
 
-/* False: dependencies go around. */
-static bool add_steps(struct exec *exec, const struct hip_graph *graph)
+/* A step that follows those of the nodes before it; `one`: only the last one that was added. */
+static void add_step(struct exec *exec, struct hip_node *node, bool one)
+{
+    static const struct hip_action empty = {.kind = HIP_ACTION_EMPTY};
+    bool child = node->action.kind == HIP_ACTION_GRAPH;
+    struct step made = {.node = node->handle,
+                        .action = hip_graph_copy_action(child ? &empty : &node->action),
+                        .after_count = one ? exec->count > 0 : (uint32_t)node->before_count};
+    made.after = hip_allocate((made.after_count + 1) * sizeof *made.after);
+    for (uint32_t i = 0; i < made.after_count; i++)
+        made.after[i] = one ? (uint32_t)exec->count - 1 : node->before[i]->step;
+    exec->steps = hip_grow(exec->steps, (exec->count + 1) * sizeof *exec->steps);
+    exec->steps[exec->count++] = made;
+}
+
+/* False: dependencies go around. The steps of a graph that is a node follow each other. */
+static bool add_steps(struct exec *exec, const struct hip_graph *graph, bool is_child)
 {
     struct hip_node **order = hip_graph_order(graph);
     bool ok = order != NULL;
     for (size_t i = 0; ok && i < graph->count; i++) {
-        const struct hip_action *action = &order[i]->action;
-        if (action->kind == HIP_ACTION_GRAPH) {
-            ok = add_steps(exec, action->child);
-            continue;
-        }
-        exec->steps = hip_grow(exec->steps, (exec->count + 1) * sizeof *exec->steps);
-        exec->steps[exec->count++] = (struct step){order[i]->handle, hip_graph_copy_action(action)};
+        add_step(exec, order[i], is_child);
+        if (order[i]->action.kind == HIP_ACTION_GRAPH)
+            ok = add_steps(exec, order[i]->action.child, true);
+        order[i]->step = (uint32_t)exec->count - 1;
     }
     hip_release(order);
     return ok;
@@ -62,8 +83,10 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph)
 
 static void release_exec(struct exec *exec)
 {
-    for (size_t i = 0; i < exec->count; i++)
+    for (size_t i = 0; i < exec->count; i++) {
         hip_graph_release_action(&exec->steps[i].action);
+        hip_release(exec->steps[i].after);
+    }
     hip_release(exec->steps);
     hip_release(exec);
 }
@@ -74,7 +97,7 @@ static hipError_t instantiate(hipGraphExec_t *handle, hipGraph_t graph)
         return hipErrorInvalidValue;
     struct exec *exec = hip_allocate(sizeof *exec);
     *exec = (struct exec){.handle = NULL};
-    if (!add_steps(exec, hip_graph_find(graph))) {
+    if (!add_steps(exec, hip_graph_find(graph), false)) {
         hip_say("hipGraphInstantiate: a node of the graph stands before itself");
         release_exec(exec);
         return hipErrorInvalidValue;
@@ -108,9 +131,19 @@ HIP_DEFINE(hipGraphLaunch, (handle, stream), hipGraphExec_t handle, hipStream_t 
     hipError_t error = exec ? hipSuccess : hipErrorInvalidValue;
     if (!exec)
         return error;
+    uint32_t queue = 0;
+    int device = 0;
+    error = hip_stream_queue(stream, &queue, &device);
+    bool told = error == hipSuccess && hip.api->graph_step;
     exec->launches++;
-    for (size_t i = 0; i < exec->count && error == hipSuccess; i++)
-        error = perform(&exec->steps[i].action, stream);
+    for (size_t i = 0; i < exec->count && error == hipSuccess; i++) {
+        struct step *step = &exec->steps[i];
+        if (told)
+            hip.api->graph_step(queue, step->after, step->after_count);
+        error = step->disabled ? hipSuccess : perform(&step->action, stream);
+    }
+    if (told)
+        hip.api->graph_end(queue);
     if (--exec->launches == 0 && exec->destroyed)
         release_exec(exec);
     return error;
@@ -150,13 +183,33 @@ static hipError_t change_node(hipGraphNode_t handle, hipError_t made, struct hip
     return change(node ? &node->action : NULL, made, action);
 }
 
+static struct step *find_step(struct exec *exec, hipGraphNode_t node)
+{
+    for (size_t i = 0; exec && i < exec->count; i++)
+        if (exec->steps[i].node == node)
+            return &exec->steps[i];
+    return NULL;
+}
+
+/* Kernels, copies and fills may be left out of launches, as CUDA's cudaGraphNodeSetEnabled says. */
+hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set, bool *is)
+{
+    struct step *step = find_step(find_exec(handle), node);
+    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !is))
+        return hipErrorInvalidValue;
+    if (set)
+        step->disabled = !*set;
+    if (is)
+        *is = !step->disabled;
+    return hipSuccess;
+}
+
 static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipError_t made,
                               struct hip_action *action)
 {
     struct exec *exec = find_exec(handle);
-    struct hip_action *old = NULL;
-    for (size_t i = 0; exec && i < exec->count && !old; i++)
-        old = exec->steps[i].node == node ? &exec->steps[i].action : NULL;
+    struct step *step = find_step(exec, node);
+    struct hip_action *old = step ? &step->action : NULL;
     if (old && exec->launches > 0 && made == hipSuccess) {
         hip_graph_release_action(action);
         return hipErrorGraphExecUpdateFailure;
@@ -238,7 +291,7 @@ HIP_DEFINE_ALWAYS(hipGraphExecUpdate, (handle, graph, wrong, result), hipGraphEx
     if (!exec || !hip_graph_find(graph) || !wrong || !result)
         return hipErrorInvalidValue;
     *wrong = NULL;
-    *result = exec->launches > 0 || !add_steps(&made, hip_graph_find(graph))
+    *result = exec->launches > 0 || !add_steps(&made, hip_graph_find(graph), false)
                   ? hipGraphExecUpdateError
                   : compare_steps(exec, &made, wrong);
     for (size_t i = 0; i < made.count; i++) {
@@ -247,6 +300,7 @@ HIP_DEFINE_ALWAYS(hipGraphExecUpdate, (handle, graph, wrong, result), hipGraphEx
             change(&exec->steps[i].action, hipSuccess, action);
         else
             hip_graph_release_action(action);
+        hip_release(made.steps[i].after);
     }
     hip_release(made.steps);
     return *result == hipGraphExecUpdateSuccess ? hipSuccess : hipErrorGraphExecUpdateFailure;

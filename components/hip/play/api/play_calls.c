@@ -302,6 +302,8 @@ static void call_launch(const struct api_trace_call *call)
     void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      HIP_LAUNCH_PARAM_END};
     const uint32_t *grid = call->grid, *block = call->block;
+    if (call->cluster)
+        heddleNextCluster(call->cluster);
     hipError_t error =
         hipModuleLaunchKernel(play_function(call), grid[0], grid[1], grid[2], block[0], block[1],
                               block[2], call->shared_bytes, play_stream(call), NULL, extra);

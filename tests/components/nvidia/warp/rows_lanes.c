@@ -329,6 +329,8 @@ static void add_hints(void)
                                         "fence.gpu",
                                         "fence.acquire.sync_restrict.shared::cluster.cluster",
                                         "fence.proxy.alias",
+                                        "fence.proxy.async::generic.acquire.sync_restrict.shared"
+                                        "::cluster.cluster",
                                         "fence.proxy.async.global",
                                         "fence.proxy.async.shared::cta",
                                         "fence.proxy.async.shared::cluster",

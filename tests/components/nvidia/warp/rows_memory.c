@@ -292,6 +292,72 @@ static void add_copies(void)
     }
 }
 
+/* Bulk copies of the first lane of each warp; x: from where to where. */
+static void moved_in_bulk(struct group *g, const struct group_row *row)
+{
+    for (unsigned w = 0; w < 2; w++) {
+        unsigned lane = 32 * w, bytes = (unsigned)(g->a[lane] % 64 + 1) * 16,
+                 from = (unsigned)(g->b[lane] % 16 * 16);
+        uint8_t *half = g->memory + w * HALF;
+        if (row->x == 0) /* from global to shared memory */
+            memcpy(half + 1024, g->global + w * HALF + from, bytes);
+        else if (row->x == 1) /* back, of what the row has put there */
+            for (unsigned i = 0; i < bytes; i++)
+                half[1024 + i] = (uint8_t)((i / 4 + from / 4) * 3 >> 8 * (i % 4));
+        else
+            memcpy(g->memory + (1 - w) * HALF + 1024, g->global + w * HALF + 2048 + from, bytes);
+        memset(half, 0, row->x == 1 ? 0 : 8);
+        for (unsigned t = lane; t < lane + 32; t++)
+            g->d[t] = 1;
+    }
+}
+
+#define SIZES                                                                                      \
+    "{.reg .b64 o, q, r, z; .reg .b32 n, f, k; .reg .pred p, c; setp.eq.u32 p, %%l, 0;"            \
+    " and.b32 n, %%a, 63; add.u32 n, n, 1; shl.b32 n, n, 4; and.b32 f, %%b, 15; shl.b32 f, f, 4;"  \
+    " mov.b64 z, 0; mov.b32 %%d, 1;"
+#define BEGUN                                                                                      \
+    " @p mbarrier.init.shared.b64 [%%m], 1; @p mbarrier.arrive.expect_tx.shared.b64 _, [%%m], n;"
+#define ENDED                                                                                      \
+    " W: mbarrier.try_wait.parity.shared.b64 c, [%%m], 0; @!c bra W; bar.warp.sync -1;"            \
+    " @p mbarrier.inval.shared.b64 [%%m]; @p st.shared.b64 [%%m], z;}"
+
+static void add_bulk_copies(void)
+{
+    static const char *const spaces[] = {"shared::cta.global", "shared::cluster.global"};
+    for (int i = 0; i < 2; i++)
+        group_add(IN_SHARED, "b32 b32 b32 -",
+                  SIZES BEGUN " cvt.u64.u32 q, f; add.u64 q, q, %%g; createpolicy.fractional.L2::"
+                              "evict_first.b64 r, 0f3F800000; @p cp.async.bulk.prefetch.L2.global"
+                              " [q], n; @p cp.async.bulk.%s.mbarrier::complete_tx::bytes"
+                              "%s [%%m+1024], [q], n, [%%m]%s;" ENDED,
+                  spaces[i], i ? ".L2::cache_hint" : "", i ? ", r" : "")
+            ->expected = moved_in_bulk;
+    struct group_row *row =
+        group_add(IN_GLOBAL, "b32 b32 b32 -",
+                  ".shared .align 16 .b8 bulk[4096]; " SIZES
+                  " mov.u64 o, bulk; mad.wide.u32 o, %%w, 2048, o; mov.b32 k, %%l;"
+                  " L: mad.wide.u32 q, k, 4, o; mul.lo.u32 f, k, 3; st.shared.b32 [q], f;"
+                  " add.u32 k, k, 32; setp.lt.u32 c, k, 512; @c bra L; bar.warp.sync -1;"
+                  " and.b32 f, %%b, 15; mad.wide.u32 q, f, 16, o; fence.proxy.async.shared::cta;"
+                  " @p cp.async.bulk.global.shared::cta.bulk_group [%%m+1024], [q], n;"
+                  " cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"
+                  " cp.async.bulk.wait_group 0;}");
+    row->expected = moved_in_bulk, row->x = 1;
+    row =
+        group_add(IN_CLUSTER, "b32 b32 b32 -",
+                  SIZES " xor.b32 k, %%w, 1; mapa.shared::cluster.u64 q, %%m, k; cvt.u64.u32 o, f;"
+                        " add.u64 o, o, %%m; @p mbarrier.init.shared.b64 [%%m], 1;"
+                        " barrier.cluster.arrive; barrier.cluster.wait;"
+                        " @p cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx"
+                        "::bytes [q+1024], [o+2048], n, [q]; @p mbarrier.arrive.expect_tx"
+                        ".release.cluster.shared::cluster.b64 _, [q], n; W: mbarrier.try_wait"
+                        ".parity.shared.b64 c, [%%m], 0; @!c bra W; bar.warp.sync -1;"
+                        " barrier.cluster.arrive; barrier.cluster.wait;"
+                        " @p mbarrier.inval.shared.b64 [%%m]; @p st.shared.b64 [%%m], z;}");
+    row->expected = moved_in_bulk, row->x = 2;
+}
+
 static void zeroed(struct group *g, const struct group_row *row)
 {
     (void)row;
@@ -325,6 +391,7 @@ static void add_sent(void)
 void group_add_memory(void)
 {
     add_sent();
+    add_bulk_copies();
     add_loads_and_stores();
     add_copies();
     group_add(IN_SHARED, "b32 b32 - -",

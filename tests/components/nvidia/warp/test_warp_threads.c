@@ -1,6 +1,7 @@
 /* Threads that part, meet, wait for each other, exchange and fail. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx_run.h"
@@ -425,7 +426,7 @@ Test(warp_threads, memory_that_no_block_of_the_cluster_has_is_a_fault)
               "mov.u32 %r1, s; mapa.shared::cluster.u32 %r1, %r1, 0;\n"
               "ld.shared::cluster.b32 %r2, [%r1]; ret;\n}\n");
     cr_assert_eq(ptx_run_launch(&r, "k", 2, 1, 0, &buffer), WARP_FAULT);
-    cr_assert(strstr(r.fault.text, "outside of the block's shared memory"), "%s", r.fault.text);
+    cr_assert(strstr(r.fault.text, "shared memory of a block that is over"), "%s", r.fault.text);
     ptx_run_close(&r);
 }
 
@@ -445,4 +446,93 @@ Test(warp_threads, asynchronous_copies_complete_an_mbarrier)
     for (uint32_t i = 0; i < 32; i++)
         cr_expect_eq(words[64 + i], 100 + (i ^ 1));
     ptx_run_close(&r);
+}
+
+/* All opcodes and forms that are not executed, each in a kernel of its own. */
+static const char *const missing[] = {
+    "multimem.ld_reduce.relaxed.gpu.global.add.f32 %f1, [%d1]",
+    "multimem.st.relaxed.gpu.global.v2.f32 [%d1], {%f1, %f2}",
+    "multimem.red.relaxed.sys.global.add.u64 [%d1], %d2",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1],"
+    " [%d2], 1024, [%r3], %h1",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%d1], [%r2], 128",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1],"
+    " [%d2, {%r3, %r4}], [%r5]",
+    "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%d1, {%r2}], [%r3]",
+    "cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%d1, {%r1, %r2, %r3}]",
+    "tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d1],"
+    " [%d2], 128",
+    "istypep.texref %c1, %d1",
+    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%d1],"
+    " [%d2]",
+    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %c1, %x1",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r5, %r6},"
+    " {%r1, %r2}, %r7, 0",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%f1, %f2, %f3,"
+    " %f4}, {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 1",
+    "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8},"
+    " {%r1, %r2}, {%r3, %r4}, {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %c1, 1, 1,"
+    " 0, 0",
+    "wgmma.fence.sync.aligned",
+    "wgmma.commit_group.sync.aligned",
+    "wgmma.wait_group.sync.aligned 0",
+    "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 64",
+    "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 64",
+    "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned",
+    "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r3]",
+    "tcgen05.st.sync.aligned.16x64b.x1.b32 [%r1], {%r2}",
+    "tcgen05.wait::ld.sync.aligned",
+    "tcgen05.wait::st.sync.aligned",
+    "tcgen05.cp.cta_group::1.128x256b [%r1], %d1",
+    "tcgen05.shift.cta_group::1.down [%r1]",
+    "tcgen05.mma.cta_group::1.kind::tf32 [%r1], %d1, %d2, %r2, %c1",
+    "tcgen05.mma.ws.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, %c1",
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%d1]",
+    "tcgen05.fence::before_thread_sync",
+    "tcgen05.fence::after_thread_sync",
+    "stacksave.u64 %d1",
+    "stackrestore.u64 %d1",
+    "alloca.u64 %d1, %d2",
+    "fma.rn.oob.f16 %h1, %h2, %h3, %h1",
+    "cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2",
+    "cvt.rz.satfinite.ue8m0x2.f32 %h1, %f1, %f2",
+    "cvt.rn.bf16x2.ue8m0x2 %r1, %h1",
+    "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%r3]",
+    "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r1], {%r2}",
+    "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2, %f3, %f4}]",
+    "tex.grad.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}], {%f3, %f4}, {%f5, %f6}",
+    "txq.channel_order.b32 %r1, [%d1]",
+    "sust.p.2d.b32.trap [%d1, {%r1, %r2}], %r3"};
+
+/* The launch says where and what; other kernels of the module are launched. */
+Test(warp_threads, what_is_not_executed_is_refused_with_its_line)
+{
+    enum { COUNT = sizeof missing / sizeof *missing, KERNEL = 700 };
+    char *text = malloc(COUNT * KERNEL);
+    size_t at = (size_t)sprintf(text, ".version 8.8\n.target sm_100a\n.address_size 64\n");
+    for (size_t i = 0; i < COUNT; i++)
+        at += (size_t)sprintf(text + at,
+                              ".visible .entry k%zu(.param .u64 p) {\n.reg .b64 %%d<4>; .reg .b32"
+                              " %%r<8>; .reg .pred %%c<3>; .reg .f32 %%f<9>; .reg .b16 %%h<4>;"
+                              " .reg .b128 %%x<2>;\n%s;\nret;\n}\n",
+                              i, missing[i]);
+    sprintf(text + at, ".visible .entry good(.param .u64 p) {\nret;\n}\n");
+    open_text(text);
+    for (size_t i = 0; i < COUNT; i++) {
+        char name[16], place[32];
+        size_t stem = strcspn(missing[i], ".");
+        snprintf(name, sizeof name, "k%zu", i);
+        snprintf(place, sizeof place, "threads.ptx:%zu: ", 6 + 5 * i);
+        cr_expect_eq(ptx_run_launch(&r, name, 1, 1, 0, &buffer), WARP_INTERRUPTED, "%s",
+                     missing[i]);
+        cr_expect(strstr(r.text, place)
+                      && !strncmp(strstr(r.text, place) + strlen(place), missing[i], stem)
+                      && strstr(r.text, " is not executed"),
+                  "%s: %s", missing[i], r.text);
+    }
+    run("good", 1, 1);
+    ptx_run_close(&r);
+    free(text);
 }
