@@ -1,8 +1,8 @@
 /* Where sampling draws its lines: when launches are alike, when enough of them are simulated, what
  * the interval allows for.
  *
- * "Measured" says on what. "Set" means that the value follows from the argument given here, and that
- * no measurement of others is on record. What comes of all of them together is in
+ * "Measured" says on what. "Set" means that the value follows from the argument given here, and
+ * that no measurement of others is on record. What comes of all of them together is in
  * docs/evidence/sampled.md. */
 #ifndef HEDDLE_SAMPLING_THRESHOLDS_H
 #define HEDDLE_SAMPLING_THRESHOLDS_H
