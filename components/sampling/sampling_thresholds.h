@@ -1,9 +1,9 @@
 /* Where sampling draws its lines: when launches are alike, when enough of them are simulated, what
  * the interval allows for.
  *
- * "Measured" names the evidence: docs/evidence/warmup.md, "Sampling". "Set" means that the value
- * follows from the argument given here, and that no measurement of others is on record. What
- * comes of all of them together is in docs/evidence/sampled.md. */
+ * "Measured" says on what. "Set" means that the value follows from the argument given here, and
+ * that no measurement of others is on record. What comes of all of them together is in
+ * docs/evidence/sampled.md. */
 #ifndef HEDDLE_SAMPLING_THRESHOLDS_H
 #define HEDDLE_SAMPLING_THRESHOLDS_H
 
@@ -100,7 +100,7 @@ enum { BYTES_PRIOR_FREEDOM = 2 };
 
 /* What no launch of a run can tell, as a share of the cycles that were not simulated: copies take
  * no time, so what follows them finds memory in another state. Measured: the differences to full
- * simulations in docs/evidence/warmup.md, 0.30 % on average. */
+ * simulations of 21 programs of 16 to 1,200 launches, 0.30 % on average. */
 #define ALLOWANCE 0.005
 
 #endif

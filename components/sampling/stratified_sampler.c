@@ -97,17 +97,21 @@ static double shapes_apart(const struct sampler_shape *a, const struct sampler_s
     return fmax(apart(a->work_groups, b->work_groups), apart(a->bytes, b->bytes));
 }
 
-static double distance(const struct sampler_group *g, const struct sampler_shape *shape,
-                       const struct sampler_work *work)
+static double vectors_apart(const struct sampler_group *g, const struct sampler_shape *shape,
+                            const struct sampler_work *work)
 {
     double difference = 0, sum = 0;
     for (uint32_t i = 0; i < SAMPLER_VECTOR && !shape->bytes; i++) {
         difference += fabs((double)g->work.vector[i] - (double)work->vector[i]);
         sum += (double)g->work.vector[i] + (double)work->vector[i];
     }
-    double vectors = sum > 0 ? difference / sum : 0;
-    return fmax(fmax(vectors, apart(g->work.longest, work->longest)),
-                shapes_apart(&g->shape, shape));
+    return fmax(sum > 0 ? difference / sum : 0, shapes_apart(&g->shape, shape));
+}
+
+static double distance(const struct sampler_group *g, const struct sampler_shape *shape,
+                       const struct sampler_work *work)
+{
+    return fmax(vectors_apart(g, shape, work), apart(g->work.longest, work->longest));
 }
 
 /* NULL: none yet, and there is room for it. */
@@ -401,7 +405,7 @@ static void note_stray(struct sampler *s, uint32_t group, const struct sampler_w
 {
     struct sampler_group *g = s->predicted == SAMPLER_NONE ? NULL : &s->group[s->predicted];
     if (!g || s->predicted == group || s->way == SAMPLING_SKIPPED || g->traced || g->joined
-        || distance(g, &s->shape, work) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
+        || vectors_apart(g, &s->shape, work) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
         return;
     g->joined = group + 1;
     for (uint32_t i = 0; i < s->group_count; i++) {

@@ -384,6 +384,7 @@ Test(stratified_sampler, a_group_that_nothing_can_represent_is_joined)
         struct sampler_work work = {.vector = {[3] = 100000}};
         enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
         work.vector[7] = i % 3 == 1 && way != SAMPLING_SKIPPED ? 80000 : 0;
+        work.longest = work.vector[7] ? 8000 : 500;
         note(way, &work, 53000, 0);
     }
     cr_expect_float_eq(sampler_estimate_all(&sampler, SAMPLER_CYCLES).value, 900 * 53000.0,
