@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "finding.h"
+#include "grown.h"
 #include "line_table.h"
 #include "runtime/engine/bug.h"
 
@@ -29,15 +30,13 @@ struct code {
 };
 
 static struct range *ranges;
-static size_t range_count;
+static uint64_t range_count, range_room;
 static struct code *codes;
-static size_t code_count;
+static uint64_t code_count, code_room;
 
 static void add_range(uint64_t start, uint64_t end, const char *what, uint64_t code)
 {
-    ranges = realloc(ranges, (range_count + 1) * sizeof *ranges);
-    if (!ranges)
-        die("out of memory for checks");
+    ranges = grown(ranges, &range_room, range_count, sizeof *ranges);
     ranges[range_count++] = (struct range){start, end, what, code};
 }
 
@@ -103,9 +102,7 @@ static bool read_head(const uint8_t *file, uint64_t size, Elf64_Ehdr *head)
 static struct code *add_lines(uint64_t address, const uint8_t *file, uint64_t size,
                               const Elf64_Ehdr *head)
 {
-    codes = realloc(codes, (code_count + 1) * sizeof *codes);
-    if (!codes)
-        die("out of memory for checks");
+    codes = grown(codes, &code_room, code_count, sizeof *codes);
     const struct inlined_sections inlined = {.info = section(file, size, head, ".debug_info"),
                                              .abbrev = section(file, size, head, ".debug_abbrev"),
                                              .addr = section(file, size, head, ".debug_addr"),

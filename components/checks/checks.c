@@ -37,34 +37,25 @@ struct unit_waves {
 static const struct check *asked[CHECK_COUNT]; /* one more: the debugger */
 static unsigned asked_count;
 static struct unit_waves *units;
-static uint32_t unit_count;
+static uint64_t unit_room;
 static struct check_wave *waves; /* by slot */
-static uint32_t wave_room, *free_slots, free_count, used_slots;
+static uint32_t *free_slots, free_count, used_slots;
+static uint64_t wave_room, free_room;
 static struct check_group *groups;
-static uint32_t group_room, *free_groups, free_group_count, used_groups;
+static uint32_t *free_groups, free_group_count, used_groups;
+static uint64_t group_room, free_group_room;
 static uint64_t wave_count;
 
 /* ---- wavefronts ---- */
-
-static void *grow(void *old, size_t count, size_t size)
-{
-    void *larger = realloc(old, count * size);
-    if (!larger)
-        die("out of memory for checks");
-    return larger;
-}
 
 static uint32_t slot_take(void)
 {
     if (free_count)
         return free_slots[--free_count];
-    if (used_slots == wave_room) {
-        wave_room = wave_room ? 2 * wave_room : 1024;
-        if (wave_room > CHECK_SLOTS)
-            die("--check: more than %d wavefronts at a time", CHECK_SLOTS);
-        waves = grow(waves, wave_room, sizeof *waves);
-        free_slots = grow(free_slots, wave_room, sizeof *free_slots);
-    }
+    if (used_slots == CHECK_SLOTS)
+        die("--check: more than %d wavefronts at a time", CHECK_SLOTS);
+    waves = grown(waves, &wave_room, used_slots, sizeof *waves);
+    free_slots = grown(free_slots, &free_room, used_slots, sizeof *free_slots);
     return used_slots++;
 }
 
@@ -77,17 +68,9 @@ static uint32_t *slot_of(uint32_t unit, uint32_t wave)
 
 static struct check_group *group_take(const struct work_placement *p)
 {
-    uint32_t slot;
-    if (free_group_count) {
-        slot = free_groups[--free_group_count];
-    } else {
-        if (used_groups == group_room) {
-            group_room = group_room ? 2 * group_room : 1024;
-            groups = grow(groups, group_room, sizeof *groups);
-            free_groups = grow(free_groups, group_room, sizeof *free_groups);
-        }
-        slot = used_groups++;
-    }
+    groups = grown(groups, &group_room, used_groups, sizeof *groups);
+    free_groups = grown(free_groups, &free_group_room, used_groups, sizeof *free_groups);
+    uint32_t slot = free_group_count ? free_groups[--free_group_count] : used_groups++;
     groups[slot] = (struct check_group){.waves = p->wavefronts, .lds_bytes = p->lds_bytes};
     return &groups[slot];
 }
@@ -139,8 +122,8 @@ const struct check_wave *check_wave_at(uint32_t slot)
 
 void *check_slot_memory(void **memory, uint32_t slot, size_t bytes)
 {
-    if (!memory[slot])
-        memory[slot] = grow(NULL, 1, bytes);
+    if (!memory[slot] && !(memory[slot] = malloc(bytes)))
+        die("out of memory for checks");
     return memory[slot];
 }
 
@@ -216,9 +199,7 @@ void checks_open(uint32_t instances, const struct page_table *pages)
     for (unsigned i = 0; i < asked_count; i++)
         if (asked[i]->open)
             asked[i]->open();
-    unit_count = instances + 1;
-    units = grow(NULL, unit_count, sizeof *units);
-    memset(units, 0, unit_count * sizeof *units);
+    units = grown(NULL, &unit_room, instances, sizeof *units);
     execution_observer = &observer;
 }
 

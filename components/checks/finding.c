@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grown.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
 #include "runtime/observe/json.h"
@@ -52,7 +53,7 @@ static struct report *reports; /* in the order in which they were made */
 static uint64_t report_count, report_room, suppressed_count;
 static uint32_t *table; /* 1 + index of a report, by key */
 static struct rule *rules;
-static size_t rule_count;
+static uint64_t rule_count, rule_room;
 
 bool finding_wanted(enum finding_check check)
 {
@@ -76,10 +77,7 @@ uint64_t finding_count(void)
 
 static void add_rule(char *line, const char *file, unsigned number)
 {
-    struct rule *larger = realloc(rules, (rule_count + 1) * sizeof *rules);
-    if (!larger)
-        die("out of memory for suppressions");
-    rules = larger;
+    rules = grown(rules, &rule_room, rule_count, sizeof *rules);
     struct rule *r = &rules[rule_count];
     *r = (struct rule){.kernel = "*", .source = "*"};
     char *parts[] = {r->kind, r->kernel, r->source};
@@ -203,12 +201,7 @@ void finding_report(const struct finding *f)
                  && finding_seen(f->kind, f->place[0].pc, f->places > 1 ? f->place[1].pc : 0);
     if (known || !wanted[facts[f->kind].check])
         return;
-    if (report_count == report_room) {
-        report_room = report_room ? 2 * report_room : 64;
-        reports = realloc(reports, report_room * sizeof *reports);
-        if (!reports)
-            die("out of memory for %" PRIu64 " findings", report_room);
-    }
+    reports = grown(reports, &report_room, report_count, sizeof *reports);
     struct report *r = &reports[report_count++];
     *r = (struct report){.found = *f, .key = key, .count = 1, .suppressed = is_suppressed(f)};
     suppressed_count += r->suppressed;

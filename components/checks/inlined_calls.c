@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "grown.h"
 #include "runtime/engine/bug.h"
 
 enum { CODES = 4096, TAG_UNIT = 0x11, TAG_INLINED = 0x1d, UNIT_COMPILE = 1 };
@@ -122,12 +123,7 @@ static void add(const struct unit *u, const struct value *v, uint64_t start, uin
     struct inlined_calls *c = u->calls;
     if (start >= end)
         return;
-    if (c->count == c->room) {
-        c->room = c->room ? 2 * c->room : 256;
-        c->call = realloc(c->call, c->room * sizeof *c->call);
-        if (!c->call)
-            die("out of memory for lines of source");
-    }
+    c->call = grown(c->call, &c->room, c->count, sizeof *c->call);
     c->call[c->count++] =
         (struct inlined_call){u->lines, start, end, v[CALL_LINE].number, v[CALL_FILE].number, 0};
 }

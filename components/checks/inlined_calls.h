@@ -21,7 +21,7 @@ struct inlined_call {
 
 struct inlined_calls {
     struct inlined_call *call; /* by program and start; one that holds others before these */
-    size_t count, room;
+    uint64_t count, room;
 };
 
 /* Empty where there is nothing to read. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grown.h"
 #include "runtime/engine/bug.h"
 
 enum { FILES = 4096, FOLDERS = 256, FORMATS = 16, VERSION_FILES = 5 };
@@ -183,12 +184,7 @@ static void add_row(struct program *p, uint64_t address, uint64_t line, uint64_t
     if (near && t->count)
         line = t->rows[t->count - 1].line;
     line = ends ? 0 : line;
-    if (t->count == t->room) {
-        t->room = t->room ? 2 * t->room : 256;
-        t->rows = realloc(t->rows, t->room * sizeof *t->rows);
-        if (!t->rows)
-            die("out of memory for lines of source");
-    }
+    t->rows = grown(t->rows, &t->room, t->count, sizeof *t->rows);
     t->rows[t->count++] =
         (struct line_row){address, (uint32_t)line, p->file[file - p->first], near};
 }

@@ -24,7 +24,7 @@ struct line_row {
 
 struct line_table {
     struct line_row *rows; /* by address */
-    size_t count, room;
+    uint64_t count, room;
     char *names;
     size_t name_bytes;
 };

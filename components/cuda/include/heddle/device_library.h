@@ -43,7 +43,6 @@ HEDDLE_CLC_1(log1p, 5)
 HEDDLE_CLC_1(cbrt, 4)
 HEDDLE_CLC_1(erf, 3)
 HEDDLE_CLC_1(lgamma, 6)
-HEDDLE_CLC_1(sinpi, 5)
 HEDDLE_CLC_1(cospi, 5)
 HEDDLE_CLC_1(logb, 4)
 #undef HEDDLE_CLC_1
@@ -649,6 +648,31 @@ HEDDLE_NV void __nv_sincos(double x, double *sine, double *cosine)
 {
     *sine = __nv_sin(x);
     *cosine = __nv_cos(x);
+}
+extern "C" __device__ double _Z5sinpid(double);
+HEDDLE_NV double __nv_sinpi(double x)
+{
+    return _Z5sinpid(x);
+}
+/* From 0 to a half of a turn by two series of Taylor's, up to a quarter each; pi has two parts, as
+ * one alone is more than an ULP away. */
+HEDDLE_NV float __nv_sinpif(float x)
+{
+    float turned = x - 2 * __builtin_rintf(x / 2), size = __builtin_fabsf(turned), result;
+    size = size > 0.5f ? 1 - size : size;
+    if (size <= 0.25f) {
+        float square = size * size, high = size * 3.14159274f;
+        float low = __nv_fmaf(size, 3.14159274f, -high) + size * -8.74227766e-8f;
+        float rest = __nv_fmaf(square, 0.0821458866f, -0.599264529f);
+        rest = __nv_fmaf(square, __nv_fmaf(square, rest, 2.55016404f), -5.16771278f) * square;
+        result = high + __nv_fmaf(rest, size, low);
+    } else {
+        float square = (0.5f - size) * (0.5f - size);
+        float rest = __nv_fmaf(square, -0.0258068913f, 0.235330630f);
+        rest = __nv_fmaf(square, __nv_fmaf(square, rest, -1.33526277f), 4.05871213f);
+        result = __nv_fmaf(square, __nv_fmaf(square, rest, -4.93480220f), 1.0f);
+    }
+    return turned == 0 ? x * 0 : __builtin_copysignf(result, turned);
 }
 HEDDLE_NV void __nv_sincospif(float x, float *sine, float *cosine)
 {
