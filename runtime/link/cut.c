@@ -2,7 +2,7 @@
  * end is right at the sender's rank, the receiver's end at the receiver's. A message that was sent
  * is copied into the same slot at the receiver's rank when the ranks meet, and the stamp of a slot
  * that was freed goes back. Neither can be missed before: ranks meet before a message arrives, or a
- * credit counts (run.c). The main partition is shard 0 (split.c).
+ * credit counts (run.c). The main partition is shard 0 (shard_cut.c).
  *
  * Slots are used in turn, so each end keeps the place of what comes next and no names travel. What
  * was freed is found by looking: the receiver's head has moved, or all that it held is gone. */
@@ -20,7 +20,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "split.h"
+#include "shard_cut.h"
 
 /* A ring whose ends are at different ranks, one of them this. */
 struct cut {
@@ -109,7 +109,7 @@ static uint32_t freed(const struct cut *c, const struct ring *far)
 
 static void send_credits(struct cut *c)
 {
-    const struct ring *far = ring_at(split_far(c->ring));
+    const struct ring *far = ring_at(shard_cut_far(c->ring));
     const struct credits credits = {c->ring, freed(c, far)};
     if (!credits.count)
         return;
@@ -169,7 +169,7 @@ static struct cut *cut_at(uint32_t ring, uint32_t from, bool sends)
 static void take_message(const struct sent_message *sent, const void *bytes, uint32_t from)
 {
     struct cut *c = cut_at(sent->ring, from, false);
-    const struct ring *far = ring_at(split_far(sent->ring));
+    const struct ring *far = ring_at(shard_cut_far(sent->ring));
     if (message_stamp(ring_slot(c->next)) & RING_FULL)
         bug("ring %u: a message comes from rank %u for a slot that is full", sent->ring, from);
     memcpy(ring_slot(c->next), bytes, sent->bytes);

@@ -19,7 +19,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring.h"
-#include "split.h"
+#include "shard_cut.h"
 
 struct arrival {
     uint64_t ready; /* cycle of the receiver */

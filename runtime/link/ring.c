@@ -14,7 +14,7 @@
 #include "exchange.h"
 #include "port.h"
 #include "ring_state.h"
-#include "split.h"
+#include "shard_cut.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
@@ -139,7 +139,7 @@ void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned await
 /* The sender's shard may have been a window ahead of what marks can name. */
 void ring_take(uint32_t number, uint64_t ready)
 {
-    struct ring *r = ring_at(split_far(number));
+    struct ring *r = ring_at(shard_cut_far(number));
     if (ready - engine.domains[r->receiver_domain].cycle < ENGINE_NEAR) {
         announce(r, ready);
         return;
@@ -173,7 +173,7 @@ void ring_find_simple(struct ring *r)
 
 static void find_all_simple(void)
 {
-    uint32_t total = split_ring_total();
+    uint32_t total = shard_cut_ring_total();
     for (uint32_t i = 0; i < total; i++)
         ring_find_simple(ring_at(i));
 }

@@ -3,7 +3,7 @@
 #include "ring_ends.h"
 #include "ring_state.h"
 #include "shared_wire.h"
-#include "split.h"
+#include "shard_cut.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -16,7 +16,7 @@ struct ring_route *ring_routes;
 /* Both halves of a split ring count the same. */
 static void add_delay(uint32_t near, uint32_t cycles)
 {
-    uint32_t far = split_far(near);
+    uint32_t far = shard_cut_far(near);
     uint32_t delay = ring_routes[near].delay + cycles;
     if (delay > UINT16_MAX)
         bug("ring %u: a delay of %u cycles", near, delay);
@@ -40,14 +40,14 @@ static void add(uint32_t near, uint32_t cycles, uint32_t slots)
 
 void ring_add_delay(uint32_t number, uint32_t cycles)
 {
-    uint32_t near = split_near(number);
+    uint32_t near = shard_cut_near(number);
     add(near, cycles, 0);
     ring_ends_note(near, cycles, 0);
 }
 
 void ring_add_pipeline(uint32_t number, uint32_t cycles)
 {
-    uint32_t near = split_near(number);
+    uint32_t near = shard_cut_near(number);
     uint32_t slots = cycles * ring_at(near)->width;
     add(near, cycles, slots);
     ring_ends_note(near, cycles, slots);
@@ -83,7 +83,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     bool one_clock =
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
     r->latency = p->link || !one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
-    route->split = split_near(number) != split_far(number);
+    route->split = shard_cut_near(number) != shard_cut_far(number);
     r->receiver_domain = route->receiver_domain;
     route->sender = sender;
     route->receiver = receiver;
@@ -91,10 +91,10 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     if (platform_is_here(p->receiver))
         r->pending = engine_base.components[receiver]->pending + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);
-    if (split_near(number) == number)
+    if (shard_cut_near(number) == number)
         place_first_slots(p, r);
     else
-        ring_share_slots(split_near(number));
+        ring_share_slots(shard_cut_near(number));
     ring_find_simple(r);
     route->half = (uint8_t)(p->is_reply ^ p->reversed);
 }
@@ -102,14 +102,14 @@ static void open_ring(const struct platform_table *table, uint32_t number)
 void ring_reserve(void)
 {
     uint32_t front = arena_allocate_front(sizeof(struct engine_front));
-    uint32_t rings = arena_allocate_front(split_ring_total() * sizeof(struct ring));
+    uint32_t rings = arena_allocate_front(shard_cut_ring_total() * sizeof(struct ring));
     if (front != ENGINE_FRONT || rings != ENGINE_RINGS)
         bug("the rings stand at %u of the arena, not at %u", rings, ENGINE_RINGS);
 }
 
 void ring_open(const struct platform_table *table)
 {
-    uint32_t total = split_ring_total();
+    uint32_t total = shard_cut_ring_total();
     ring_open_room(table);
     ring_routes = arena_at(struct ring_route, arena_allocate(total * sizeof *ring_routes));
     ring_open_links(table);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ring_state.h"
-#include "split.h"
+#include "shard_cut.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
@@ -61,12 +61,12 @@ void ring_place_slots(struct ring *r, uint32_t depth)
 void ring_share_slots(uint32_t near)
 {
     struct ring *from = ring_at(near);
-    struct ring *to = ring_at(split_far(near));
+    struct ring *to = ring_at(shard_cut_far(near));
     to->first = from->first;
     to->end = from->end;
     to->head = from->head;
     to->tail = from->tail;
-    ring_routes[split_far(near)].depth = ring_routes[near].depth;
+    ring_routes[shard_cut_far(near)].depth = ring_routes[near].depth;
 }
 
 /* To where there is room for all slots. */

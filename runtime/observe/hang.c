@@ -18,7 +18,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/link/split.h"
+#include "runtime/link/shard_cut.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 #include "runtime/link/ring.h"
@@ -78,7 +78,7 @@ void hang_note(struct hang_report *r, const char *format, ...)
 /* Messages in ring `number`; of one between shards the receiver's half has them. */
 static uint32_t messages_in(uint32_t number)
 {
-    const struct ring *r = ring_at(split_far(number));
+    const struct ring *r = ring_at(shard_cut_far(number));
     uint32_t count = 0;
     for (uint32_t slot = r->first; slot != r->end; slot += r->step)
         count += ring_slot(slot)->stamp >> 63;

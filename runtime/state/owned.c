@@ -10,7 +10,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/link/ring.h"
-#include "runtime/link/split.h"
+#include "runtime/link/shard_cut.h"
 
 #define CHUNK 4096u /* bytes that are told or left out together */
 
@@ -94,7 +94,7 @@ static void move_slots(struct ring *near, struct ring *far, uint32_t receiver)
 static void move_rings(void)
 {
     for (uint32_t i = 0; i < engine_base.platform->ring_count; i++) {
-        struct ring *near = ring_at(i), *far = ring_at(split_far(i));
+        struct ring *near = ring_at(i), *far = ring_at(shard_cut_far(i));
         const struct platform_ring *ends = &engine_base.platform->rings[i];
         uint32_t sender = platform_rank_of(ends->sender);
         uint32_t receiver = platform_rank_of(ends->receiver);

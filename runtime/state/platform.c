@@ -29,7 +29,7 @@
 #include "runtime/link/cut.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/ring_run.h"
-#include "runtime/link/split.h"
+#include "runtime/link/shard_cut.h"
 #include "memory.h"
 #include "runtime/link/ring.h"
 
@@ -166,7 +166,7 @@ static uint32_t number_members(const struct platform_group *p, uint32_t domain, 
 {
     uint32_t members = 0;
     for (uint32_t leaf = p->first; leaf < p->first + p->count; leaf++) {
-        if (split_shard_of(table, leaf) != domain / engine.clock_count)
+        if (shard_cut_shard_of(table, leaf) != domain / engine.clock_count)
             continue;
         instance_ids[leaf] = first + members++;
         instance_domains[leaf] = (uint8_t)domain;
@@ -538,14 +538,14 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
         return false;
     arena_open();
     engine.clock_count = table->domain_count;
-    engine.shard_count = split_shard_count(table, threads);
+    engine.shard_count = shard_cut_shard_count(table, threads);
     if (!engine.shard_count)
         return false;
     if (!rank_is_alone())
         arena_divide(ranks.count, ranks.number);
     store_log_forget();
     engine.domain_count = engine.clock_count * engine.shard_count;
-    table = split_table(described, engine.shard_count);
+    table = shard_cut_table(described, engine.shard_count);
     engine_base.platform = table;
     engine_base.params = table->params;
     engine_base.port_rings = table->port_rings;

@@ -33,7 +33,7 @@
 #include "components/sampling/warmup.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
-#include "runtime/link/split.h"
+#include "runtime/link/shard_cut.h"
 #include "runtime/observe/hang.h"
 
 static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t mshrs)
@@ -91,7 +91,7 @@ static void cache_init(struct cache *c)
     }
     ring_add_pipeline(ring_number(cache_io(c)->top_reply), delay);
     uint32_t below = ring_number(c->io.bottom_request);
-    if (cache_params(c)->pairs && (ring_at(below)->latency < 2 || split_far(below) != below))
+    if (cache_params(c)->pairs && (ring_at(below)->latency < 2 || shard_cut_far(below) != below))
         engine_fail(&c->io.base, "with `pairs` the way below takes two cycles at least, inside of "
                                  "one partition");
     init_probes(c);

@@ -10,7 +10,7 @@
 #include "cache_state.h"
 #include "components/protocols/probe/probe_die.h"
 #include "runtime/engine/bug.h"
-#include "runtime/link/split.h"
+#include "runtime/link/shard_cut.h"
 #include "runtime/state/platform.h"
 
 static bool is_probed(const struct cache *c)
@@ -74,7 +74,7 @@ static uint32_t probe_element(const struct platform_table *t, uint32_t ring)
         uint32_t first = t->bindings[i];
         for (uint32_t at = 0; t->binding_kinds[i] == BIND_FIRST_RING && at < t->bindings[i - 1];
              at++)
-            if (t->port_rings[2 * (first + at)] == split_near(ring))
+            if (t->port_rings[2 * (first + at)] == shard_cut_near(ring))
                 return at;
     }
     bug("no port of '%s' leads to ring %u", t->strings + from->path, ring);

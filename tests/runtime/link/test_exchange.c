@@ -4,7 +4,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/exchange.h"
-#include "runtime/link/split.h"
+#include "runtime/link/shard_cut.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
 
@@ -59,8 +59,8 @@ Test(exchange, a_message_is_told_in_the_next_window)
     deliver(shard, 1);
     cr_assert_eq(component_pending(to, 0), 1);
     cr_assert_eq(shards[shard].next_ps, (3 + LATENCY) * 1000);
-    cr_assert_eq(ring_peek(ring_place_of(split_far(0)), ring_limit(3 + LATENCY - 1)), NULL);
-    cr_assert_neq(ring_peek(ring_place_of(split_far(0)), ring_limit(3 + LATENCY)), NULL);
+    cr_assert_eq(ring_peek(ring_place_of(shard_cut_far(0)), ring_limit(3 + LATENCY - 1)), NULL);
+    cr_assert_neq(ring_peek(ring_place_of(shard_cut_far(0)), ring_limit(3 + LATENCY)), NULL);
     exchange_turn();
     cr_assert(!exchange_is_due(shard, &window_plan)); /* once */
 }
@@ -77,11 +77,12 @@ Test(exchange, order_and_bytes_of_messages_stay)
     exchange_turn();
     deliver(component_shard(to), 1);
     for (uint16_t i = 0; i < DEPTH; i++) {
-        const struct message *m = ring_peek(ring_place_of(split_far(0)), ring_limit(i + LATENCY));
+        const struct message *m =
+            ring_peek(ring_place_of(shard_cut_far(0)), ring_limit(i + LATENCY));
         cr_assert_neq(m, NULL);
         cr_assert_eq(m->tag, i);
         cr_assert_eq(m->fields[0], 100 + i);
-        ring_pop(ring_place_of(split_far(0)), ring_limit(i + LATENCY));
+        ring_pop(ring_place_of(shard_cut_far(0)), ring_limit(i + LATENCY));
     }
     cr_assert_eq(component_pending(to, 0), 0);
 }
@@ -102,7 +103,7 @@ Test(exchange, a_refused_sender_is_woken_when_it_may_send)
     deliver(shard, 1);
     cr_assert_eq(shards[shard].waits, 1); /* nothing was freed */
     cr_assert_eq(shards[shard].next_ps, ENGINE_NEVER);
-    ring_pop(ring_place_of(split_far(0)), ring_limit(LATENCY + 1));
+    ring_pop(ring_place_of(shard_cut_far(0)), ring_limit(LATENCY + 1));
     exchange_turn();
     cr_assert(exchange_is_due(shard, &window_plan));
     deliver(shard, 2);

@@ -7,7 +7,7 @@
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_state.h"
 #include "runtime/link/lookahead.h"
-#include "runtime/link/split.h"
+#include "runtime/link/shard_cut.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
 
@@ -41,7 +41,7 @@ struct window_case {
     uint32_t shards; /* for four threads */
 };
 
-ParameterizedTestParameters(split, the_window_is_the_least_latency_between_partitions)
+ParameterizedTestParameters(shard_cut, the_window_is_the_least_latency_between_partitions)
 {
     static struct window_case cases[] = {
         {{0, 0, 0}, {7, 9}, false, 0, 1},    /* no partitions */
@@ -55,41 +55,42 @@ ParameterizedTestParameters(split, the_window_is_the_least_latency_between_parti
     return cr_make_param_array(struct window_case, cases, sizeof cases / sizeof cases[0]);
 }
 
-ParameterizedTest(struct window_case *k, split, the_window_is_the_least_latency_between_partitions)
+ParameterizedTest(struct window_case *k, shard_cut,
+                  the_window_is_the_least_latency_between_partitions)
 {
     const struct platform_table *table = row(k->partitions, k->latencies, k->slow);
     cr_assert_eq(lookahead_ps(table), k->window_ps);
-    cr_assert_eq(split_shard_count(table, 4), k->shards);
-    cr_assert_eq(split_shard_count(table, 1), 1);
+    cr_assert_eq(shard_cut_shard_count(table, 4), k->shards);
+    cr_assert_eq(shard_cut_shard_count(table, 1), 1);
 }
 
-Test(split, a_ring_between_shards_has_two_ends_and_one_set_of_slots)
+Test(shard_cut, a_ring_between_shards_has_two_ends_and_one_set_of_slots)
 {
     const struct platform_table *table = row((uint32_t[]){0, 1, 1}, (uint32_t[]){5, 5}, false);
     cr_assert(platform_build_threads(table, 2));
     cr_assert_eq(engine.shard_count, 2);
-    cr_assert_eq(split_ring_total(), table->ring_count + 2); /* requests and replies of one */
+    cr_assert_eq(shard_cut_ring_total(), table->ring_count + 2); /* requests and replies of one */
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct platform_ring *p = &table->rings[i];
-        bool cut = split_shard_of(table, p->sender) != split_shard_of(table, p->receiver);
-        cr_assert_eq(split_far(i) != i, cut);
-        cr_assert_eq(split_near(split_far(i)), i);
-        cr_assert_eq(split_near(i), i);
-        cr_assert_eq(ring_at(split_far(i))->first, ring_at(i)->first);
-        cr_assert_eq(ring_at(split_far(i))->end, ring_at(i)->end);
+        bool cut = shard_cut_shard_of(table, p->sender) != shard_cut_shard_of(table, p->receiver);
+        cr_assert_eq(shard_cut_far(i) != i, cut);
+        cr_assert_eq(shard_cut_near(shard_cut_far(i)), i);
+        cr_assert_eq(shard_cut_near(i), i);
+        cr_assert_eq(ring_at(shard_cut_far(i))->first, ring_at(i)->first);
+        cr_assert_eq(ring_at(shard_cut_far(i))->end, ring_at(i)->end);
         cr_assert_eq(ring_at(i)->simple, !cut);
-        cr_assert_eq(ring_route(ring_at(split_far(i)))->receiver,
+        cr_assert_eq(ring_route(ring_at(shard_cut_far(i)))->receiver,
                      platform_component(p->receiver)->id);
     }
 }
 
-Test(split, shards_have_domains_and_words_of_their_own)
+Test(shard_cut, shards_have_domains_and_words_of_their_own)
 {
     const struct platform_table *table = row((uint32_t[]){0, 1, 2}, (uint32_t[]){5, 5}, true);
     cr_assert(platform_build_threads(table, 2));
     for (uint32_t leaf = 0; leaf < 3; leaf++) {
         const struct component *c = platform_component(leaf);
-        cr_assert_eq(component_shard(c), split_shard_of(table, leaf));
+        cr_assert_eq(component_shard(c), shard_cut_shard_of(table, leaf));
         const struct engine_domain *d = &engine.domains[c->domain];
         cr_assert(c->id / 64 - d->first_word < d->word_count);
         cr_assert_eq(d->hz, leaf == 2 ? 500000000 : 1000000000);

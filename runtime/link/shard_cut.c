@@ -19,7 +19,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/util.h"
 #include "rank_placement.h"
-#include "split.h"
+#include "shard_cut.h"
 #include "runtime/link/ring.h"
 
 static struct platform_table split;
@@ -38,22 +38,22 @@ static uint32_t shard_of_partition(uint32_t partition, uint32_t count)
     return count == 1 || partition == 0 ? 0 : 1 + (partition - 1) % (count - 1);
 }
 
-uint32_t split_shard_of(const struct platform_table *table, uint32_t leaf)
+uint32_t shard_cut_shard_of(const struct platform_table *table, uint32_t leaf)
 {
     return shard_of_partition(table->instances[leaf].partition, shard_count);
 }
 
-uint32_t split_ring_total(void)
+uint32_t shard_cut_ring_total(void)
 {
     return ring_total;
 }
 
-uint32_t split_far(uint32_t number)
+uint32_t shard_cut_far(uint32_t number)
 {
     return far_of && number < ring_count ? far_of[number] : number;
 }
 
-uint32_t split_near(uint32_t number)
+uint32_t shard_cut_near(uint32_t number)
 {
     return number < ring_count ? number : near_of[number - ring_count];
 }
@@ -104,7 +104,7 @@ static uint32_t count_for_ranks(const struct platform_table *table, uint32_t par
     return made;
 }
 
-uint32_t split_shard_count(const struct platform_table *table, uint32_t threads)
+uint32_t shard_cut_shard_count(const struct platform_table *table, uint32_t threads)
 {
     uint32_t partitions = 0;
     uint32_t most = ENGINE_MAX_DOMAINS / table->domain_count;
@@ -130,12 +130,12 @@ static void *copy(const void *from, size_t count, size_t more, size_t size)
     return to;
 }
 
-static void split_rings(void)
+static void shard_cut_rings(void)
 {
     uint32_t *far = copy(NULL, 0, ring_count, sizeof *far);
     for (uint32_t i = 0; i < ring_count; i++) {
-        bool two = split_shard_of(&split, split.rings[i].sender)
-                   != split_shard_of(&split, split.rings[i].receiver);
+        bool two = shard_cut_shard_of(&split, split.rings[i].sender)
+                   != shard_cut_shard_of(&split, split.rings[i].receiver);
         far[i] = two ? ring_total++ : i;
     }
     struct platform_ring *rings =
@@ -172,7 +172,8 @@ static void rebind(uint32_t leaf, uint32_t *bindings, uint32_t *port_rings, uint
         incoming[i] = number_for(leaf, incoming[i]);
 }
 
-const struct platform_table *split_table(const struct platform_table *table, uint32_t shards_made)
+const struct platform_table *shard_cut_table(const struct platform_table *table,
+                                             uint32_t shards_made)
 {
     shard_count = shards_made;
     ring_count = table->ring_count;
@@ -182,7 +183,7 @@ const struct platform_table *split_table(const struct platform_table *table, uin
     if (shards_made == 1)
         return table;
     split = *table;
-    split_rings();
+    shard_cut_rings();
     uint32_t *bindings = copy(table->bindings, table->binding_words, 0, sizeof *bindings);
     uint32_t *port_rings = copy(table->port_rings, table->port_ring_words, 0, sizeof *port_rings);
     uint32_t *incoming = copy(table->incoming, table->incoming_count, 0, sizeof *incoming);
