@@ -9,14 +9,14 @@ shift 4
 compile() { # file, options: the last of two actions counts, and nothing is linked
     file=$1
     shift
-    "$@" -Wno-unused-command-line-argument -x hip -S -Xclang -emit-pch "$header" \
-        -o "$output.pch/$file"
+    "$@" -Wno-unused-command-line-argument -x hip -S -Xclang -emit-pch \
+        -fpch-instantiate-templates "$header" -o "$output.pch/$file"
 }
 
 rm -rf "$output.pch"
 mkdir -p "$output.pch"
 compile host "$@" --offload-arch="${targets%% *}" --cuda-host-only -MD -MF "$depfile" -MT "$output"
 for target in $targets; do
-    compile "$target" "$@" --offload-arch="$target" --cuda-device-only
+    compile "$target" "$@" --no-offload-arch=all --offload-arch="$target" --cuda-device-only
 done
 cp "$header" "$output"

@@ -106,11 +106,11 @@ def with_usual_code(command):
     return words
 
 
-def limit_of(seconds):
-    """For a child process: its own CPU time, and that of each process that it starts. These may
-    have limits of their own."""
+def limit(process, seconds):
+    """Its own CPU time, and that of each process that it starts. These may have limits of their
+    own. Set from outside: a function in the child would have the interpreter copied for each."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+    resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, hard))
 
 
 def until(what):
@@ -133,8 +133,8 @@ def call(command, *says, status=0, env=None, seconds=CPU_SECONDS,
         command = with_usual_code(command)
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", cwd=ROOT,
-                          env={**os.environ, **(env or {})}, start_new_session=True,
-                          preexec_fn=limit_of(seconds)) as process:
+                          env={**os.environ, **(env or {})}, start_new_session=True) as process:
+        limit(process, seconds)
         try:
             out, err = process.communicate(timeout=NEVER)
             done = Done(command, None, out, COMPILERS.sub("", err))

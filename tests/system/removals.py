@@ -24,7 +24,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import limit_of
+from harness import limit
 from sass_traces import EXIT, Folder, chain, load, store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -305,8 +305,8 @@ ENDLESS = [sign * number for number in (signal.SIGXCPU, signal.SIGKILL) for sign
 def call(command):
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, cwd=ROOT,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", start_new_session=True,
-                          preexec_fn=limit_of(SECONDS)) as process:
+                          errors="replace", start_new_session=True) as process:
+        limit(process, SECONDS)
         output = process.communicate()[0]
         return process.returncode, output
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import harness
-from programs import GOOD, GPUS, only_full, quick_and_full
+from programs import GOOD, GPUS, built, only_full, quick_and_full
 
 SOURCES = harness.ROOT / "tests/programs/checks"
 OPENCL_PROGRAM = harness.BUILD / "tests/opencl/opencl_checks"
@@ -71,7 +71,8 @@ def test_a_mistake_is_named_at_its_lines_and_the_right_form_is_not_accused(
 
 def named_and_not_accused(table, name, folder, mode="functional", platform="tiny", suffix=""):
     kind, lines = marks(table)[name]
-    program = f"--mode {mode} -- {harness.PROGRAMS}/checks_{table}{suffix} {name}"
+    path = built(harness.PROGRAMS / f"checks_{table}{suffix}")
+    program = f"--mode {mode} -- {path} {name}"
     found = findings(f"{program} wrong", folder / "wrong.json", 9, platform)
     assert {f["kind"] for f in found} == {kind}
     assert set().union(*map(places, found)) == lines

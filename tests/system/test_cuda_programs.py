@@ -8,7 +8,7 @@ from harness import HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
 from programs import CUDA, CUDA_OPTIONS, only_full, quick_and_full
 
 MACHINES = ["rtx3070", "a100", "h100"]
-QUICK = "matmul_tiled scan radix_sort prints half clocks own_streams"
+QUICK = "matmul_tiled prints half own_streams"
 NOT_FUNCTIONAL = ["own_streams", "stream_rules"]  # which are about time
 PRINTS_TIMES = ["call_costs", "saxpy"]
 # Divergence, atomics, barriers, shared and local memory, calls, many launches, streams at once.
