@@ -10,4 +10,6 @@ links=$(mktemp -d)
 trap 'rm -rf "$links"' EXIT
 ln -s "$libraries"/*.bc "$links"
 ln -sf "$libraries/oclc_isa_version_940.bc" "$links/oclc_isa_version_942.bc"
-"$clang" -x hip --offload-arch=gfx942 --rocm-path=/usr "--rocm-device-lib-path=$links" "$@"
+target=--offload-arch=gfx942
+case " $* " in *' --cuda-device-only '*) target='' ;; esac # which names its target
+"$clang" -x hip $target --rocm-path=/usr "--rocm-device-lib-path=$links" "$@"

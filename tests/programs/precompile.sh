@@ -17,6 +17,6 @@ rm -rf "$output.pch"
 mkdir -p "$output.pch"
 compile host "$@" --offload-arch="${targets%% *}" --cuda-host-only -MD -MF "$depfile" -MT "$output"
 for target in $targets; do
-    compile "$target" "$@" --no-offload-arch=all --offload-arch="$target" --cuda-device-only
+    compile "$target" "$@" --offload-arch="$target" --cuda-device-only
 done
 cp "$header" "$output"
