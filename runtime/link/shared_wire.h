@@ -11,7 +11,7 @@
  * ticks nor the shards in which the senders stand can change it. A shard decides when its own time
  * has come there (shard.h, wire_ps: a step without an edge if need be). With senders in several
  * shards the leader decides at the end of the window, for all times inside of it: what is granted
- * then arrives a latency later, which is no shorter than the window (split.c).
+ * then arrives a latency later, which is no shorter than the window (shard_cut.c).
  *
  * Round robin between the queues of a link is what PCI Express switches do between the virtual
  * channels of a port at their default setting (PCI Express Base Specification, "VC Arbitration").

@@ -108,7 +108,7 @@ def test_device_code_of_several_files_is_linked(run, tmp_path):
     run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
 
 
-@pytest.mark.parametrize("instruction", ["wgmma.fence.sync.aligned", "cp.async.bulk.commit_group",
+@pytest.mark.parametrize("instruction", ["wgmma.fence.sync.aligned",
                                          "tcgen05.wait::ld.sync.aligned"])
 def test_instructions_that_are_not_executed_are_named(run, tmp_path, instruction):
     """A warning when the module is loaded; the launch that reaches it fails, others go on."""

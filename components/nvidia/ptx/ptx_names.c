@@ -238,7 +238,7 @@ static const struct ptx_instruction *own_line(const struct ptx_module *module,
     const struct ptx_instruction *first = i, *own = i;
     for (uint32_t f = 0; f < module->function_count; f++) {
         const struct ptx_instruction *start = module->functions[f].instructions;
-        if (i >= start && i < start + module->functions[f].instruction_count)
+        if (start && i >= start && i < start + module->functions[f].instruction_count)
             first = start;
     }
     while (own > first && (!file_of(module, own) || is_foreign(file_of(module, own))))
