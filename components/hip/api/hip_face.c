@@ -1,6 +1,7 @@
 /* See hip_face.h. */
 #include "hip_face.h"
 
+#include "components/hip/api/hip_findings.h"
 #include "components/hip/api/streams/hip_graph.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
@@ -64,6 +65,7 @@ const struct hip_face *heddleFace(void)
         .prepare_launch = hip_host_memory_prepare_launch,
         .queued = hip_host_memory_queued,
         .scan = hip_host_memory_scan,
+        .make_own = hip_make_own,
         .is_accessible = hip_is_accessible,
         .register_binary = hip_register_binary,
         .readable_bytes = hip_readable_bytes,

@@ -47,6 +47,7 @@ struct hip_face {
     hipError_t (*prepare_launch)(uint32_t queue, const void *arguments, uint64_t size);
     void (*queued)(uint64_t ticket, const struct hip_use *target);
     void (*scan)(uint64_t to, const void *bytes, uint64_t size);
+    void (*make_own)(bool own); /* hip_findings.h */
     bool (*is_accessible)(uint64_t address, uint64_t size, bool written, uint64_t *end);
 
     /* Code and launches: hip_internal.h, hip_launch.h, hip_hostcall.h */

@@ -104,8 +104,10 @@ static cl_int bring(struct opencl_memory *whole, int place, uint32_t from, uint3
     uint64_t ticket = 0;
     cl_int error = wait_for_maker(&whole->makers[from], lane);
     if (error == CL_SUCCESS)
-        error = opencl_driver_move(lane, whole->addresses[place], whole->addresses[from],
-                                   whole->size, &ticket);
+        opencl.face->make_own(true);
+    error = opencl_driver_move(lane, whole->addresses[place], whole->addresses[from], whole->size,
+                               &ticket);
+    opencl.face->make_own(false);
     whole->valid[place] = true;
     whole->makers[place] = (struct opencl_maker){lane + 1, ticket};
     return error;
