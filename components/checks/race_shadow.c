@@ -306,7 +306,8 @@ static struct race_cell *cells_of(struct race_memory *m, uint64_t number)
     struct race_page *p = page_of(m, number);
     if (!p->cells) {
         p->cells = zeros(CELLS, sizeof *p->cells);
-        for (unsigned i = 0; p->is_touched && i < CELLS; i++)
+        bool touched = p->whole.write.id || p->whole.other.id || p->whole.more;
+        for (unsigned i = 0; touched && i < CELLS; i++)
             p->cells[i] = cell_copy(&p->whole);
         more_give(&p->whole);
     }
@@ -321,7 +322,6 @@ static struct race_cell *whole_page(struct race_memory *m, uint64_t address, uin
     if (m->flat || address % PAGE_BYTES || bytes < PAGE_BYTES)
         return NULL;
     struct race_page *p = page_of(m, address >> RACE_PAGE_BITS);
-    p->is_touched |= !p->cells;
     return p->cells ? NULL : &p->whole;
 }
 

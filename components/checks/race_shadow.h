@@ -57,7 +57,6 @@ struct race_page {
     uint64_t number; /* + 1; 0: the entry is free */
     struct race_cell *cells;
     struct race_cell whole; /* for all, while copies and fills alone have accessed the page */
-    bool is_touched;        /* `whole` was */
 };
 
 /* Device memory; or, with `flat`, a work-group's LDS. */

@@ -239,6 +239,14 @@ static void add_vector(struct sum *sum, const struct isa_use *u)
     }
 }
 
+static void add_use(struct sum *sum, const struct isa_use *u)
+{
+    if (is_scalar(u))
+        add_scalar(sum, u);
+    else
+        add_vector(sum, u);
+}
+
 /* What all sources together leave undefined. */
 static struct sum sources(void)
 {
@@ -246,12 +254,8 @@ static struct sum sources(void)
     const struct known *k = now.known;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
-        if (u->written || is_implied_exec(u))
-            continue;
-        if (is_scalar(u))
-            add_scalar(&sum, u);
-        else
-            add_vector(&sum, u);
+        if (!u->written && !is_implied_exec(u))
+            add_use(&sum, u);
     }
     if (k->reads_scc && now.state->scc) {
         sum.lanes = UINT64_MAX;
@@ -396,10 +400,7 @@ static struct sum selected(void)
         struct sum one = {0};
         if (u->written || is_implied_exec(u))
             continue;
-        if (is_scalar(u))
-            add_scalar(&one, u);
-        else
-            add_vector(&one, u);
+        add_use(&one, u);
         uint64_t lanes = is_mask(u) ? UINT64_MAX : u->place == ISA_USE_SOURCE0 ? ~chosen : chosen;
         one.lanes &= lanes;
         sum.lanes |= one.lanes;
@@ -448,10 +449,7 @@ static void check_addresses(uint64_t lanes)
         struct sum sum = {0};
         if (u->written || !address)
             continue;
-        if (is_scalar(u))
-            add_scalar(&sum, u);
-        else
-            add_vector(&sum, u);
+        add_use(&sum, u);
         if (!(sum.lanes & lanes))
             continue;
         report(FINDING_UNINITIALISED_ADDRESS, sum.from,

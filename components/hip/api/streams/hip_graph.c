@@ -376,12 +376,18 @@ HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child)
     return add(node, graph, before, count, &action);
 }
 
-HIP_DEFINE_ALWAYS(hipGraphAddDependencies, (graph, from, to, count), hipGraph_t graph,
-                  const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count)
+static hipError_t check_edges(hipGraph_t graph, const hipGraphNode_t *from,
+                              const hipGraphNode_t *to, size_t count)
 {
     hipGraphNode_t node;
     hipError_t error = check_node(&node, graph, from, count);
-    error = error == hipSuccess ? check_node(&node, graph, to, count) : error;
+    return error == hipSuccess ? check_node(&node, graph, to, count) : error;
+}
+
+HIP_DEFINE_ALWAYS(hipGraphAddDependencies, (graph, from, to, count), hipGraph_t graph,
+                  const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count)
+{
+    hipError_t error = check_edges(graph, from, to, count);
     for (size_t i = 0; i < count && error == hipSuccess; i++)
         put_before(hip_graph_find_node(to[i]), hip_graph_find_node(from[i]));
     return error;
@@ -390,9 +396,7 @@ HIP_DEFINE_ALWAYS(hipGraphAddDependencies, (graph, from, to, count), hipGraph_t 
 HIP_DEFINE_ALWAYS(hipGraphRemoveDependencies, (graph, from, to, count), hipGraph_t graph,
                   const hipGraphNode_t *from, const hipGraphNode_t *to, size_t count)
 {
-    hipGraphNode_t node;
-    hipError_t error = check_node(&node, graph, from, count);
-    error = error == hipSuccess ? check_node(&node, graph, to, count) : error;
+    hipError_t error = check_edges(graph, from, to, count);
     for (size_t i = 0; i < count && error == hipSuccess; i++)
         error = take_before(hip_graph_find_node(to[i]), hip_graph_find_node(from[i]))
                     ? hipSuccess
