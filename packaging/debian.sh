@@ -12,7 +12,7 @@ export SOURCE_DATE_EPOCH LC_ALL=C
 umask 022
 
 # Platforms are compiled where heddle runs: a compiler, and headers of what the archives need.
-depends='gcc | c-compiler, libc6-dev, libelf-dev, libmsgpack-dev, liblzma-dev, libzstd-dev'
+depends='gcc | c-compiler, libc6-dev, libdw-dev, libelf-dev, libmsgpack-dev, liblzma-dev, libzstd-dev'
 depends+=', python3:any'
 # Diagrams; compiling HIP programs; commands that calculate with measurements; sweeps.
 recommends='graphviz, hipcc, libamdhip64-dev, libhsa-runtime-dev, rocm-device-libs'
