@@ -39,9 +39,10 @@ enum way {
     WAY_DEFINES
 };
 
-/* What is known of an instruction once it was seen. */
+/* What is known of an instruction once it was seen. Its address alone does not tell it: code is
+ * loaded where other code was, and processes have theirs at one address. */
 struct known {
-    uint64_t pc;
+    struct isa_inst inst;
     struct isa_use use[ISA_USES_MOST];
     uint8_t uses, way;
     bool saves_exec, reads_scc, tests_vcc, jumps;
@@ -66,6 +67,7 @@ struct wave_state {
 /* The private memory of a work-group. */
 struct private_memory {
     uint64_t start, end;
+    uint32_t bytes; /* of a wavefront */
 };
 
 static struct wave_state *waves;
@@ -139,10 +141,10 @@ static enum way way_of(const struct isa_inst *inst, const char *name)
 static const struct known *know(const struct observed_instruction *s)
 {
     struct known *k = &cache[s->pc / 4 % CACHE];
-    if (k->pc == s->pc)
+    if (memcmp(&k->inst, s->inst, sizeof k->inst) == 0)
         return k;
     const char *name = isa_mnemonic(s->inst);
-    *k = (struct known){.pc = s->pc, .way = (uint8_t)way_of(s->inst, name)};
+    *k = (struct known){.inst = *s->inst, .way = (uint8_t)way_of(s->inst, name)};
     k->uses = (uint8_t)isa_uses(s->inst, k->use);
     k->saves_exec = strstr(name, "saveexec") != NULL;
     k->reads_scc = begins(name, "s_cselect") || begins(name, "s_addc") || begins(name, "s_subb")
@@ -154,11 +156,21 @@ static const struct known *know(const struct observed_instruction *s)
 
 /* ---- reports ---- */
 
+/* Dwords of a wavefront's lanes take turns in its scratch memory. */
+static uint64_t private_byte(uint64_t address)
+{
+    const struct private_memory *p = &privates[now.wave->group];
+    uint64_t at = (address - p->start) % (p->bytes ? p->bytes : 1);
+    return at / (4 * ISA_LANES) * 4 + at % 4;
+}
+
 static uint16_t origin_of(uint64_t address, enum finding_space space)
 {
+    uint64_t at = space == FINDING_PRIVATE ? private_byte(address) : address;
     uint16_t slot = (uint16_t)(now.step->pc / 4 % (ORIGINS - 1) + 1);
-    if (!origins[slot].used || origins[slot].pc != now.step->pc)
-        origins[slot] = (struct origin){now.step->pc, address, *now.step->inst, space, true};
+    const struct origin *o = &origins[slot];
+    if (!o->used || o->pc != now.step->pc || memcmp(&o->inst, now.step->inst, sizeof o->inst) != 0)
+        origins[slot] = (struct origin){now.step->pc, at, *now.step->inst, space, true};
     return slot;
 }
 
@@ -681,7 +693,8 @@ static void begin_group(const struct check_wave *wave, const struct work_placeme
 {
     uint64_t scratch = p->scratch + (uint64_t)p->scratch_wavefront * p->scratch_bytes_per_wavefront;
     uint64_t bytes = (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront;
-    privates[wave->group] = (struct private_memory){scratch, p->scratch ? scratch + bytes : 0};
+    privates[wave->group] = (struct private_memory){scratch, p->scratch ? scratch + bytes : 0,
+                                                    p->scratch_bytes_per_wavefront};
     if (p->scratch)
         undefined_set(&memory, scratch, bytes, true);
     if (p->lds_bytes)
