@@ -320,6 +320,7 @@ int kfd_queue_create(struct kfd_request *request)
                             .next = first,
                             .announced = first,
                             .sdma.ring_bytes = call->ring_size};
+    kfd_status(kfd.api->queue_signalled(driver), "creating a queue");
     if (kfd_sdma_is_type(q->type)) /* kernels that run to their end may wait for copies */
         kfd_status(kfd.api->queue_attends(driver), "creating a queue");
     kfd_doorbell_clear(q->gpu, slot);

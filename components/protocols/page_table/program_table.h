@@ -97,15 +97,20 @@ static inline const struct program_allocation *program_find(const struct program
     return &table->allocation[rank - 1];
 }
 
+/* By what the tables know `address` of a process: its own name for it, or the address itself. */
+static inline uint64_t program_name(const struct program_table *table, uint32_t pid,
+                                    uint64_t address)
+{
+    uint64_t name = page_table_name(pid, page_table_address(address));
+    return table->named && program_find(table, name) ? name : address;
+}
+
 /* What `address` means in a process: its own allocation there, or that of another process, which is
  * not mapped in this one. */
 static inline const struct program_allocation *program_find_in(const struct program_table *table,
                                                                uint32_t pid, uint64_t address)
 {
-    const struct program_allocation *own = table->named && !page_table_is_name(address)
-                                               ? program_find(table, page_table_name(pid, address))
-                                               : NULL;
-    return own ? own : program_find(table, address);
+    return program_find(table, program_name(table, pid, address));
 }
 
 /* The last allocation that begins before `end`, if it reaches beyond `start`; or NULL. */
