@@ -43,11 +43,6 @@ void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end)
                         MEMORY_RETIRED, 0, 0);
 }
 
-static uint64_t count_pages(const struct memory_manager *m, const struct program_allocation *a)
-{
-    return (a->end - a->start + m->page - 1) / m->page;
-}
-
 /* ---- physical pages ---- */
 
 bool memory_hold_page(struct memory_manager *m, uint32_t device, uint64_t *physical)
@@ -239,54 +234,108 @@ static void give_addresses(struct memory_manager *m, const struct memory_request
                             pages);
 }
 
-enum memory_result memory_allocate(struct memory_ref r, const struct memory_request *q,
-                                   uint64_t *address)
+/* Takes addresses for a request and maps its pages. */
+static enum memory_result map_request(struct memory_ref r, const struct memory_request *q,
+                                      uint64_t pages, uint64_t *first)
 {
     struct memory_manager *m = r.memory;
-    uint64_t pages = q->size / m->page + (q->size % m->page != 0), first;
     if (!has_pages(m, q, pages))
         return MEMORY_NO_PAGES;
-    if (r.program->allocation_count == PROGRAM_ALLOCATIONS)
-        return MEMORY_NO_ENTRY;
-    if (!take_unnamed(r, q, pages, &first))
+    if (!take_unnamed(r, q, pages, first))
         return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_NO_ADDRESSES;
-    uint64_t start = first * m->page, count;
+    uint64_t start = *first * m->page, count;
     for (uint64_t done = 0; done < pages; done += count) {
         uint32_t place;
         count = memory_run_of(q, done, pages, &place);
         if (!map_run(r, q, q->device[place], start + done * m->page, count)) {
             unmap_run(r, q->pid, start, pages);
-            give_addresses(m, q, first, pages);
+            give_addresses(m, q, *first, pages);
             return MEMORY_TABLE_FULL;
         }
     }
+    return MEMORY_OK;
+}
+
+/* Takes the pages of a small buffer from a block of its device. False: buffers of this kind have no
+ * blocks, or there is no room for another one. */
+static bool take_of_block(struct memory_ref r, const struct memory_request *q, uint64_t pages,
+                          uint64_t *first)
+{
+    uint64_t whole = r.memory->fragment / r.memory->page;
+    if (q->use != PROGRAM_BUFFER || q->flags & PAGE_TABLE_UNIFIED || q->device_count != 1
+        || q->fixed || q->align > r.memory->page || pages >= whole)
+        return false;
+    struct memory_block *b = &r.memory->device[q->device[0]].block;
+    if (b->pid != q->pid || b->flags != q->flags || pages > b->left) {
+        struct memory_request aligned = *q;
+        aligned.align = r.memory->fragment;
+        if (map_request(r, &aligned, whole, first) != MEMORY_OK)
+            return false;
+        *b = (struct memory_block){
+            .end = *first + whole, .left = whole, .pid = q->pid, .flags = q->flags};
+    }
+    *first = b->end - b->left;
+    b->left -= pages;
+    return true;
+}
+
+enum memory_result memory_allocate(struct memory_ref r, const struct memory_request *q,
+                                   uint64_t *address)
+{
+    struct memory_manager *m = r.memory;
+    uint64_t pages = q->size / m->page + (q->size % m->page != 0), first;
+    if (r.program->allocation_count == PROGRAM_ALLOCATIONS)
+        return has_pages(m, q, pages) ? MEMORY_NO_ENTRY : MEMORY_NO_PAGES;
+    bool in_block = take_of_block(r, q, pages, &first);
+    enum memory_result result = in_block ? MEMORY_OK : map_request(r, q, pages, &first);
+    if (result != MEMORY_OK)
+        return result;
+    uint64_t start = first * m->page;
     const struct program_allocation added = {.start = start,
                                              .end = start + q->size,
                                              .device = q->device[0],
                                              .use = q->use,
-                                             .pid = q->pid};
+                                             .pid = q->pid,
+                                             .in_block = in_block};
     program_add_allocation(r.program, &added);
     *address = start;
     return MEMORY_OK;
 }
 
+/* Whether no allocation is left in the block that begins at `start`. Then no more are taken from
+ * it.
+ */
+static bool leave_block(struct memory_ref r, uint64_t start)
+{
+    struct memory_manager *m = r.memory;
+    if (program_overlap(r.program, start, start + m->fragment))
+        return false;
+    for (uint32_t i = 0; i < m->device_count; i++) {
+        if (m->device[i].block.end * m->page == start + m->fragment)
+            m->device[i].block.left = 0;
+    }
+    return true;
+}
+
 enum memory_result memory_free(struct memory_ref r, uint64_t address)
 {
     struct memory_manager *m = r.memory;
-    const struct program_allocation *a = program_find(r.program, address);
-    if (!a || a->start != address)
+    const struct program_allocation *found = program_find(r.program, address);
+    if (!found || found->start != address)
         return MEMORY_NOT_ALLOCATED;
-    uint64_t pages = count_pages(m, a);
-    bool foreign = memory_is_foreign(m, a->start, a->end);
-    unmap_run(r, a->pid, address, pages);
+    const struct program_allocation a = *found;
+    uint64_t start = a.in_block ? address / m->fragment * m->fragment : address;
+    uint64_t pages = a.in_block ? m->fragment / m->page : memory_pages_of(m, &a);
     program_remove_allocation(r.program, address);
-    if (page_table_is_name(address))
+    if (a.in_block && !leave_block(r, start))
+        return MEMORY_OK;
+    unmap_run(r, a.pid, start, pages);
+    if (page_table_is_name(address) || memory_is_foreign(m, a.start, a.end))
         return MEMORY_OK;
     if (m->retired.count == MEMORY_RETIRED)
         return MEMORY_OK; /* the driver has not recycled them: these are not used again */
-    if (!foreign
-        && !page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
-                                address / m->page, pages))
+    if (!page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
+                             start / m->page, pages))
         bug("driver: addresses from 0x%" PRIx64 " on are retired twice", address);
     return MEMORY_OK;
 }
@@ -434,33 +483,4 @@ enum memory_result memory_join(struct memory_ref r, uint32_t pid, uint64_t addre
         join_page(r, pid, address + at, from + at);
     r.program->version++;
     return MEMORY_OK;
-}
-
-/* ---- processes ---- */
-
-bool memory_share(struct memory_ref r, uint64_t address, uint32_t pid)
-{
-    const struct program_allocation *a = program_find(r.program, address);
-    uint64_t physical, flags;
-    for (uint64_t i = 0, at = a->start; i < count_pages(r.memory, a); i++, at += r.memory->page) {
-        if (page_table_look_up(r.pages, a->pid, at, &physical, &flags)
-            && !page_table_enter(r.pages, pid, at, physical, flags))
-            return false;
-    }
-    return true;
-}
-
-void memory_unshare(struct memory_ref r, uint64_t address, uint32_t pid)
-{
-    const struct program_allocation *a = program_find(r.program, address);
-    for (uint64_t i = 0, at = a->start; i < count_pages(r.memory, a); i++, at += r.memory->page)
-        page_table_unmap(r.pages, pid, at);
-}
-
-void memory_free_process(struct memory_ref r, uint32_t pid)
-{
-    for (uint32_t i = r.program->allocation_count; i-- > 0;) {
-        if (r.program->allocation[i].pid == pid)
-            memory_free(r, r.program->allocation[i].start);
-    }
 }

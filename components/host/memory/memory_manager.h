@@ -18,11 +18,11 @@
  * - a physical page is free in its device's list, or held by one owner: a mapping, or a caller of
  *   memory_hold_page(); other mappings may borrow it (memory_join());
  * - pages of an allocation are mapped in its process unless they were removed; nothing else is
- *   mapped there, except allocations that are shared with the process;
+ *   mapped there, except allocations that are shared with the process and the rest of blocks;
  * - a call that fails leaves everything as it was.
  *
  * An allocation needs no physical neighbours, so it fails for want of pages only when fewer are
- * free than it needs. */
+ * free than it needs; pages of a block are not free for others. */
 #ifndef HEDDLE_DRIVER_MEMORY_MANAGER_H
 #define HEDDLE_DRIVER_MEMORY_MANAGER_H
 
@@ -54,10 +54,20 @@ enum memory_result {
     MEMORY_OVERLAP /* a device's physical addresses overlap another's */
 };
 
+/* A fragment of the largest size, mapped as a whole, that small buffers of a process share: each
+ * takes the pages behind the one before. It is given up with the last of them. AMD's runtime has
+ * blocks of 2 MiB for allocations of local memory that are smaller (ROCr, MemoryRegion and
+ * SimpleHeap). */
+struct memory_block {
+    uint64_t end, left; /* pages; left 0: none is free */
+    uint32_t pid, flags;
+};
+
 struct memory_device {
     uint64_t base, size; /* physical, bytes */
     struct page_allocator pages;
-    uint32_t extents; /* arena: struct page_extent[] */
+    struct memory_block block; /* that the next small buffer is taken from */
+    uint32_t extents;          /* arena: struct page_extent[] */
 };
 
 struct memory_manager {
@@ -92,6 +102,12 @@ struct memory_request {
     void *of;
 };
 
+static inline uint64_t memory_pages_of(const struct memory_manager *m,
+                                       const struct program_allocation *a)
+{
+    return (a->end - a->start + m->page - 1) / m->page;
+}
+
 static inline struct page_extent *memory_extents(const struct memory_device *device)
 {
     return arena_at(struct page_extent, device->extents);
@@ -99,7 +115,8 @@ static inline struct page_extent *memory_extents(const struct memory_device *dev
 
 /* Pages of `page` bytes. Allocations lie in fragments of up to `fragment` bytes, a multiple: begin
  * at a multiple of the largest power of two that they fill, and their physical pages side by side
- * at such a multiple, where there are such. */
+ * at such a multiple, where there are such. Buffers that do not fill one share one (memory_block).
+ */
 void memory_init(struct memory_manager *m, uint64_t page, uint64_t fragment);
 
 /* Adds device number device_count, whose memory is [base, base + size). */

@@ -31,14 +31,15 @@ enum {
 enum program_use { PROGRAM_BUFFER, PROGRAM_CODE, PROGRAM_ARGUMENTS, PROGRAM_SCRATCH };
 
 struct program_allocation {
-    uint64_t start;  /* virtual, or a name: page_table_name() */
-    uint64_t end;    /* first byte behind what was asked for, not behind the last page */
-    uint32_t device; /* the first, when its pages are spread over several or have moved */
-    uint32_t use;    /* enum program_use */
-    uint32_t pid;    /* process; names of different processes do not overlap */
-    uint32_t open;   /* to all GPUs: unified and managed memory */
-    uint32_t number; /* from 1, among the program's own */
-    uint64_t barred; /* a bit for each GPU below 64 that may not access it */
+    uint64_t start;    /* virtual, or a name: page_table_name() */
+    uint64_t end;      /* first byte behind what was asked for, not behind the last page */
+    uint32_t device;   /* the first, when its pages are spread over several or have moved */
+    uint32_t use;      /* enum program_use */
+    uint32_t pid;      /* process; names of different processes do not overlap */
+    uint32_t open;     /* to all GPUs: unified and managed memory */
+    uint32_t number;   /* from 1, among the program's own */
+    uint32_t in_block; /* its pages are a part of a block (memory_manager.h) */
+    uint64_t barred;   /* a bit for each GPU below 64 that may not access it */
 };
 
 struct program_freed {

@@ -195,13 +195,42 @@ Test(memory_rules, aligns_allocations_to_the_fragments_that_they_fill, .init = s
     cr_assert_eq(allocate(1, 1, 16, 0, &large), MEMORY_OK);
     cr_assert_eq(allocate(1, 1, 5, 0, &odd), MEMORY_OK);
     cr_expect_eq(large % (8 * PAGE), 0);
-    cr_expect_eq(odd % (4 * PAGE), 0);
     ref.pages->fragment_bits = 15;
     cr_assert(page_table_look_up(ref.pages, 1, large, &physical, &flags));
     cr_expect_eq(physical % (8 * PAGE), 0);
     for (uint64_t i = 0; i < 16; i++)
         cr_expect_eq(page_table_fragment(ref.pages, 1, large + i * PAGE, &physical), 15);
-    cr_expect_eq(page_table_fragment(ref.pages, 1, odd + 3 * PAGE, &physical), 14);
+    cr_expect_eq(odd, small + PAGE, "both share a fragment");
+    cr_expect_eq(page_table_fragment(ref.pages, 1, odd + 3 * PAGE, &physical), 15);
+}
+
+Test(memory_rules, small_buffers_share_a_fragment_until_the_last_is_freed, .init = start)
+{
+    enum { WHOLE = 8 };
+    ref.memory->fragment = WHOLE * PAGE;
+    uint64_t first = 0, second = 0, other = 0, behind = 0, spread = 0;
+    cr_assert_eq(allocate(1, 1, 1, 0, &first), MEMORY_OK);
+    cr_assert_eq(allocate(1, 1, 3, 0, &second), MEMORY_OK);
+    cr_expect_eq(second, first + PAGE);
+    cr_expect_eq(free_pages(0), PAGES - WHOLE);
+    cr_assert_eq(allocate(2, 1, 1, 0, &other), MEMORY_OK);
+    cr_expect_eq(free_pages(0), PAGES - 2 * WHOLE, "a process has blocks of its own");
+    cr_assert_eq(allocate(1, 1, WHOLE - 1, 0, &behind), MEMORY_OK);
+    cr_expect_eq(behind % (WHOLE * PAGE), 0, "this one needs another block");
+    cr_assert_eq(allocate(1, 2, 2, 0, &spread), MEMORY_OK);
+    cr_expect_eq(free_pages(0), PAGES - 3 * WHOLE - 1, "pages of several GPUs have none");
+    cr_assert_eq(memory_free(ref, first), MEMORY_OK);
+    cr_expect_eq(memory_free(ref, first), MEMORY_NOT_ALLOCATED);
+    cr_expect_eq(gpu_of(1, second), 0);
+    cr_expect_eq(free_pages(0), PAGES - 3 * WHOLE - 1);
+    cr_assert_eq(memory_free(ref, second), MEMORY_OK);
+    cr_expect_eq(gpu_of(1, second), GPUS);
+    cr_expect_eq(free_pages(0), PAGES - 2 * WHOLE - 1);
+    cr_assert_eq(memory_free(ref, behind), MEMORY_OK);
+    cr_assert_eq(allocate(1, 1, 1, 0, &first), MEMORY_OK);
+    cr_expect_neq(first, behind + (WHOLE - 1) * PAGE, "its block is given up");
+    memory_free_process(ref, 2);
+    cr_expect_eq(free_pages(0), PAGES - WHOLE - 1);
 }
 
 Test(memory_rules, without_room_for_fragments_pages_still_do, .init = start)
@@ -209,6 +238,9 @@ Test(memory_rules, without_room_for_fragments_pages_still_do, .init = start)
     ref.memory->fragment = 8 * PAGE;
     uint64_t address;
     cr_assert_eq(allocate(1, 1, 1, 0, &address), MEMORY_OK);
-    cr_assert_eq(allocate(1, 1, PAGES - 1, 0, &address), MEMORY_OK);
+    cr_assert_eq(allocate(1, 1, PAGES - 8 - 1, 0, &address), MEMORY_OK);
+    cr_assert_eq(allocate(1, 1, 7, 0, &address), MEMORY_OK, "from the block");
+    cr_expect_eq(free_pages(0), 1);
+    cr_assert_eq(allocate(1, 1, 1, 0, &address), MEMORY_OK);
     cr_expect_eq(free_pages(0), 0);
 }
