@@ -32,8 +32,7 @@
     X(ISSUED_COPIER, "issued", "copier")                                                           \
     X(ISSUED_SHARED, "issued", "shared")                                                           \
     X(EXECUTING_RESULT, "executing", "result")                                                     \
-    X(WAITING_MEMORY, "waiting",                                                                   \
-      "memory") /* for a register that a load from global or local memory brings */                \
+    X(WAITING_MEMORY, "waiting", "memory") /* for a register that a load brings */                 \
     X(WAITING_SHARED, "waiting", "shared") /* for one that shared memory brings */                 \
     X(WAITING_BARRIER, "waiting", "barrier")                                                       \
     X(WAITING_FENCE, "waiting", "fence") /* for the warp's own accesses */                         \
