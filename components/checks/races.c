@@ -38,8 +38,8 @@ struct past {
 struct live_wave {
     struct race_wave race;
     bool vm, lgkm;        /* accesses that no s_waitcnt has waited for */
-    bool wrote;           /* since the last fence, */
-    bool fenced;          /* or before it, and nothing since */
+    bool wrote;           /* the wavefront has written since the last fence */
+    bool fenced;          /* it wrote before the last fence, and nothing since */
     bool wrote_back;      /* buffer_wbl2 since */
     bool meets;           /* the others at the global wave sync, until it has waited for that */
     uint64_t lock[LOCKS]; /* where it has exchanged last: what it stores there gives them back */

@@ -156,8 +156,8 @@ static bool is_mask(const struct isa_use *u)
 }
 
 struct sum {
-    uint64_t lanes;    /* undefined, */
-    uint64_t computed; /* and no copies of memory */
+    uint64_t lanes;    /* lanes that are undefined */
+    uint64_t computed; /* undefined lanes that are no copies of memory */
     uint16_t from;
 };
 

@@ -1,7 +1,5 @@
-/*
- * isa_uses.c - see isa_uses.h. Widths are those of the tables, and of what the decoder says of
- * memory instructions.
- */
+/* See isa_uses.h. Widths are those of the tables, and of what the decoder says of
+ * memory instructions. */
 #include "isa_uses.h"
 
 #include "isa_table.h"

@@ -1,11 +1,9 @@
-/*
- * isa_uses.h - which registers an instruction reads and writes, as its bytes alone say it.
+/* Which registers an instruction reads and writes, as its bytes alone say it.
  *
  * Called by what looks at instructions from outside: checks of waits that are missing, and of
  * registers that nothing has written. SCC, MODE and the other hardware registers are not among
  * them. Registers relative to M0 are given as they stand in the instruction. A write may leave
- * lanes, and parts of a register, as they were.
- */
+ * lanes, and parts of a register, as they were. */
 #ifndef HEDDLE_ISA_USES_H
 #define HEDDLE_ISA_USES_H
 

@@ -33,8 +33,8 @@ struct warp_split {
 struct warp_watch {
     uint32_t branches; /* since the watch began anew */
     uint32_t from;     /* so many of them are only counted */
-    uint32_t pc;       /* then a place in the loop, */
-    uint64_t state;    /* and what the registers were there */
+    uint32_t pc;       /* a place in the loop */
+    uint64_t state;    /* hash of the registers at that place */
 };
 
 /* Turns may be short, so what is counted of loops lasts longer than they do. */
@@ -45,8 +45,8 @@ struct warp_warp {
     uint32_t count;    /* of splits */
     uint32_t patience; /* branches backward of splits while others wait */
     struct warp_watch watch;
-    struct repeats repeats; /* of a launch that is watched, */
-    uint32_t ran, ran_lap;  /* and its lanes that have executed something in this lap */
+    struct repeats repeats; /* of a launch that is watched */
+    uint32_t ran, ran_lap;  /* lanes that have executed something in lap `ran_lap` */
     struct warp_split split[WARP_LANES];
 };
 

@@ -58,8 +58,8 @@ struct program_table {
     uint32_t named;  /* allocations at an address that another process uses, too */
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
     uint64_t contained[PAGE_TABLE_PIDS / 64]; /* processes whose faults end only themselves */
-    uint64_t killed[PAGE_TABLE_PIDS / 64];    /* processes whose wavefronts are to end, */
-    uint32_t killed_count;                    /* and how many there are */
+    uint64_t killed[PAGE_TABLE_PIDS / 64];    /* processes whose wavefronts are to end */
+    uint32_t killed_count;                    /* number of bits in `killed` */
     struct gpu_set reach[PROGRAM_GPUS];       /* GPUs whose memory kernels on GPU i may access */
     /* The GPU that a component belongs to, by its number in the platform. */
     uint16_t gpu_of[PROGRAM_INSTANCES];

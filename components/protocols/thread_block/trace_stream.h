@@ -78,8 +78,8 @@ enum trace_kind {
     TRACE_MEMBAR,  /* waits for the warp's own memory accesses */
     /* What is asynchronous joins the warp's open group of copies or of products. */
     TRACE_COPY,          /* global to shared memory, lane by lane */
-    TRACE_COPY_COMMIT,   /* closes the open group of copies, */
-    TRACE_COPY_ARRIVE,   /* and the barrier in its address waits for that group */
+    TRACE_COPY_COMMIT,   /* closes the open group of copies */
+    TRACE_COPY_ARRIVE,   /* closes it, and lets the barrier in its address wait for it */
     TRACE_COPY_WAIT,     /* until at most `count` groups are under way */
     TRACE_MATRIX,        /* a quarter of a product of four warps: `count` cycles of the tensor unit,
                           * `width` of shared memory */
@@ -112,8 +112,8 @@ struct trace_block {
     uint32_t warps;
     uint32_t rank;        /* in its cluster */
     uint32_t asks;        /* for an account of its warps' time (warp_cycles.h) */
-    uint32_t profile;     /* number of its kernel in a profile of instructions, */
-    uint32_t pcs;         /* and arena: uint32_t of each static instruction, by id */
+    uint32_t profile;     /* number of its kernel in a profile of instructions */
+    uint32_t pcs;         /* arena: uint32_t of each static instruction, by id */
     uint32_t more;        /* there will be more instructions when these are over */
     uint32_t ended;       /* bits of warps that have no more then */
     uint32_t first, last; /* chunks */
