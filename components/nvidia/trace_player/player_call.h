@@ -32,6 +32,14 @@ struct player_watch {
     uint32_t loads, fresh, stores;
 };
 
+/* A block that is over before an earlier one: a trace has them in the order of the grid. */
+struct player_recorded {
+    struct player_recorded *next;
+    uint64_t number;
+    uint32_t warps;
+    struct player_warp warp[TRACE_WARPS];
+};
+
 struct player_call {
     struct ptx_call call; /* first: the context of the executor's hooks */
     bool is_checked;      /* --check races looks at it, too */
@@ -45,8 +53,10 @@ struct player_call {
     struct player_warp warp[TRACE_WARPS]; /* of the block that is executed */
     struct player_lanes lanes[TRACE_WARPS];
     struct player_watch watch;
-    struct cuda_trace *trace;  /* of a recording; NULL: there is none */
-    struct itrace_inst *insts; /* by number in the module, of a recording */
+    struct cuda_trace *trace;     /* of a recording; NULL: there is none */
+    uint64_t recorded;            /* the next block of it, */
+    struct player_recorded *over; /* and those behind that are over, by number */
+    struct itrace_inst *insts;    /* by number in the module, of a recording */
     struct player_call *next;
 };
 

@@ -121,7 +121,8 @@ struct player_kernel {
     uint32_t phases;  /* arena: struct player_phases */
     uint32_t known;   /* of these */
     uint32_t reading; /* block that is being read, TRACE_NOTHING: none */
-    uint32_t warp;    /* of that block */
+    uint32_t warp;    /* of that block, */
+    uint32_t part;    /* and which part of it */
     uint32_t write_at;
     uint32_t next; /* block to be placed, TRACE_NOTHING: none */
     uint32_t running;
@@ -167,6 +168,8 @@ struct trace_player {
     bool stale; /* kernels were skipped: what caches hold is older than the warm-up asked for */
     uint32_t order[TRACE_FILES]; /* kernels that are not free, oldest first */
     uint32_t order_count;
+    uint64_t placed;            /* blocks; */
+    uint32_t asking;            /* those that want their next part, first placed first */
     uint32_t next_sm, first_sm; /* first_sm: where the placing of this cycle began */
     uint64_t turn;              /* of the next block, in hundredths of a cycle: block_cost */
     uint32_t cluster_rest;      /* blocks of the cluster placed last that are still to be placed */
@@ -301,6 +304,10 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k);
 static bool read_wants(const struct player_kernel *k);
 static void read_block(struct trace_player *p, struct player_kernel *k);
 static void read_block_placed(struct trace_player *p, struct player_kernel *k);
+/* The block, on the SM, needs its next part. */
+static void read_ask(struct trace_player *p, uint32_t sm, uint32_t block);
+/* Goes on with blocks that have asked for it. */
+static bool read_asked(struct trace_player *p);
 
 /* ---- trace_touch.c ---- */
 

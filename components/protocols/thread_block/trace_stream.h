@@ -12,6 +12,8 @@
  *   bulk      TRACE_BULK, instead of addresses: a word of the barrier's number * 256 + runs, what a
  *             wait is for, then for each run base (2 words), stride, rows, bytes of a row (bulk.h)
  *
+ *   part      TRACE_PART alone, and in the next word the number of the block's part that follows
+ *
  * No record crosses the end of a chunk; TRACE_LINK in place of word 0 leads to the chunk whose
  * number stands in the last word of this one.
  *
@@ -47,7 +49,8 @@ enum {
     TRACE_SPACE_SHIFT = 19,
     TRACE_FIELD = 3, /* of mode and space */
     TRACE_LINK = 1 << 21,
-    TRACE_BULK = 1 << 22
+    TRACE_BULK = 1 << 22,
+    TRACE_PART = 1 << 23
 };
 
 enum trace_mode { TRACE_NONE, TRACE_STRIDE, TRACE_DELTA, TRACE_LIST };
@@ -117,10 +120,13 @@ struct trace_block {
     uint32_t more;        /* there will be more instructions when these are over */
     uint32_t ended;       /* bits of warps that have no more then */
     uint32_t first, last; /* chunks */
-    uint32_t next;        /* free list of the player */
+    uint32_t next;        /* list of the player */
+    uint32_t part, sm;    /* for the player: which of several parts this is, and where */
+    uint64_t placed;      /* how many blocks were before it */
     uint64_t local_base;
     struct {
         uint32_t at, count; /* first word of its instructions, and how many there are */
+        uint32_t rest;      /* records behind them, of later parts */
     } warp[TRACE_WARPS];
 };
 

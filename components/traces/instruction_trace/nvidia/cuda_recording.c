@@ -202,12 +202,24 @@ static void write_addresses(FILE *to, const struct itrace_step *step)
     }
 }
 
-static void write_step(const struct cuda_trace *t, FILE *to, const struct itrace_step *step)
+/* In a raw recording each line says where it belongs. */
+static void write_place(const struct cuda_trace *t, FILE *to)
 {
-    const struct itrace_inst *inst = step->inst;
     if (record.form.raw)
         fprintf(to, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", t->block[0], t->block[1],
                 t->block[2], t->warp);
+}
+
+void cuda_trace_part(struct cuda_trace *t, uint32_t part)
+{
+    write_place(t, t->file);
+    fprintf(t->file, "part = %" PRIu32 "\n", part);
+}
+
+static void write_step(const struct cuda_trace *t, FILE *to, const struct itrace_step *step)
+{
+    const struct itrace_inst *inst = step->inst;
+    write_place(t, to);
     fprintf(to, "%04" PRIx32 " %08" PRIx64 " ", inst->pc, step->mask);
     write_registers(to, inst->destinations, inst->destination_count);
     fprintf(to, "%s ", inst->name);
