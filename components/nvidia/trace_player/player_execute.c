@@ -31,6 +31,7 @@ struct player_kept {
     uint64_t number; /* in the grid */
     void *memory;
     struct player_lanes lanes[TRACE_WARPS];
+    struct player_mbarriers mbarriers;
     uint32_t part;                    /* how often it has gone on */
     struct player_recorded *recorded; /* of a recording: all that it has executed */
 };
@@ -93,6 +94,7 @@ static void record_step(const struct player_call *c, const uint32_t *record)
     struct itrace_step step = {
         .inst = inst, .mask = trace_record_mask(record), .mode = ITRACE_MODE_LIST};
     step.count = trace_addresses(record, step.address);
+    mbarrier_decode(record, &step.copy);
     for (unsigned i = 0; i < step.count; i++)
         step.address[i] += base;
     if (trace_record_mode(*record) == TRACE_STRIDE) {
@@ -143,7 +145,7 @@ static void recorded_add(const struct player_call *c, struct player_recorded *r,
     }
 }
 
-/* Of the block that has been executed last; NULL: nothing records. */
+/* The begin of the block that has been executed last; NULL: nothing records. */
 static struct player_recorded *recorded_begin(const struct player_call *c, uint64_t number,
                                               uint32_t warps)
 {
@@ -390,6 +392,7 @@ static void kept_add(struct player_call *c, uint32_t block, uint32_t sm, uint32_
     *kept = (struct player_kept){
         .call = c, .block = block, .sm = sm, .number = c->kernel->at_block, .memory = c->block};
     memcpy(kept->lanes, c->lanes, sizeof kept->lanes);
+    kept->mbarriers = c->mbarriers;
     kept->recorded = recorded_begin(c, kept->number, warps);
     c->block = NULL;
     while (*last)
@@ -417,6 +420,7 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
         die("out of memory for a block of a launch");
     if (!k->at_hand) {
         memset(c->lanes, 0, sizeof c->lanes);
+        c->mbarriers = (struct player_mbarriers){0};
         struct warp_block *block = warp_block_begin(&c->call.launch, k->at_block, sm, c->block);
         if (!execute_run(p, c, block, EXECUTE_BUDGET, EXECUTE_PIECE, &c->more))
             return false;
@@ -460,6 +464,7 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *kept)
         || p->writer.free_count < EXECUTE_ROOM)
         return false;
     memcpy(c->lanes, kept->lanes, sizeof c->lanes);
+    c->mbarriers = kept->mbarriers;
     warp_block_go_on(&c->call.launch, kept->memory);
     if (!execute_run(p, c, kept->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
         return false;

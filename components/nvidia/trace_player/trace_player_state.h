@@ -280,13 +280,27 @@ static void trace_async_step(const struct itrace_step *step);
 
 /* ---- trace_phase.c ---- */
 
+enum {
+    PHASE_NOTHING = TRACE_PHASES + 1, /* of a record: counts and waits for nothing */
+    PHASE_WINDOW = 1 << 24 /* shared memory's: addresses are offsets in it, or behind its base */
+};
+
 static void phases_begin(struct player_kernel *k);
 static void phases_begin_warp(struct player_kernel *k);
 static void phases_pass(struct player_kernel *k, const struct itrace_inst *inst, uint8_t kind);
-static unsigned phase_record(struct player_kernel *k, uint32_t words[TRACE_RECORD], uint8_t kind,
+/* A record of a bulk copy, or of what has a barrier, whose number is `number`; returns its length.
+ */
+static unsigned phase_record(uint32_t words[TRACE_RECORD], uint8_t kind, uint32_t number,
                              const struct itrace_step *step);
+static unsigned phase_read(struct player_kernel *k, uint32_t words[TRACE_RECORD], uint8_t kind,
+                           const struct itrace_step *step);
 static void phases_end(const struct trace_player *p, const struct player_kernel *k,
                        const struct trace_block *block);
+
+/* ---- player_mbarrier.c ---- */
+
+/* The number of a barrier of PTX in records. */
+static uint32_t mbarrier_number(uint8_t kind, const struct itrace_bulk *at);
 
 /* ---- trace_profile.c ---- */
 

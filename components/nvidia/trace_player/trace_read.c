@@ -97,7 +97,7 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
     p->io.stats.unknown += !inst->known;
     phases_pass(k, inst, known->kind);
     unsigned length = trace_has_phase(known->kind)
-                          ? phase_record(k, words, known->kind, &trace->step)
+                          ? phase_read(k, words, known->kind, &trace->step)
                           : trace_writer_record(words, inst->id, &trace->step, read_space(trace));
     if (k->part != trace->part) {
         k->part = trace->part;

@@ -10,7 +10,8 @@
  *   addresses TRACE_STRIDE: base (2 words), stride;  TRACE_DELTA: base (2 words), a difference for
  *             each further active lane;  TRACE_LIST: 2 words for each active lane
  *   bulk      TRACE_BULK, instead of addresses: a word of the barrier's number * 256 + runs, what a
- *             wait is for, then for each run base (2 words), stride, rows, bytes of a row (bulk.h)
+ *             wait is for, where the barrier is, then for each run base (2 words), stride, rows,
+ * bytes of a row (bulk.h)
  *
  *   part      TRACE_PART alone, and in the next word the number of the block's part that follows
  *
@@ -37,9 +38,10 @@ enum {
     TRACE_INSTS = 65536,       /* static instructions of a kernel, at most */
     TRACE_RECORD = 2 + 2 * 32, /* words, at most */
     TRACE_RUNS = 12,           /* of a bulk copy, at most: its record is no longer than others */
-    TRACE_RUN = 5,             /* words */
-    TRACE_BARRIERS = 16,       /* of a block */
-    TRACE_PHASES = 32          /* barriers in shared memory that a block tells apart */
+    TRACE_RUN = 5,             /* words, behind */
+    TRACE_BULK_HEAD = 3,
+    TRACE_BARRIERS = 16, /* of a block */
+    TRACE_PHASES = 32    /* barriers in shared memory that a block tells apart */
 };
 
 enum {
@@ -83,7 +85,8 @@ enum trace_kind {
     TRACE_COPY,          /* global to shared memory, lane by lane */
     TRACE_COPY_COMMIT,   /* closes the open group of copies, */
     TRACE_COPY_ARRIVE,   /* and the barrier in its address waits for that group */
-    TRACE_COPY_WAIT,     /* until at most `count` groups are under way */
+    TRACE_COPY_WAIT,     /* until at most `count` groups are under way, */
+    TRACE_COPY_WAIT_ALL, /* or nothing is, of the open one either */
     TRACE_MATRIX,        /* a quarter of a product of four warps: `count` cycles of the tensor unit,
                           * `width` of shared memory */
     TRACE_MATRIX_COMMIT, /* such a product, and closes the group */
@@ -183,7 +186,7 @@ static inline uint32_t trace_record_end(const uint32_t *words, uint32_t at)
     case TRACE_LIST:
         return at + 2 * lanes;
     default:
-        return word & TRACE_BULK ? at + 2 + TRACE_RUN * (words[at] & 0xff) : at;
+        return word & TRACE_BULK ? at + TRACE_BULK_HEAD + TRACE_RUN * (words[at] & 0xff) : at;
     }
 }
 

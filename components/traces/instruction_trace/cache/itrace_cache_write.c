@@ -196,7 +196,8 @@ bool itrace_cache_add(struct itrace *trace, enum itrace_event event)
     /* Records have no place for transfers, groups, clusters and parts: such a trace is read as text
      * each time. */
     if (event == ITRACE_STEP)
-        ok = ok && !trace->step.copy.runs && !trace->step.inst->closes_group;
+        ok = ok && !trace->step.copy.runs && !trace->step.inst->closes_group
+             && !trace->step.inst->at_barrier;
     if (ok && event == ITRACE_END) {
         complete(w, trace);
         return false;
