@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import BUILD, HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
+from harness import BUILD, HEDDLE, ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 
 MODULE = ROOT / "tests/programs/ptx_calls.ptx"
 CALLS = f"-- ptx_calls {MODULE}"
@@ -175,7 +175,7 @@ def test_blocks_wait_for_each_other(run, tmp_path):
     """At a barrier through global memory, and for a lock, also in a warp."""
     source = tmp_path / "waiting.cu"
     source.write_text(WAITING)
-    call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "waiting"])
+    cuda_cc(source, tmp_path / "waiting")
     run(f"{SMALL} -- {tmp_path}/waiting", "PASS 0 96")
 
 
