@@ -122,8 +122,7 @@ def cuda_program(tmp_path_factory):
 
     @functools.cache
     def compiled(name):
-        harness.call([harness.HEDDLE, "cuda-cc", "-lineinfo", *CUDA[name][1],
-                      SOURCES / f"{name}.cu", "-o", folder / name])
+        harness.cuda_cc(SOURCES / f"{name}.cu", folder / name, "-lineinfo", *CUDA[name][1])
         return folder / name
     return compiled
 
@@ -217,7 +216,7 @@ CUDA_ARGUMENTS = {"math_errors": "32", "peer_rate": "1 1000"}
 @pytest.mark.parametrize("name", quick_and_full("block_scan clusters", CUDA_PROGRAMS))
 def test_no_cuda_program_is_accused(name, tmp_path):
     source = SOURCES.parent / f"cuda/{name}.cu"
-    harness.call([harness.HEDDLE, "cuda-cc", source, "-o", tmp_path / name, "-lmpfr", "-lgmp"])
+    harness.cuda_cc(source, tmp_path / name, "-lmpfr", "-lgmp")
     mode = "timing" if name == "peer_rate" else "functional"  # which compares rates
     command = f"--generic --mode {mode} -- {tmp_path / name} {CUDA_ARGUMENTS.get(name, '')}"
     assert findings(command, tmp_path / "s.json", 0, CUDA_MACHINE.get(name, "rtx3070")) == []

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from harness import HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
+from harness import ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 from programs import CUDA, CUDA_OPTIONS, only_full, quick_and_full
 
 MACHINES = ["rtx3070", "a100", "h100"]
@@ -22,8 +22,7 @@ def as_cuda(tmp_path_factory):
     def compile_program(name):
         if not (folder / name).exists():
             call([ROOT / "tests/programs/as_cuda.sh", name, folder])
-            call([HEDDLE, "cuda-cc", folder / f"{name}.cu", "-o", folder / name,
-                  *CUDA_OPTIONS.get(name, [])])
+            cuda_cc(folder / f"{name}.cu", folder / name, *CUDA_OPTIONS.get(name, []))
         return folder / name
     return compile_program
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from harness import ANY, HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
+from harness import ANY, HEDDLE, ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
@@ -32,8 +32,7 @@ def compiled(tmp_path_factory):
     def compile_program(name):
         program = folder / name
         if not program.exists():
-            call([HEDDLE, "cuda-cc", PROGRAMS / f"{name}.cu", "-o", program],
-                 env={"PATH": "/usr/bin:/bin"})
+            cuda_cc(PROGRAMS / f"{name}.cu", program)
         return program
     return compile_program
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import BUILD, HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
+from harness import BUILD, HEDDLE, ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 
 MODULE = ROOT / "tests/programs/ptx_calls.ptx"
 CALLS = f"-- ptx_calls {MODULE}"
@@ -176,7 +176,7 @@ def test_blocks_wait_for_each_other(measure, tmp_path):
     have the parts in which they were executed, and are played in the same cycles."""
     source = tmp_path / "waiting.cu"
     source.write_text(WAITING)
-    call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "waiting"])
+    cuda_cc(source, tmp_path / "waiting")
     for form in ("--record-raw", ""):
         folder = tmp_path / f"traces{form}"
         told = measure(f"{SMALL} --record instructions={folder} {form} -- {tmp_path}/waiting",
