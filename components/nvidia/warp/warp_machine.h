@@ -102,9 +102,12 @@ struct warp_machine {
     uint64_t fault_address;
     const char *fault_what;
     const struct warp_op *fault_op;
-    char text[256]; /* fault_what, where that is made */
-    uint64_t bulk;  /* bytes of a bulk copy of one lane; 0: none */
-    uint8_t space;  /* of the last access */
+    char text[256];  /* fault_what, where that is made */
+    uint32_t passed; /* lanes whose wait at an mbarrier is over */
+    uint32_t bulk;   /* lanes with a bulk copy, its bytes and barrier */
+    uint32_t bulk_bytes[WARP_LANES];
+    uint64_t bulk_barrier[WARP_LANES];
+    uint8_t space; /* of the last access */
     uint32_t bytes;
     uint8_t hint[WARP_HINTS];                  /* spans of the view */
     _Alignas(64) uint64_t address[WARP_LANES]; /* of the last access */
