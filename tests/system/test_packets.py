@@ -18,15 +18,25 @@ TRACE = "platforms/packet_trace.heddle"
 DIRECT = "platforms/packet_direct.heddle"
 SMALL = "--set arrays=1 --set banks=2"  # a GPU that is quickly built
 MODULE = "--module packet_kernels.hsaco"
+NVIDIA = "--generic --set gpus_are=nvidia"
 VECADD = f"{API_TRACES}/vecadd"
 CUDA = "platforms/a100.heddle --generic --set sms=4 --set channels=2"
 EACH_CALL = "tests/system/packets/each_call.py"
 ON_READ = "--set device.return_on_read=true --set cpu.read_device=true"
 
 
-def play(trace, options=""):
+def play(trace, options="", kernels=MODULE):
     """Arguments of `heddle run`: on a small GPU, with the kernels of the tests."""
-    return f"{TRACE} {SMALL} --play api={trace} {MODULE} {options}"
+    return f"{TRACE} {SMALL} --play api={trace} {kernels} {options}"
+
+
+@pytest.fixture(scope="session")
+def cuda_kernels(tmp_path_factory):
+    """Options for those of CUDA's source, as PTX."""
+    folder = tmp_path_factory.mktemp("kernels")
+    call(["sh", "tests/programs/as_cuda.sh", "packet_kernels", folder])
+    call([HEDDLE, "cuda-cc", "--ptx", folder / "packet_kernels.cu", "-o", folder / "kernels.ptx"])
+    return f"{NVIDIA} --module {folder}/kernels.ptx"
 
 
 def make_trace(kind, folder, *sizes):
@@ -48,6 +58,12 @@ def test_played_calls_return_the_golden_data(measure, run, tmp_path, kind):
     for order in ways(["--tick-order=random:1", "--tick-all", "--threads 2"]):
         same(reference, measure(play(trace, order), right))
     run(play(trace, ON_READ), right)
+
+
+@pytest.mark.parametrize("kind", ["streams", "busy", "order"])
+def test_played_calls_return_the_golden_data_from_kernels_of_cuda(run, cuda_kernels, tmp_path,
+                                                                  kind):
+    run(play(make_trace(kind, tmp_path / kind), kernels=cuda_kernels), r"ratio 1\.000000")
 
 
 def check_steps(file, number, on_read=False):
@@ -87,18 +103,21 @@ def test_call_takes_the_seven_steps_of_the_diagram(run, tmp_path, options, on_re
 
 
 # Modules with variables, several streams, pinned memory, rows, events, host threads.
+# `structs`: pointers in data; `managed`: mapped memory, too.
 @pytest.mark.parametrize("program", quick_and_full(
-    "vectoradd device_variables volumes host_threads shared_buffer",
+    "vectoradd device_variables volumes host_threads shared_buffer structs managed",
     ["copies", "pipeline", "streams", "aes128", "gpu_threads", "scan"]))
 def test_recording_of_a_program_is_played(run, tmp_path, program):
     run(f"{TINY} --mode functional --record api={tmp_path}/calls -- {program}")
-    run(play(tmp_path / "calls").replace(MODULE, ""), r"total [1-9].*ratio 1\.000000")
+    run(play(tmp_path / "calls", kernels=""), r"total [1-9].*ratio 1\.000000")
 
 
-def test_recording_of_managed_memory_has_no_packets(run, tmp_path):
-    run(f"{TINY} --mode functional --record api={tmp_path}/calls -- managed")
-    run(play(tmp_path / "calls").replace(MODULE, ""), r"trace:2: no packet says this call; play",
-        status=3)
+@pytest.mark.parametrize("line", ["HIP peer: device: 1, on: 1",
+                                  "HIP unify devices: device: 2, gpus: 0+1"])
+def test_call_without_a_packet_is_named(run, tmp_path, line):
+    (tmp_path / "cuda_calls.trace").write_text(f"heddle api-trace 2\n{line}\n")
+    run(play(tmp_path, kernels=""), "trace:2: no packet says this call; play the trace on a "
+        "platform without a trace_cpu; nothing was played", status=3)
 
 
 def test_wrong_byte_is_named(run, tmp_path):
@@ -184,20 +203,9 @@ BALAR = os.environ.get("HEDDLE_BALAR_TRACE", "../shared/data/balar-vecadd")
 @pytest.mark.skipif(not os.path.exists(f"{BALAR}/cuda_calls.trace"),
                     reason="no trace of balar (HEDDLE_BALAR_TRACE)")
 @pytest.mark.parametrize("gpus", ["amd", "nvidia"])
-def test_trace_of_balar_is_played(run, tmp_path, gpus):
+def test_trace_of_balar_is_played(run, cuda_kernels, gpus):
     """Its kernel from HIP's source, and from CUDA's."""
-    module = MODULE
-    if gpus == "nvidia":
-        (tmp_path / "vecadd.cu").write_text("""
-            __global__ void vecAdd(int *a, int *b, int *c, int n)
-            {
-                int i = blockIdx.x * blockDim.x + threadIdx.x;
-                if (i < n)
-                    c[i] = a[i] + b[i];
-            }""")
-        call([HEDDLE, "cuda-cc", "--ptx", tmp_path / "vecadd.cu", "-o", tmp_path / "vecadd.ptx"])
-        module = f"--generic --set gpus_are=nvidia --module {tmp_path}/vecadd.ptx"
-    run(f"{TRACE} --play api={BALAR} {module}",
+    run(f"{TRACE} --play api={BALAR} {cuda_kernels if gpus == 'nvidia' else MODULE}",
         r"10 calls, total 524288, correct 524288, ratio 1\.000000")
 
 
@@ -216,16 +224,15 @@ def recorded_cuda(tmp_path_factory):
 
 
 @pytest.mark.parametrize("program", quick_and_full(
-    "graph_nodes", ["block_scan", "intrinsics", "half_gemm", "launch_by_hand", "thread_streams"]))
+    "graph_nodes managed_variables",
+    ["block_scan", "intrinsics", "half_gemm", "launch_by_hand", "mapped_host", "thread_streams"]))
 def test_recording_of_a_cuda_program_is_played(run, recorded_cuda, program):
-    """Its kernels in PTX, in its streams: by packets, by a program's calls as packets, and without
-    any."""
+    """Its kernels in PTX, in its streams, with managed memory, and variables: by packets, by a
+    program's calls as packets, and without any."""
     trace = recorded_cuda(program)
     call([HEDDLE, "api-trace", "check", trace], "no errors")
-    if "malloc managed" not in (trace / "cuda_calls.trace").read_text():
-        run(f"{TRACE} {SMALL} --generic --set gpus_are=nvidia --play api={trace}",
-            r"total [1-9].*ratio 1\.000000")
-    run(f"{DIRECT} {SMALL} --generic --set gpus_are=nvidia --play api={trace}", r"ratio: 1\.000000")
+    run(play(trace, kernels=NVIDIA), r"total [1-9].*ratio 1\.000000")
+    run(f"{DIRECT} {SMALL} {NVIDIA} --play api={trace}", r"ratio: 1\.000000")
     run(f"{CUDA} --play api={trace}", r"ratio: 1\.000000")
 
 
