@@ -272,11 +272,6 @@ def test_calls_of_a_program_pass_tlb_and_cache(measure):
     assert done.total("_tlb$", "misses") >= 3 and done.total("^core_cache$", "hits") > 0
 
 
-def test_call_of_a_program_takes_the_seven_steps_of_the_diagram(run, tmp_path):
-    run(f"{DIRECT} {SMALL} --record perfetto={tmp_path}/steps.json -- vectoradd")
-    check_steps(tmp_path / "steps.json", 5)
-
-
 def test_functional_mode_needs_no_packets(run):
     run(f"{DIRECT} --mode functional -- vectoradd")
 
@@ -289,21 +284,6 @@ def test_data_of_copies_take_the_device_and_its_dma_engine(measure):
     assert cpu["bytes_read"] == device["bytes_from_gpu"] == 100001 + 4
     assert dma["bytes_read"] > cpu["bytes_written"] and dma["bytes_written"] > cpu["bytes_read"]
     assert driver["bytes_from_gpu"] == cpu["bytes_read"]
-
-
-def test_copy_goes_memory_dma_device_in_this_order(run, tmp_path):
-    trace = tmp_path / "trace.json"
-    run(f"{DIRECT} {SMALL} --record perfetto={trace} -- vectoradd 100")
-    at = {}  # of a call: when its steps began and ended
-    for event in json.loads(trace.read_text())["traceEvents"]:
-        if event["ph"] in "be" and event["name"][0].isdigit():
-            at.setdefault(event["id"], {})[event["name"][0] + event["ph"]] = event["ts"]
-    calls = list(at.values())
-    there = [call for call in calls if "0b" in call]
-    back = [call for call in calls if "8b" in call]
-    assert there and back
-    assert all(call["0e"] <= call["1b"] < call["1e"] <= call["2b"] for call in there)
-    assert all(call["1e"] <= call["2b"] < call["2e"] < call["8b"] < call["8e"] for call in back)
 
 
 @pytest.mark.parametrize("program", ["copies", "pipeline", "shared_buffer"])
@@ -324,40 +304,73 @@ def test_copies_through_memory_count_the_same_however_they_are_run(measure):
                ["--tick-all", "--tick-order random:1", "--threads 2"])
 
 
-# The figure "Direct-execution mode component setup", edge by edge; names are those of the platform.
-AS_DRAWN = {
-    ("cpu", "core_tlb"), ("core_tlb", "core_cache_bus"), ("core_cache_bus", "core_cache"),
-    ("os", "os_mmu"), ("device_tlb", "core_cache_bus"), ("device_tlb", "os_mmu"), ("cpu", "os"),
-    ("core_tlb", "os_mmu"), ("dma", "device_tlb"), ("router", "device"), ("core_cache", "router"),
-    ("router", "dma"), ("router", "memory")}
-# What a figure of heddle shows in addition: accesses of registers pass the cache by; the device
-# gives commands to its DMA engine; the program is outside, and so are the GPUs.
-BESIDE = {("core_cache_bus", "router"), ("device", "router"), ("driver", "cpu"),
-          ("device", "driver"), ("os_mmu", "core_tlb"), ("os_mmu", "device_tlb")}
+# The figures of "Trace-driven mode component setup" and "Direct-execution mode component setup",
+# edge by edge; names are those of the platform. Then what a figure of heddle shows in addition: the
+# device gives commands to its DMA engine; accesses of registers pass the cache by; the program is
+# outside, and so are the GPUs.
+FIGURES = {
+    TRACE: ({("cpu", "router"), ("router", "device"), ("dma", "router"), ("router", "dma"),
+             ("router", "memory")},
+            {("device", "router"), ("device", "driver")}),
+    DIRECT: ({("cpu", "core_tlb"), ("core_tlb", "core_cache_bus"), ("core_cache_bus", "core_cache"),
+              ("os", "os_mmu"), ("device_tlb", "core_cache_bus"), ("device_tlb", "os_mmu"),
+              ("cpu", "os"), ("core_tlb", "os_mmu"), ("dma", "device_tlb"), ("router", "device"),
+              ("core_cache", "router"), ("router", "dma"), ("router", "memory")},
+             {("core_cache_bus", "router"), ("device", "router"), ("driver", "cpu"),
+              ("device", "driver"), ("os_mmu", "core_tlb"), ("os_mmu", "device_tlb")})}
 
 
-def test_direct_mode_is_joined_as_drawn(heddle):
+@pytest.mark.parametrize("platform", FIGURES)
+def test_platform_is_joined_as_drawn(heddle, platform):
     """In the description, and in the picture as it is drawn when nothing is asked for."""
-    model = json.loads(heddle(f"dump {DIRECT} {SMALL}").stdout)
+    as_drawn, beside = FIGURES[platform]
+    model = json.loads(heddle(f"dump {platform} {SMALL}").stdout)
     ends = {(c["from"].split(".")[0], c["to"].split(".")[0]) for c in model["connections"]}
-    host = {name for edge in AS_DRAWN | BESIDE for name in edge}
-    assert {edge for edge in ends if set(edge) <= host} == AS_DRAWN | BESIDE
-    picture = heddle(f"dot {DIRECT} {SMALL} --level platform").stdout
+    host = {name for edge in as_drawn | beside for name in edge}
+    assert {edge for edge in ends if set(edge) <= host} == as_drawn | beside
+    picture = heddle(f"dot {platform} {SMALL} --level platform").stdout
     drawn = set(re.findall(r'^n\d+ -> n\d+ \[tooltip="(\w+) -> (\w+)', picture, re.M))
     both = drawn | {(b, a) for a, b in drawn}
-    assert AS_DRAWN <= both, AS_DRAWN - both
+    assert as_drawn <= both, as_drawn - both
+
+
+@pytest.fixture(scope="module", params=["amd", "nvidia"])
+def direct_trace(request, tmp_path_factory):
+    """A small run of a HIP program and of a CUDA program, whose costs are set: its statistics, and
+    the file of its events."""
+    folder, program, options = tmp_path_factory.mktemp("direct"), "vectoradd 100", ""
+    if request.param == "nvidia":
+        recorded = request.getfixturevalue("recorded_cuda")("graph_nodes")
+        program, options = recorded.with_suffix(""), NVIDIA
+    done = measure_in(f"{DIRECT} {SMALL} {options} --set cpu.fence=30cy --set os.map_time=200cy"
+                      f" --set os.unmap_time=100cy --record perfetto={folder}/trace.json"
+                      f" -- {program}", "^PASS", folder=folder)
+    return done, folder / "trace.json"
+
+
+def test_call_of_a_program_takes_the_seven_steps_of_the_diagram(direct_trace):
+    check_steps(direct_trace[1], 5)
+
+
+def test_copy_goes_memory_dma_device_in_this_order(direct_trace):
+    at = {}  # of a call: when its steps began and ended
+    for event in json.loads(direct_trace[1].read_text())["traceEvents"]:
+        if event["ph"] in "be" and event["name"][0].isdigit():
+            at.setdefault(event["id"], {})[event["name"][0] + event["ph"]] = event["ts"]
+    calls = list(at.values())
+    there = [call for call in calls if "0b" in call]
+    back = [call for call in calls if "8b" in call]
+    assert there and back
+    assert all(call["0e"] <= call["1b"] < call["1e"] <= call["2b"] for call in there)
+    assert all(call["1e"] <= call["2b"] < call["2e"] < call["8b"] < call["8e"] for call in back)
 
 
 @pytest.fixture(scope="module")
-def direct_steps(tmp_path_factory):
-    """A small run whose costs are set: its statistics, and spans of the core, as (begin, end, call,
-    name), and of the device."""
-    folder = tmp_path_factory.mktemp("direct")
-    done = measure_in(f"{DIRECT} {SMALL} --set cpu.fence=30cy --set os.map_time=200cy"
-                      f" --set os.unmap_time=100cy --record perfetto={folder}/trace.json"
-                      " -- vectoradd 100", folder=folder)
+def direct_steps(direct_trace):
+    """Statistics, and spans of the core, as (begin, end, call, name), and of the device."""
+    done, trace = direct_trace
     spans, begun = {"host_core": [], "mmio": []}, {}
-    for e in json.loads((folder / "trace.json").read_text())["traceEvents"]:
+    for e in json.loads(trace.read_text())["traceEvents"]:
         if e.get("cat") not in spans:
             continue
         call, key = int(e["id"], 16) % 2**32, (e["id"], e["name"])
