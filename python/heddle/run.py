@@ -1,21 +1,27 @@
 """What `heddle run` leaves to Python: what it prints of a file of one process (run cpi FILE, run
-limits FILE SERIES, run trust FILE, run counters FILE [PROFILE], run sample FILE, run profile FILE
-[PROGRAM]), and the page of --view (run view ...)."""
+limits FILE SERIES, run trust FILE, run counters FILE [PROFILE], run dram FILE, run sample FILE, run
+profile FILE [PROGRAM]), and the page of --view (run view ...)."""
 from __future__ import annotations
 
 import argparse
-from typing import Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from heddle import words as command_line
 from heddle.statistics_file import Statistics, read
 
+if TYPE_CHECKING:
+    from heddle.model import Model
+
+
+def _described(chosen: argparse.Namespace, statistics: Statistics) -> Model:
+    from heddle import model
+    return model.described(chosen, statistics, chosen.file, chosen.description, built=chosen.built)
+
 
 def _limits(chosen: argparse.Namespace, statistics: Statistics) -> None:
     """What was full when stays in the file, for whatever reads it."""
-    from heddle import fullness, kernels, limits, model
-    found = fullness.read(
-        model.described(chosen, statistics, chosen.file, chosen.description, built=chosen.built),
-        statistics, chosen.simulated)
+    from heddle import fullness, kernels, limits
+    found = fullness.read(_described(chosen, statistics), statistics, chosen.simulated)
     fullness.write(found, chosen.file)
     for label, told in limits.report(kernels.read(statistics, chosen.file), statistics,
                                      chosen.file, found):
@@ -50,6 +56,9 @@ def main(words: Sequence[str]) -> int:
         print("\n".join(told.lines(told.counted(statistics, chosen.file, chosen.simulated))))
     elif chosen.what == "limits":
         _limits(chosen, statistics)
+    elif chosen.what == "dram":
+        from heddle import dram
+        print("\n".join(dram.lines(_described(chosen, statistics), statistics)))
     elif "sample" in statistics:
         from heddle import sample
         print("\n".join(sample.lines(statistics)))

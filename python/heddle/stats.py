@@ -214,9 +214,14 @@ def counters(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
         "".join(f"{line}\n" for line in told.lines(found, chosen.all))
 
 
+def dram(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+    from heddle import dram as found
+    return "".join(f"{line}\n" for line in found.lines(_model(chosen, runs), runs[0]))
+
+
 REPORTS: dict[str | None, Callable[[argparse.Namespace, list[Statistics]], str]] = {
     None: statistics, "cpi": cpi, "measures": measures, "limits": limits, "series": series,
-    "trust": trust, "counters": counters}
+    "trust": trust, "counters": counters, "dram": dram}
 
 
 # ---- the command
@@ -249,7 +254,7 @@ def main(words: Sequence[str]) -> int:
     chosen = command_line.parse(parser, words)
     if chosen.report not in REPORTS:
         raise Mistake(f"'--report {chosen.report}': there is cpi, measures, limits, series, "
-                      "trust and counters", usage=True)
+                      "trust, counters and dram", usage=True)
     if chosen.profile and chosen.report != "counters":
         raise Mistake("'--profile FILE' is for '--report counters'", usage=True)
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:

@@ -6,12 +6,14 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
 from typing import Any
 
 from heddle.mistakes import Mistake
+from heddle.model import dumped
 
 Statistics = dict[str, Any]
 
@@ -31,9 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, action="store_true")
 
 
-def _handed_on(chosen: argparse.Namespace) -> list[str]:
+def _handed_on(chosen: argparse.Namespace, *names: str) -> list[str]:
     words: list[str] = []
-    for name in (*ONE, *MANY, *FLAGS):
+    for name in names:
         value = getattr(chosen, name.strip("-").replace("-", "_"))
         if value is True:
             words.append(name)
@@ -64,8 +66,24 @@ class Trials:
                           "PROGRAM ARGS..., or --play sass=LIST", usage=True)
         self.command, self.is_list = command, bool(chosen.play)
         self.subject = chosen.play.removeprefix("sass=") if chosen.play else chosen.program[0]
-        self.words = [chosen.heddle, "run", chosen.platform_file, *_handed_on(chosen)]
+        self.words = [chosen.heddle, "run", chosen.platform_file,
+                      *_handed_on(chosen, *ONE, *MANY, *FLAGS)]
         self.program = ["--", *chosen.program] if chosen.program else []
+        self.described = [chosen.heddle, chosen.platform_file,
+                          *_handed_on(chosen, "--platform", *MANY)]
+
+    def record_instructions(self, folder: pathlib.Path) -> None:
+        """Of a CUDA program: caches are warmed without time by traces only, so what it executes is
+        recorded in the folder, and played from now on. Nothing where programs are AMD's."""
+        if self.is_list or not any(one["type"] == "trace_player"
+                                   for one in dumped(*self.described)["instances"]):
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        status = _status_of([*self.words, "--record", f"instructions={folder}", *self.program])
+        if status != 0:
+            raise Mistake(f"a run of '{self.subject}' ended with status {status}")
+        self.is_list, self.program = True, []
+        self.words += ["--play", f"sass={folder}/kernelslist.g"]
 
     def run(self, *options: str) -> Statistics:
         """What the program prints is thrown away, what it and the simulator complain about is not.

@@ -136,11 +136,26 @@ def test_statistics_say_what_ran(run, tmp_path):
 
 
 def test_reports_have_their_names(run, measure, heddle):
-    run(f"{TINY} --report ipc -- vectoradd", "there is cpi, limits, trust and counters", status=2)
+    run(f"{TINY} --report ipc -- vectoradd", "there is cpi, limits, trust, counters and dram",
+        status=2)
     stats = measure(f"{TINY} -- vectoradd").stats_file
-    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits, series, trust and",
+    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits, series, trust, c",
            status=2)
     heddle(f"stats {stats} {stats} --report limits", "is of one run", status=2)
+
+
+def test_each_memory_controller_has_a_line(measure, heddle):
+    done = measure(f"{TINY} --report dram -- vectoradd")
+    told = [line.split() for line in done.stderr.splitlines() if line.startswith("dram[")]
+    counts = [done.components[f"gpu.dram[{i}]"] for i in (0, 1)]
+    moved = [c["bytes_read"] + c["bytes_written"] for c in counts]
+    assert [[line[0], *line[2:6], line[6]] for line in told] == [
+        [f"dram[{i}]:", *(str(counts[i][name]) for name in ("reads", "writes", "bytes_read",
+                                                            "bytes_written")),
+         f"{100 * moved[i] / max(moved):.1f}"] for i in (0, 1)]
+    assert f"\n{sum(moved) / max(moved):.2f} of 2 controllers in use" in done.stderr
+    assert heddle(f"stats {done.stats_file} --report dram --description {TINY}").stdout \
+        in done.stderr
 
 
 def test_functional_mode_has_no_time_to_report(run, measure, heddle):
