@@ -53,6 +53,7 @@ enum option_purpose {
 const char *option_purpose_title(enum option_purpose purpose);
 
 struct option_spec {
+    const char *key; /* its field in struct options, and its attribute in Python */
     const char *name;
     const char *argument; /* NULL: a flag */
     enum option_type type;

@@ -1,4 +1,4 @@
-"""Started by the command `heddle`: python3 -m heddle COMMAND ARGUMENTS."""
+"""Started by the command `heddle`: python3 -m heddle COMMAND WORDS."""
 from __future__ import annotations
 
 import importlib
@@ -32,9 +32,12 @@ def main() -> int:
         print(f"heddle {name}: '{sys.executable}' lacks modules; install the Debian package"
               f"{'s' if len(packages) > 1 else ''} {' and '.join(packages)}", file=sys.stderr)
         return 1
+    from heddle import words
     from heddle.mistakes import Mistake
+    chosen = words.read(sys.argv[2:])
+    sys.argv = ["heddle", name, *chosen.words]  # as it was typed
     try:
-        return int(importlib.import_module(MODULES[name]).main(sys.argv[2:]))
+        return int(importlib.import_module(MODULES[name]).main(chosen))
     except Mistake as mistake:
         print(f"heddle {name}: {mistake}", file=sys.stderr)
         return 2 if mistake.usage else 1
