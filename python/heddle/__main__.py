@@ -5,12 +5,12 @@ import importlib
 import sys
 
 # The module of each command, and Debian's packages of what it needs beside Python's own modules.
-MODULES = {"calibrate": "heddle.calibrate", "debug": "heddle.debug.debug",
+MODULES = {"calibrate": "heddle.calibration.calibrate", "debug": "heddle.debug.debug",
            "doc": "heddle.pages.reference",
            "dot": "heddle.pages.walk", "experiment": "heddle.experiment",
            "params": "heddle.params", "report": "heddle.report.report", "run": "heddle.run",
            "stats": "heddle.stats", "sweep": "heddle.sweeps.sweep",
-           "whatif": "heddle.whatif"}
+           "whatif": "heddle.whatif.whatif"}
 NEEDED = {"calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"}}
 
 

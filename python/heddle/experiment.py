@@ -16,7 +16,7 @@ import subprocess
 import sys
 from typing import Any, Iterable, Sequence
 
-from heddle import cold as all_launches, draw, made, pgf, profiler
+from heddle import cold as all_launches, draw, provenance, pgf, profiler
 from heddle.correction import Correction, correction
 from heddle.draw import escape
 from heddle.files import csv_text, write
@@ -293,7 +293,7 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
         write(folder / "index.html",
               page(f"Warm-up: {pathlib.Path(trials.subject).name} on "
                    f"{pathlib.Path(chosen.files[0]).stem}",
-                   made.lines(made.now(chosen.heddle)), figures, kernels))
+                   provenance.lines(provenance.now(chosen.heddle)), figures, kernels))
     if not shutil.which(CONVERTER):
         print(f"heddle experiment: no figure is a PDF, since '{CONVERTER}' is not installed "
               "(Debian: librsvg2-bin)", file=sys.stderr)

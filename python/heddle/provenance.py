@@ -11,7 +11,8 @@ from typing import Mapping
 from heddle import words as command_line
 
 def now(heddle: str) -> dict[str, str]:
-    return {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "command": shlex.join(sys.argv),
+    return {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "command": shlex.join(sys.argv),
             "version": (command_line.asked(heddle, "--version") or "").removeprefix("heddle ")
             .strip(), "name": os.uname().nodename, "folder": os.getcwd()}
 

@@ -10,7 +10,8 @@ from heddle.words import Options
 
 def _limits(chosen: Options, statistics: Statistics) -> None:
     """What was full when stays in the file, for whatever reads it."""
-    from heddle import fullness, kernels, limits, model
+    from heddle import kernels, model
+    from heddle.verdict import fullness, limits
     found = fullness.read(
         model.described(chosen, statistics, chosen.file, chosen.files[0], built=chosen.built),
         statistics, chosen.about)
@@ -31,11 +32,12 @@ def main(chosen: Options) -> int:
         return 0
     statistics = read(chosen.file, from_run=True)
     if chosen.what == "cpi":
-        from heddle import kernels, limits
+        from heddle import kernels
+        from heddle.verdict import limits
         found = limits.told(kernels.read(statistics, chosen.file), statistics, chosen.file)
         print(kernels.table([found]), end="")
     elif chosen.what == "trust":
-        from heddle import trust
+        from heddle.verdict import trust
         print("\n".join(trust.told(chosen, statistics, chosen.file, description, True)))
     elif chosen.what == "counters":
         from heddle.counters import told

@@ -137,7 +137,8 @@ def statistics(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def cpi(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import kernels, limits
+    from heddle import kernels
+    from heddle.verdict import limits
     if len(runs) > 2:
         raise Mistake("'--report' compares two runs at most", usage=True)
     differences.check(runs, chosen.files)
@@ -176,7 +177,8 @@ def measures(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def limits(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import kernels, limits as rules
+    from heddle import kernels
+    from heddle.verdict import limits as rules
     found = kernels.read(runs[0], chosen.files[0])
     told = list(rules.report(found, runs[0], chosen.files[0]))
     if chosen.csv:
@@ -203,7 +205,7 @@ def series(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def trust(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import trust as found
+    from heddle.verdict import trust as found
     return "\n".join(found.told(chosen, runs[0], chosen.files[0], chosen.description)) + "\n"
 
 

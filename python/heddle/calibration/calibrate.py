@@ -12,13 +12,14 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
-from heddle import (calibration_plots, compare, description, fit, results, variants)
-from heddle.compare import Compared
-from heddle.description import Description, Row
+from heddle.calibration import (plots, compare, description, fit, results,
+                                variants)
+from heddle.calibration.compare import Compared
+from heddle.calibration.description import Description, Row
+from heddle.calibration.point_runner import STATISTICS, Runner, Unreadable, expected_cost
+from heddle.calibration.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
 from heddle.files import csv_text, digest, write
 from heddle.mistakes import Mistake
-from heddle.point_runner import STATISTICS, Runner, Unreadable, expected_cost
-from heddle.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
 from heddle.progress import progress_on
 from heddle.words import Options
 
@@ -242,8 +243,8 @@ def write_files(c: Calibration, done: Sequence[Compared], page: str) -> None:
     if done:
         title = f"{c.description.title}: simulated against measured"
         unit = c.description.unit
-        write(c.folder / "points.svg", calibration_plots.scatter(done, title, unit))
-        write(c.folder / "labels.svg", calibration_plots.panels(done, c.description.title, unit))
+        write(c.folder / "points.svg", plots.scatter(done, title, unit))
+        write(c.folder / "labels.svg", plots.panels(done, c.description.title, unit))
 
 
 # ---- commands

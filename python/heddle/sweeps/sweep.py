@@ -21,7 +21,7 @@ import sys
 import time
 from typing import Any, Callable, Iterator, Sequence
 
-from heddle import made
+from heddle import provenance
 from heddle.files import csv_text, digest, write
 from heddle.mistakes import Mistake
 from heddle.progress import duration, progress_on
@@ -281,7 +281,7 @@ class Sweep:
         waiting = database.waiting()
         database.finished.clear()
         if waiting:
-            database.begin(made.now(self.toolkit.path))
+            database.begin(provenance.now(self.toolkit.path))
             before = signal.signal(signal.SIGTERM, _interrupt)
             try:
                 self._run(database, {p.number: key for p, key in zip(self.points, keys)}, say)

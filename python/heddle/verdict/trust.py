@@ -13,10 +13,10 @@ from collections import Counter
 from typing import Any, Iterator
 
 from heddle import words as command_line
-from heddle.floor import interval_of
 from heddle.mistakes import Mistake
 from heddle.model import question
 from heddle.statistics_file import Statistics, collapse, number
+from heddle.verdict.noise_floor import interval_of
 from heddle.words import Options
 
 # What the classes hold that a card may round otherwise: docs/design/amd.md, "Floating point", and

@@ -17,11 +17,12 @@ import math
 import re
 from typing import Any, Sequence
 
-from heddle import floor as noise, sensitivity
 from heddle.files import csv_text, write
-from heddle.sensitivity import Parameter, Point
 from heddle.statistics_file import Statistics, title
 from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of, spelled
+from heddle.verdict import noise_floor as noise
+from heddle.whatif import sensitivity
+from heddle.whatif.sensitivity import Parameter, Point
 from heddle.words import Options
 
 FACTORS = {"assumed": (0.5, 2.0), "fitted": (0.8, 1.25)}  # of the value, by the kind of source
@@ -145,7 +146,7 @@ def rows_csv(found: Sequence[Parameter], base: int, rows: Sequence[dict[str, Any
 
 
 def main(chosen: Options) -> int:
-    from heddle import whatif
+    from heddle.whatif import whatif
     study = whatif.Study(chosen)
     base, run, _ = study.base()
     result, shaken = base.result or 1, sensitivity.disturbances(run)

@@ -20,16 +20,18 @@ import sys
 import time
 from typing import Any, Callable, Sequence
 
-from heddle import (differences, draw, floor as noise, kernels, limits, made, sensitivity)
+from heddle import differences, draw, kernels, provenance
 from heddle.files import csv_text, write
-from heddle.judged import Limit, Setting
 from heddle.mistakes import Mistake
 from heddle.progress import progress_on
-from heddle.sensitivity import Parameter, Point
 from heddle.statistics_file import Statistics, number, read, title
 from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE, Reading
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
+from heddle.verdict import noise_floor as noise, limits
+from heddle.verdict.judged import Limit, Setting
+from heddle.whatif import sensitivity
+from heddle.whatif.sensitivity import Parameter, Point
 from heddle.words import Options
 
 PAIRED = 3         # parameters that are combined
@@ -374,13 +376,13 @@ def main(chosen: Options) -> int:
     if not chosen.output:
         raise Mistake("'-o DIR' is missing: the folder that keeps the results", usage=True)
     if chosen.uncertainty:
-        from heddle import uncertainty
+        from heddle.whatif import uncertainty
         return uncertainty.main(chosen)
     study = Study(chosen)
     found = examine(chosen, study)
     print("\n".join(lines(found, chosen.top)))
     for name, text in (("csv", rows_csv(found)), ("svg", tornado(found, chosen.top)),
-                       ("json", as_json(found, made.now(chosen.heddle)))):
+                       ("json", as_json(found, provenance.now(chosen.heddle)))):
         write(study.folder / f"whatif.{name}", text)
     print(f"{study.points} runs, {study.finished} of them now, in "
           f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot",
