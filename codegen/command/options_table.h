@@ -53,7 +53,6 @@ enum option_purpose {
 const char *option_purpose_title(enum option_purpose purpose);
 
 struct option_spec {
-    const char *key; /* its field in struct options, and its attribute in Python */
     const char *name;
     const char *argument; /* NULL: a flag */
     enum option_type type;
@@ -62,6 +61,7 @@ struct option_spec {
     unsigned commands;
     char handed; /* '=' or ':'; 0: not */
     const char *help;
+    const char *key; /* its field in struct options, and its attribute in Python */
 };
 extern const struct option_spec option_specs[];
 extern const size_t option_spec_count;

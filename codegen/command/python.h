@@ -15,7 +15,7 @@
  * status; the reason was said on standard error. */
 int command_python(struct command *c);
 
-/* The same as a child, with these files as its standard input and output, and what `heddle run`
+/* A child that does that, with these files as its standard input and output, and what `heddle run`
  * wants of it: python/heddle/run.py. */
 struct python_child {
     const char *what, *file, *built, *about; /* NULL: nothing */
