@@ -16,13 +16,14 @@ import subprocess
 import sys
 from typing import Any, Iterable, Sequence
 
-from heddle import cold as all_launches, draw, made, pgf, profiler, words as command_line
+from heddle import cold as all_launches, draw, provenance, pgf, profiler
 from heddle.correction import Correction, correction
 from heddle.draw import escape
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.report.page import figure, section, whole
-from heddle.trial import Statistics, Trials, add_options, cpu_seconds, launches, short
+from heddle.trial import Statistics, Trials, cpu_seconds, launches, short
+from heddle.words import Options
 
 MEMORY = [f"memory:{n}" for n in range(1, 11)]
 SIMULATED = ["perfect", "none", *MEMORY, "full-memory", "functional"]
@@ -292,20 +293,14 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
     if not chosen.corrections:
         write(folder / "index.html",
               page(f"Warm-up: {pathlib.Path(trials.subject).name} on "
-                   f"{pathlib.Path(chosen.platform_file).stem}",
-                   made.lines(made.now(chosen.heddle)), figures, kernels))
+                   f"{pathlib.Path(chosen.files[0]).stem}",
+                   provenance.lines(provenance.now(chosen.heddle)), figures, kernels))
     if not shutil.which(CONVERTER):
         print(f"heddle experiment: no figure is a PDF, since '{CONVERTER}' is not installed "
               "(Debian: librsvg2-bin)", file=sys.stderr)
 
 
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("experiment")
-    add_options(parser)
-    parser.add_argument("--kernels")
-    parser.add_argument("--corrections", action="store_true")
-    parser.add_argument("--profiler", action="append", default=[])
-    chosen = command_line.parse(parser, words)
+def main(chosen: Options) -> int:
     trials = Trials("experiment", chosen, "PLATFORM [--kernels LIST] -o DIR")
     if not chosen.output:
         raise Mistake("'-o DIR' says where to write", usage=True)
