@@ -58,6 +58,8 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
             to.sources[to.source_count++] = operands.source[i];
     if (ptx_name_is_barrier(to.name) || strstr(to.name, ".wait_group"))
         execute_immediates(from, &to);
+    if (from->opcode == PTX_OP_WGMMA_MMA_ASYNC) /* is A in registers? */
+        to.immediates[to.immediate_count++] = from->operands[1].kind == PTX_OPERAND_VECTOR;
     return to;
 }
 
