@@ -32,7 +32,7 @@ TOPICS = {
     "shoc_devicememory": "streams", "shoc_triad": "streams",
     "matrixtranspose": "strides", "stencil2d": "stencils",
     "matrixmultiplication": "blocked products",
-    "fastwalshtransform": "read and written in place", "mixbench": "read and written in place",
+    "fastwalshtransform": "numbers in place", "mixbench": "numbers in place",
     "atax": "few work-groups",
     "pagerank": "irregular reads"}
 BOUNDS = ((0.05, "to 5 %"), (0.10, "to 10 %"), (0.20, "to 20 %"))
