@@ -12,8 +12,8 @@ export SOURCE_DATE_EPOCH LC_ALL=C
 umask 022
 
 # Platforms are compiled where heddle runs: a compiler, and headers of what the archives need.
-depends='gcc | c-compiler, libc6-dev, libelf-dev, libmsgpack-dev, liblzma-dev, libzstd-dev'
-depends+=', python3:any'
+depends='gcc | c-compiler, libc6-dev, libdw-dev, libelf-dev, libmsgpack-dev, liblzma-dev'
+depends+=', libzstd-dev, python3:any'
 # Diagrams; compiling HIP programs; commands that calculate with measurements; sweeps.
 recommends='graphviz, hipcc, libamdhip64-dev, libhsa-runtime-dev, rocm-device-libs'
 recommends+=', clang-15, lld-15, llvm-15, python3-numpy, python3-scipy, python3-pandas'

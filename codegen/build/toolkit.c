@@ -96,7 +96,7 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
         "heddle/libwarp.a",       "heddle/libptx.a",           "heddle/libptx_services.a",
         "heddle/libpage_table.a", "heddle/libdriver_memory.a", "heddle/libchecks.a"};
     /* What the readers of code objects and of compressed traces need. */
-    static const char *const libraries[] = {"-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
+    static const char *const libraries[] = {"-ldw", "-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
     const char *prefix = plain_path(arena, folder);
     if (!set_home(arena, arena_printf(arena, "%s/share/heddle", prefix), toolkit))
         return false;

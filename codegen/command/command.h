@@ -63,9 +63,8 @@ int command_place_check(const struct command *c, const char *file, const struct 
  * found; NULL: it was said why. */
 const char *command_place_run(const struct command *c, unsigned ranks);
 
-/* Completion of the command line in a shell: a script made from the table of options. Paths of
- * --set are asked of `heddle params --paths`. false: no such shell; there are bash, zsh and fish.
- */
-bool completion_print(FILE *out, const char *shell);
+/* Prints the script that makes bash complete the command line, from the table of options; it asks
+ * `heddle params --paths` for the paths of --set. */
+void completion_print(FILE *out);
 
 #endif

@@ -18,8 +18,8 @@ struct cuda_cc {
     bool only_objects, only_ptx, verbose;
     bool relocatable; /* device code of objects is bitcode, which is linked */
     bool only_device_link;
-    bool has_managed;  /* the source that is compiled has __managed__ variables, */
-    bool has_clusters; /* and kernels with __cluster_dims__ */
+    bool has_managed;  /* the source that is compiled has __managed__ variables */
+    bool has_clusters; /* the source has kernels with __cluster_dims__ */
 };
 
 void cuda_cc_add(struct cuda_cc *cc, words *list, const char *word);

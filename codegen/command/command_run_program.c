@@ -269,5 +269,6 @@ int run_program(struct command *c, const struct build_result *built, const struc
     close(ledger);
     report_processes(c, outcome);
     int missing = report_missing(c->options, outcome, program);
-    return outcome->status ? outcome->status : status ? status : missing;
+    bool yields = status && outcome->status == EXIT_FOUND; /* to the program's own failure */
+    return outcome->status && !yields ? outcome->status : status ? status : missing;
 }

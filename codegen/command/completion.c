@@ -1,5 +1,4 @@
-/* Completion in shells. The three scripts have the same parts: words of a command, what follows an
- * option, and the paths. */
+/* Completion in bash: words of a command, what follows an option, and the paths of --set. */
 #include "codegen/command/command.h"
 
 #include <string.h>
@@ -12,24 +11,9 @@ static void print_commands(FILE *out)
         fprintf(out, "%s%s", c > 0 ? " " : "", command_specs[c].name);
 }
 
-/* Text in single quotes of a shell; `also` is left out, too. */
-static void print_quoted(FILE *out, const char *text, const char *also)
-{
-    fputc('\'', out);
-    for (; *text != '\0'; text++)
-        if (*text != '\'' && strchr(also, *text) == NULL)
-            fputc(*text, out);
-    fputc('\'', out);
-}
-
 static bool is_flag(const struct option_spec *o)
 {
     return o->type == OPTION_FLAG || o->type == OPTION_MAYBE;
-}
-
-static bool takes_path(const struct option_spec *o)
-{
-    return strcmp(o->name, "--set") == 0;
 }
 
 /* The next row of a command, from `*i` on, whose name no earlier row of it has; NULL: none. */
@@ -93,7 +77,7 @@ static void print_flags(FILE *out)
             fprintf(out, "|%s", option_specs[i].name);
 }
 
-/* What bash and zsh share: functions that print words. */
+/* Functions of the script that print words. */
 static void print_functions(FILE *out)
 {
     fprintf(out, "_heddle_options() { # COMMAND\n    case $1 in\n");
@@ -116,9 +100,9 @@ static void print_functions(FILE *out)
                  "}\n\n");
 }
 
-static void print_bash(FILE *out)
+void completion_print(FILE *out)
 {
-    fprintf(out, "# Completion of heddle in bash. Made by `heddle help --completion bash`.\n\n");
+    fprintf(out, "# Completion of heddle in bash. Made by `heddle help --completion`.\n\n");
     print_functions(out);
     fprintf(out,
             "_heddle() {\n"
@@ -172,131 +156,4 @@ static void print_bash(FILE *out)
                  "    case ${COMPREPLY[0]} in *=) compopt -o nospace ;; esac\n"
                  "}\n"
                  "complete -F _heddle heddle\n");
-}
-
-static void print_zsh_option(FILE *out, int command, const struct option_spec *o)
-{
-    char words[256];
-    option_words(o, (enum options_command)command, words, sizeof words);
-    fprintf(out, "            '*%s[", o->name);
-    for (const char *text = o->help; *text != '\0'; text++)
-        if (strchr("'[]:", *text) == NULL)
-            fputc(*text, out);
-    fputc(']', out);
-    if (words[0] != '\0')
-        fprintf(out, ":value:(%s)", words);
-    else if (takes_path(o))
-        fprintf(out, ":PATH=VALUE:_heddle_set");
-    else if (!is_flag(o))
-        fprintf(out, ":value:_files");
-    fprintf(out, "' \\\n");
-}
-
-static void print_zsh(FILE *out)
-{
-    fprintf(out, "#compdef heddle\n"
-                 "# Completion of heddle in zsh. Made by `heddle help --completion zsh`.\n\n");
-    print_functions(out);
-    fprintf(out, "_heddle_set() {\n"
-                 "    local -a found\n"
-                 "    found=(${(f)\"$(_heddle_paths \"$PREFIX\" \"${words[@]}\")\"})\n"
-                 "    compadd -S '' -a found\n"
-                 "}\n\n"
-                 "_heddle() {\n"
-                 "    local -a found\n"
-                 "    if (( CURRENT == 2 )); then\n"
-                 "        found=(\n");
-    for (int c = 0; c < COMMAND_COUNT; c++) {
-        fprintf(out, "            '%s:%s'\n", command_specs[c].name, command_specs[c].summary);
-    }
-    fprintf(out, "        )\n"
-                 "        _describe command found\n"
-                 "        return\n"
-                 "    fi\n"
-                 "    if (( ${words[(I)--]} && ${words[(I)--]} < CURRENT )); then\n"
-                 "        _files\n"
-                 "        return\n"
-                 "    fi\n"
-                 "    case $words[2] in\n");
-    for (int c = 0; c < COMMAND_COUNT; c++) {
-        fprintf(out, "    %s)\n        _arguments \\\n", command_specs[c].name);
-        const struct option_spec *o;
-        for (size_t i = 0; (o = next_of(c, &i));)
-            print_zsh_option(out, c, o);
-        const char *words = command_specs[c].words;
-        fprintf(out, "            '*:%s",
-                words[0] != '\0' || c == COMMAND_HELP ? "word:(" : "file:");
-        if (c == COMMAND_HELP)
-            print_commands(out);
-        fprintf(out, words[0] != '\0' || c == COMMAND_HELP ? "%s)' ;;\n" : "_files%s' ;;\n", words);
-    }
-    fprintf(out, "    esac\n"
-                 "}\n"
-                 "[ \"${funcstack[1]}\" = _heddle ] && _heddle \"$@\" || compdef _heddle heddle\n");
-}
-
-static void print_fish_option(FILE *out, int command, const struct option_spec *o)
-{
-    char words[256];
-    option_words(o, (enum options_command)command, words, sizeof words);
-    bool is_long = o->name[1] == '-';
-    fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from %s' -%s %s",
-            command_specs[command].name, is_long ? "l" : "s", o->name + (is_long ? 2 : 1));
-    if (takes_path(o))
-        fprintf(out, " -x -a '(__heddle_paths)'");
-    else if (words[0] != '\0')
-        fprintf(out, " -x -a '%s'", words);
-    else if (!is_flag(o))
-        fprintf(out, " -r -F");
-    fprintf(out, " -d ");
-    print_quoted(out, o->help, "\\");
-    fputc('\n', out);
-}
-
-static void print_fish(FILE *out)
-{
-    fprintf(out, "# Completion of heddle in fish. Made by `heddle help --completion fish`.\n\n"
-                 "function __heddle_paths\n"
-                 "    for word in (commandline -opc)\n"
-                 "        if string match -q '*.heddle' -- $word\n"
-                 "            set -l prefix (commandline -ct)\n"
-                 "            test -n \"$prefix\"; or set prefix x\n"
-                 "            heddle params $word --paths $prefix 2>/dev/null\n"
-                 "            return\n"
-                 "        end\n"
-                 "    end\n"
-                 "end\n\n");
-    for (int c = 0; c < COMMAND_COUNT; c++) {
-        fprintf(out, "complete -c heddle -n __fish_use_subcommand -f -a %s -d ",
-                command_specs[c].name);
-        print_quoted(out, command_specs[c].summary, "\\");
-        fputc('\n', out);
-    }
-    for (int c = 0; c < COMMAND_COUNT; c++) {
-        const char *name = command_specs[c].name;
-        const char *words = command_specs[c].words;
-        if (words[0] != '\0')
-            fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
-                    name, words);
-        const struct option_spec *o;
-        for (size_t i = 0; (o = next_of(c, &i));)
-            print_fish_option(out, c, o);
-    }
-    fprintf(out, "complete -c heddle -n '__fish_seen_subcommand_from help' -f -a '");
-    print_commands(out);
-    fprintf(out, "'\n");
-}
-
-bool completion_print(FILE *out, const char *shell)
-{
-    static const struct {
-        const char *name;
-        void (*print)(FILE *out);
-    } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
-    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
-        if (strcmp(shells[i].name, shell) == 0) {
-            shells[i].print(out);
-            return true;
-        }
-    return false;
 }

@@ -17,11 +17,7 @@ int command_help(struct command *c)
     } else if (o->man) {
         options_print_man(stdout);
     } else if (o->completion) {
-        if (completion_print(stdout, o->completion))
-            return EXIT_CLEAN;
-        fprintf(stderr, "heddle help: '--completion' is bash, zsh or fish, not '%s'\n",
-                o->completion);
-        return EXIT_USAGE;
+        completion_print(stdout);
     } else if (o->arguments.count == 0) {
         options_print_help(stdout, COMMAND_COUNT);
         if (toolkit_find(c->arena, &c->toolkit))

@@ -161,7 +161,10 @@ static const char *const environment[][2] = {
                      "~/.cache/heddle)"},
     {"HEDDLE_CACHE_LIMIT", "how large that may become before what was used longest ago is removed "
                            "(default 2GiB; 0: no bound)"},
-    {"HEDDLE_CC, HEDDLE_CFLAGS", "the compiler (default cc) and flags behind the default ones"},
+    {"HEDDLE_CC, HEDDLE_CFLAGS, HEDDLE_LDFLAGS",
+     "the compiler (default cc), and flags for it and for linking after the default ones"},
+    {"HEDDLE_HOST_THREADS, HEDDLE_HOST_PATIENCE",
+     "how threads of a program take turns (docs/design/host.md)"},
 };
 
 void options_print_man(FILE *out)
@@ -175,7 +178,8 @@ void options_print_man(FILE *out)
         fprintf(out, ".SS heddle %s %s\n%s\n", command->name, command->arguments, command->text);
         print_options(&p, (enum options_command)c);
     }
-    fprintf(out, ".SH EXIT STATUS\n0 clean, 1 errors, 2 wrong usage.\n.SH ENVIRONMENT\n");
+    fprintf(out, ".SH EXIT STATUS\n0 clean, 1 errors, 2 wrong usage; of\n.B heddle run\n"
+                 "as it says above.\n.SH ENVIRONMENT\n");
     for (size_t i = 0; i < sizeof environment / sizeof environment[0]; i++)
         fprintf(out, ".TP\n.B %s\n%s\n", environment[i][0], environment[i][1]);
 }

@@ -84,7 +84,7 @@ static bool keeps_sampled(const struct options *o)
             continue;
         fprintf(stderr,
                 "heddle run: '--mode sampled' chooses itself what is simulated, and goes on for a "
-                "whole run of a program; without '%s'\n",
+                "whole run of a program; leave out '%s'\n",
                 refused[i].name);
         return false;
     }

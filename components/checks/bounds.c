@@ -62,10 +62,11 @@ const struct check check_lds = {.check = FINDING_CHECK_LDS, .step = step_lds};
 
 static const char *why_constant(const struct check_wave *wave, uint64_t address)
 {
-    const struct program_allocation *a = program_find(wave->what.program, address);
+    uint64_t name = check_name(wave, address);
+    const struct program_allocation *a = program_find(wave->what.program, name);
     if (a && a->use == PROGRAM_ARGUMENTS)
         return "a kernel's arguments";
-    return check_is_constant(address);
+    return check_is_constant(name);
 }
 
 static void store(const struct check_wave *wave, const struct observed_instruction *s,

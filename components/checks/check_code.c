@@ -1,5 +1,4 @@
-/* See check_code.h. Line tables are .debug_line of DWARF 4 and 5 ("DWARF Debugging Information
- * Format", 6.2); what is malformed ends the table where it is. */
+/* See check_code.h. */
 #include "check_code.h"
 
 #include <elf.h>
@@ -13,8 +12,8 @@
 
 #include "finding.h"
 #include "grown.h"
-#include "line_table.h"
 #include "runtime/engine/bug.h"
+#include "source_lines.h"
 
 struct range {
     uint64_t start, end;
@@ -24,8 +23,9 @@ struct range {
 
 struct code {
     uint64_t address;
-    struct line_table lines;
-    uint8_t *bytes; /* what is executed of it, from `start` on */
+    struct source_lines lines;
+    uint8_t *file;        /* NULL: the host's, which stays mapped */
+    const uint8_t *bytes; /* what is executed of it, from `start` on */
     uint64_t start, size;
 };
 
@@ -68,29 +68,6 @@ static void add_segments(uint64_t address, const uint8_t *file, uint64_t size,
     }
 }
 
-/* An empty part where there is no such section. */
-static struct dwarf_bytes section(const uint8_t *file, uint64_t size, const Elf64_Ehdr *head,
-                                  const char *name)
-{
-    Elf64_Shdr names, found;
-    uint64_t at = head->e_shoff + head->e_shstrndx * sizeof names;
-    if (head->e_shentsize != sizeof names || !is_inside(size, at, sizeof names))
-        return (struct dwarf_bytes){0};
-    memcpy(&names, file + at, sizeof names);
-    for (unsigned i = 0; i < head->e_shnum; i++) {
-        at = head->e_shoff + i * sizeof found;
-        if (!is_inside(size, at, sizeof found))
-            break;
-        memcpy(&found, file + at, sizeof found);
-        uint64_t text = names.sh_offset + found.sh_name;
-        if (is_inside(size, text, strlen(name) + 1)
-            && memcmp(file + text, name, strlen(name) + 1) == 0
-            && is_inside(size, found.sh_offset, found.sh_size))
-            return (struct dwarf_bytes){file + found.sh_offset, found.sh_size};
-    }
-    return (struct dwarf_bytes){0};
-}
-
 static bool read_head(const uint8_t *file, uint64_t size, Elf64_Ehdr *head)
 {
     if (size < sizeof *head)
@@ -99,40 +76,26 @@ static bool read_head(const uint8_t *file, uint64_t size, Elf64_Ehdr *head)
     return memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-static struct code *add_lines(uint64_t address, const uint8_t *file, uint64_t size,
-                              const Elf64_Ehdr *head)
+static struct code *add_code(uint64_t address, void *file, uint64_t size)
 {
     codes = grown(codes, &code_room, code_count, sizeof *codes);
-    const struct inlined_sections inlined = {.info = section(file, size, head, ".debug_info"),
-                                             .abbrev = section(file, size, head, ".debug_abbrev"),
-                                             .addr = section(file, size, head, ".debug_addr"),
-                                             .ranges = section(file, size, head, ".debug_ranges"),
-                                             .rnglists =
-                                                 section(file, size, head, ".debug_rnglists")};
-    struct line_sections sections = {.line = section(file, size, head, ".debug_line"),
-                                     .line_str = section(file, size, head, ".debug_line_str"),
-                                     .str = section(file, size, head, ".debug_str")};
-    inlined_calls_read(&sections.calls, &inlined);
-    codes[code_count] = (struct code){.address = address};
-    line_table_read(&codes[code_count].lines, &sections);
-    inlined_calls_free(&sections.calls);
-    return &codes[code_count++];
+    struct code *code = &codes[code_count++];
+    *code = (struct code){.address = address};
+    source_lines_open(&code->lines, file, size);
+    return code;
 }
 
-static void keep_bytes(struct code *code, const uint8_t *file, uint64_t size,
-                       const Elf64_Ehdr *head)
+static void find_bytes(struct code *code, uint64_t size, const Elf64_Ehdr *head)
 {
     Elf64_Phdr segment;
+    const uint8_t *file = code->file;
     for (unsigned i = 0; i < head->e_phnum && read_segment(file, size, head, i, &segment); i++) {
         if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) || code->bytes
             || !is_inside(size, segment.p_offset, segment.p_filesz))
             continue;
         code->start = code->address + segment.p_vaddr;
         code->size = segment.p_filesz;
-        code->bytes = malloc(code->size + 1);
-        if (!code->bytes)
-            die("out of memory for checks");
-        memcpy(code->bytes, file + segment.p_offset, code->size);
+        code->bytes = file + segment.p_offset;
     }
 }
 
@@ -141,8 +104,14 @@ void check_code(uint64_t address, const void *bytes, uint64_t size)
     Elf64_Ehdr head;
     if (!finding_wanted_any() || !read_head(bytes, size, &head))
         return;
-    add_segments(address, bytes, size, &head);
-    keep_bytes(add_lines(address, bytes, size, &head), bytes, size, &head);
+    uint8_t *copy = malloc(size);
+    if (!copy)
+        die("out of memory for checks");
+    memcpy(copy, bytes, size);
+    add_segments(address, copy, size, &head);
+    struct code *code = add_code(address, copy, size);
+    code->file = copy;
+    find_bytes(code, size, &head);
 }
 
 void check_host_code(uint64_t address, const char *path)
@@ -158,11 +127,10 @@ void check_host_code(uint64_t address, const char *path)
     size_t size = fstat(file, &facts) == 0 ? (size_t)facts.st_size : 0;
     void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     close(file);
-    if (bytes == MAP_FAILED)
-        return;
-    if (read_head(bytes, size, &head))
-        add_lines(head.e_type == ET_DYN ? address : 0, bytes, size, &head);
-    munmap(bytes, size);
+    if (bytes != MAP_FAILED && read_head(bytes, size, &head))
+        add_code(head.e_type == ET_DYN ? address : 0, bytes, size);
+    else if (bytes != MAP_FAILED)
+        munmap(bytes, size);
 }
 
 void check_constant(uint64_t address, uint64_t size)
@@ -182,8 +150,8 @@ void check_code_gone(uint64_t address)
     for (size_t i = 0; i < code_count; i++) {
         if (codes[i].address != address)
             continue;
-        line_table_free(&codes[i].lines);
-        free(codes[i].bytes);
+        source_lines_close(&codes[i].lines);
+        free(codes[i].file);
         codes[i--] = codes[--code_count];
     }
 }
@@ -210,7 +178,7 @@ static const struct code *code_of(uint64_t pc)
 bool check_source(uint64_t pc, char *text, size_t size)
 {
     const struct code *code = code_of(pc);
-    return code && line_table_find(&code->lines, pc - code->address, text, size);
+    return code && source_lines_find(&code->lines, pc - code->address, text, size);
 }
 
 const uint8_t *check_code_bytes(uint64_t pc, uint64_t *start, uint64_t *size)

@@ -84,8 +84,12 @@ static void begin(uint32_t unit, uint32_t wave, const struct observed_wavefront 
         current = (uint32_t)(group_take(what->placement) - groups);
     *slot_of(unit, wave) = slot + 1;
     groups[current].wave[what->number] = slot;
-    waves[slot] = (struct check_wave){
-        .what = *what, .slot = slot, .group = current, .number = ++wave_count, .unit = unit};
+    waves[slot] = (struct check_wave){.what = *what,
+                                      .slot = slot,
+                                      .group = current,
+                                      .number = ++wave_count,
+                                      .unit = unit,
+                                      .pid = what->placement->pid};
     for (unsigned i = 0; i < asked_count; i++)
         if (asked[i]->begin)
             asked[i]->begin(&waves[slot]);
@@ -134,6 +138,11 @@ const struct check_group *check_group_of(const struct check_wave *wave)
 
 /* ---- places ---- */
 
+uint64_t check_name(const struct check_wave *wave, uint64_t address)
+{
+    return program_name(wave->what.program, wave->pid, address);
+}
+
 static void copy_text(char *to, const char *from)
 {
     snprintf(to, FINDING_TEXT, "%s", from);
@@ -154,7 +163,7 @@ void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_in
     if (inst && isa_format(inst, UINT64_MAX, text, sizeof text) >= sizeof text)
         text[sizeof text - 1] = '\0';
     copy_text(place->text, text);
-    check_source(pc, place->source, sizeof place->source);
+    check_source(check_name(wave, pc), place->source, sizeof place->source);
 }
 
 void check_address(const struct check_wave *wave, enum finding_space space, uint64_t address,
@@ -163,7 +172,8 @@ void check_address(const struct check_wave *wave, enum finding_space space, uint
     found->space = space;
     found->address = address;
     if (space == FINDING_GLOBAL)
-        program_describe(wave->what.program, address, found->memory, sizeof found->memory);
+        program_describe(wave->what.program, check_name(wave, address), found->memory,
+                         sizeof found->memory);
 }
 
 /* ---- the run ---- */

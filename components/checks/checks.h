@@ -20,6 +20,7 @@ struct check_wave {
     uint32_t group;  /* number of its work-group among those that live; small ones first */
     uint64_t number; /* of all that have begun, from 1 */
     uint32_t unit;   /* that executes it: an instance, or its number is behind all of them */
+    uint32_t pid;    /* process of its launch */
 };
 
 /* The work-group of a wavefront. Its wavefronts begin one behind the other. */
@@ -52,6 +53,8 @@ struct page_table;
 /* Before anything is executed, on a platform of so many instances. */
 void checks_open(uint32_t instances, const struct page_table *pages);
 
+/* By what the tables of the program know an address of the wavefront's process. */
+uint64_t check_name(const struct check_wave *wave, uint64_t address);
 /* Fills in what the wavefront does at `pc`. */
 void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst,
                  uint32_t lane, struct finding_place *place);

@@ -21,8 +21,8 @@ struct program_table;
 
 /* Where bytes lie, as a lane of a thread sees them. */
 struct debug_place {
-    const void *at;  /* NULL: in global memory, */
-    uint64_t global; /* at this address */
+    const void *at;  /* NULL: the bytes are in global memory */
+    uint64_t global; /* their address in global memory */
     uint64_t bytes;  /* that follow each other there; 0: there is nothing */
 };
 

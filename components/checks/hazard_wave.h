@@ -12,8 +12,8 @@
 #include "components/amd/isa/isa_hazard.h"
 
 enum hazard_kind {
-    HAZARD_EARLY_READ,  /* a register is read before a load has brought it for sure, */
-    HAZARD_EARLY_WRITE, /* or written, and the load may come after that */
+    HAZARD_EARLY_READ,  /* a register is read before a load has brought it for sure */
+    HAZARD_EARLY_WRITE, /* a register is written, and a load to it may come after that */
     HAZARD_WAIT_STATES,
     HAZARD_EARLY_BARRIER /* a barrier is passed before the work-group sees a store to the LDS */
 };

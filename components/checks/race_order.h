@@ -9,6 +9,7 @@
  *   - by an atomic that reads what another one released: from what that one knew at its fence, or,
  *     in its own work-group, at its atomic,
  *   - before it begins, by the order of commands: see race_command().
+ *
  * What a wavefront knows of its work-group is a row of clocks; of others it is a short table.
  *
  * Pure: no simulated component, no output. */

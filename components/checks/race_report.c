@@ -37,6 +37,7 @@ void race_report(const struct race_event *e, const struct race_access *earlier,
     first->describe(earlier->id, earlier->site, &f.place[0]);
     second->describe(e->wave->id, e->site, &f.place[1]);
     if (space == FINDING_GLOBAL)
-        program_describe(program, f.address, f.memory, sizeof f.memory);
+        program_describe(program, program_name(program, race_process(e->address), f.address),
+                         f.memory, sizeof f.memory);
     finding_report(&f);
 }

@@ -22,6 +22,11 @@ static inline uint64_t race_process_base(uint32_t pid)
     return (uint64_t)pid << 48;
 }
 
+static inline uint32_t race_process(uint64_t address)
+{
+    return (uint32_t)(address >> 48);
+}
+
 /* race_group_begin(), of a source that stays. */
 uint32_t race_group(uint32_t command, const struct race_source *source);
 

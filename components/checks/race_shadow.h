@@ -42,8 +42,8 @@ struct race_access {
 
 struct race_cell {
     union {
-        struct race_access other; /* the only access since the last plain write, */
-        uint64_t reads;           /* or with `more`: a sum of a full list of reads, else 0 */
+        struct race_access other; /* the only access since the last plain write */
+        uint64_t reads;           /* with `more`: a sum of a full list of reads, else 0 */
     };
     struct race_access write;
     uint32_t value; /* that was written, or its first byte */
@@ -73,10 +73,10 @@ struct race_memory {
 enum { RACE_ORDERS = 16 };
 struct race_order {
     race_id id[RACE_ORDERS];
-    uint32_t before[RACE_ORDERS]; /* up to this clock it is before the wavefront's present, */
-    uint32_t after[RACE_ORDERS];  /* from this one on it is not; 0: not known */
-    uint64_t reads;               /* a full list of reads that it does not change, by its sum, */
-    race_id write;                /* behind this write, which is before it */
+    uint32_t before[RACE_ORDERS]; /* up to this clock it is before the wavefront's present */
+    uint32_t after[RACE_ORDERS];  /* from this clock on it is not before that; 0: not known */
+    uint64_t reads; /* sum of a full list of reads that the wavefront does not change */
+    race_id write;  /* the write that is before these reads and before the wavefront */
     uint32_t write_clock;
 };
 

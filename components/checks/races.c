@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
+#include "components/protocols/page_table/page_table.h"
 #include "check_code.h"
 #include "grown.h"
 #include "race_report.h"
@@ -23,7 +24,7 @@ enum { FEW = 8, LOCKS = 4, LANE_BITS = 7, NO_LANE = 127, SITES = 1 << 20 };
 
 /* An instruction that has accessed memory. */
 struct site {
-    uint64_t pc;
+    uint64_t name; /* check_name() of its address */
     struct isa_inst inst;
     bool spins; /* see spins.h */
 };
@@ -37,8 +38,8 @@ struct past {
 struct live_wave {
     struct race_wave race;
     bool vm, lgkm;        /* accesses that no s_waitcnt has waited for */
-    bool wrote;           /* since the last fence, */
-    bool fenced;          /* or before it, and nothing since */
+    bool wrote;           /* the wavefront has written since the last fence */
+    bool fenced;          /* it wrote before the last fence, and nothing since */
     bool wrote_back;      /* buffer_wbl2 since */
     bool meets;           /* the others at the global wave sync, until it has waited for that */
     uint64_t lock[LOCKS]; /* where it has exchanged last: what it stores there gives them back */
@@ -74,21 +75,29 @@ static void open_check(void)
         die("out of memory for the check of races");
 }
 
-static bool spins(const struct observed_instruction *s)
+static bool spins(const struct observed_instruction *s, uint64_t name)
 {
     struct spin_code code;
-    code.bytes = check_code_bytes(s->pc, &code.address, &code.size);
-    return code.bytes && spins_at((enum isa_target)s->inst->target, &code, s->pc);
+    code.bytes = check_code_bytes(name, &code.address, &code.size);
+    return code.bytes && spins_at((enum isa_target)s->inst->target, &code, name);
+}
+
+/* Other code may have been loaded where this one was. */
+static bool is_site(const struct site *site, uint64_t name, const struct isa_inst *inst)
+{
+    return site->name == name && memcmp(&site->inst, inst, sizeof site->inst) == 0;
 }
 
 static uint32_t site_of(const struct observed_instruction *s)
 {
+    uint64_t name = check_name(now.wave, s->pc);
     uint32_t slot = (uint32_t)(hash_multiply(s->pc) >> 40) % SITES;
-    while (site_table[slot] && sites[site_table[slot] - 1].pc != s->pc)
+    while (site_table[slot] && !is_site(&sites[site_table[slot] - 1], name, s->inst))
         slot = (slot + 1) % SITES;
     if (!site_table[slot]) {
         sites = grown(sites, &site_room, site_count, sizeof *sites);
-        sites[site_count++] = (struct site){.pc = s->pc, .inst = *s->inst, .spins = spins(s)};
+        sites[site_count++] =
+            (struct site){.name = name, .inst = *s->inst, .spins = spins(s, name)};
         site_table[slot] = site_count;
         if (site_count > SITES / 2)
             die("--check races: more than %d instructions access memory", SITES / 2);
@@ -106,16 +115,18 @@ static bool site_spins(uint32_t site)
 static uint64_t site_pc(race_id id, uint32_t site)
 {
     (void)id;
-    return sites[site >> LANE_BITS].pc;
+    return page_table_address(sites[site >> LANE_BITS].name);
 }
 
 static void past_place(race_id id, uint32_t site, struct finding_place *place)
 {
-    struct check_wave wave = {.what = pasts[id >> RACE_GROUP_BITS].what};
+    const struct past *past = &pasts[id >> RACE_GROUP_BITS];
+    struct check_wave wave = {.what = past->what, .pid = past->pid};
     uint32_t lane = site % (1 << LANE_BITS);
     const struct site *s = &sites[site >> LANE_BITS];
     wave.what.number = id % RACE_GROUP;
-    check_place(&wave, s->pc, &s->inst, lane == NO_LANE ? FINDING_NO_LANE : lane, place);
+    check_place(&wave, page_table_address(s->name), &s->inst,
+                lane == NO_LANE ? FINDING_NO_LANE : lane, place);
 }
 
 static const struct race_source source = {.pc = site_pc, .describe = past_place};

@@ -78,7 +78,7 @@ static void write_address(const struct isa_inst *inst, struct address *a)
 {
     struct isa_use use[ISA_USES_MOST];
     unsigned uses = isa_uses(inst, use);
-    bool copies = strncmp(isa_mnemonic(inst), "v_mov_b32", strlen("v_mov_b32")) == 0;
+    bool copies = isa_effect(inst) == ISA_MOVES;
     for (unsigned i = 0; i < uses; i++)
         copies &= use[i].written || !isa_use_is_vector(&use[i]);
     for (unsigned i = 0; i < uses; i++) {

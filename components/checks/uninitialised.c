@@ -23,28 +23,13 @@
 
 enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };
 
-/* How a scalar or vector instruction gets its result. */
-enum way {
-    WAY_COMPUTES,
-    WAY_MOVES,
-    WAY_SELECTS,
-    WAY_AND,
-    WAY_OR,
-    WAY_ANDN2,
-    WAY_ORN2,
-    WAY_XOR,
-    WAY_CROSSES,
-    WAY_READS_LANE,
-    WAY_WRITES_LANE,
-    WAY_DEFINES
-};
-
-/* What is known of an instruction once it was seen. */
+/* What is known of an instruction once it was seen. Its address alone does not tell it: code is
+ * loaded where other code was, and processes have theirs at one address. */
 struct known {
-    uint64_t pc;
+    struct isa_inst inst;
     struct isa_use use[ISA_USES_MOST];
-    uint8_t uses, way;
-    bool saves_exec, reads_scc, tests_vcc, jumps;
+    uint8_t uses, effect; /* enum isa_effect */
+    bool saves_exec, reads_scc;
 };
 
 /* Where something undefined was read. */
@@ -66,6 +51,7 @@ struct wave_state {
 /* The private memory of a work-group. */
 struct private_memory {
     uint64_t start, end;
+    uint32_t bytes; /* of a wavefront */
 };
 
 static struct wave_state *waves;
@@ -94,71 +80,36 @@ static void open_check(void)
 
 /* ---- instructions ---- */
 
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
-static enum way way_of(const struct isa_inst *inst, const char *name)
-{
-    static const struct {
-        const char *begin;
-        enum way way;
-    } ways[] = {{"v_mov_b32", WAY_MOVES},
-                {"v_cndmask_b32", WAY_SELECTS},
-                {"s_mov_b", WAY_MOVES},
-                {"s_movk_", WAY_MOVES},
-                {"v_accvgpr", WAY_MOVES},
-                {"s_and_b", WAY_AND},
-                {"s_and_saveexec", WAY_AND},
-                {"s_or_b", WAY_OR},
-                {"s_or_saveexec", WAY_OR},
-                {"s_xor", WAY_XOR},
-                {"s_not", WAY_XOR},
-                {"s_andn2", WAY_ANDN2},
-                {"s_orn2", WAY_ORN2},
-                {"v_readlane", WAY_READS_LANE},
-                {"v_readfirstlane", WAY_READS_LANE},
-                {"v_writelane", WAY_WRITES_LANE},
-                {"v_mfma", WAY_DEFINES},
-                {"v_smfmac", WAY_DEFINES},
-                {"ds_bpermute", WAY_CROSSES},
-                {"ds_permute", WAY_CROSSES},
-                {"ds_swizzle", WAY_CROSSES},
-                {"v_movrel", WAY_DEFINES},
-                {"s_movrel", WAY_DEFINES}};
-    if (inst->flags & ISA_IS_DPP)
-        return WAY_CROSSES;
-    for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        if (begins(name, ways[i].begin))
-            return ways[i].way;
-    }
-    return WAY_COMPUTES;
-}
-
 static const struct known *know(const struct observed_instruction *s)
 {
     struct known *k = &cache[s->pc / 4 % CACHE];
-    if (k->pc == s->pc)
+    if (memcmp(&k->inst, s->inst, sizeof k->inst) == 0)
         return k;
-    const char *name = isa_mnemonic(s->inst);
-    *k = (struct known){.pc = s->pc, .way = (uint8_t)way_of(s->inst, name)};
+    *k = (struct known){.inst = *s->inst,
+                        .effect = (uint8_t)isa_effect(s->inst),
+                        .saves_exec = isa_saves_exec(s->inst),
+                        .reads_scc = isa_reads_scc(s->inst)};
     k->uses = (uint8_t)isa_uses(s->inst, k->use);
-    k->saves_exec = strstr(name, "saveexec") != NULL;
-    k->reads_scc = begins(name, "s_cselect") || begins(name, "s_addc") || begins(name, "s_subb")
-                   || begins(name, "s_cbranch_scc") || begins(name, "s_cmov");
-    k->tests_vcc = begins(name, "s_cbranch_vcc");
-    k->jumps = begins(name, "s_setpc") || begins(name, "s_swappc");
     return k;
 }
 
 /* ---- reports ---- */
 
+/* Dwords of a wavefront's lanes take turns in its scratch memory. */
+static uint64_t private_byte(uint64_t address)
+{
+    const struct private_memory *p = &privates[now.wave->group];
+    uint64_t at = (address - p->start) % (p->bytes ? p->bytes : 1);
+    return at / (4 * ISA_LANES) * 4 + at % 4;
+}
+
 static uint16_t origin_of(uint64_t address, enum finding_space space)
 {
+    uint64_t at = space == FINDING_PRIVATE ? private_byte(address) : address;
     uint16_t slot = (uint16_t)(now.step->pc / 4 % (ORIGINS - 1) + 1);
-    if (!origins[slot].used || origins[slot].pc != now.step->pc)
-        origins[slot] = (struct origin){now.step->pc, address, *now.step->inst, space, true};
+    const struct origin *o = &origins[slot];
+    if (!o->used || o->pc != now.step->pc || memcmp(&o->inst, now.step->inst, sizeof o->inst) != 0)
+        origins[slot] = (struct origin){now.step->pc, at, *now.step->inst, space, true};
     return slot;
 }
 
@@ -205,8 +156,8 @@ static bool is_mask(const struct isa_use *u)
 }
 
 struct sum {
-    uint64_t lanes;    /* undefined, */
-    uint64_t computed; /* and no copies of memory */
+    uint64_t lanes;    /* lanes that are undefined */
+    uint64_t computed; /* undefined lanes that are no copies of memory */
     uint16_t from;
 };
 
@@ -297,11 +248,12 @@ static uint64_t value_of(const struct isa_use *u)
 }
 
 /* Undefined bits of AND and OR: those that a defined bit of the other operand does not decide. */
-static uint64_t decided(const struct isa_use *const source[2], unsigned count, enum way way)
+static uint64_t decided(const struct isa_use *const source[2], unsigned count,
+                        enum isa_effect effect)
 {
     uint64_t undefined[2] = {0, 0}, value[2] = {0, 0}, all;
-    bool by_ones = way == WAY_OR || way == WAY_ORN2;
-    bool negates = way == WAY_ANDN2 || way == WAY_ORN2; /* the second */
+    bool by_ones = effect == ISA_ORS || effect == ISA_ORS_NOT;
+    bool negates = effect == ISA_ANDS_NOT || effect == ISA_ORS_NOT;
     for (unsigned i = 0; i < count; i++) {
         undefined[i] = pair_of(now.state->scalar, source[i]->code);
         value[i] = by_ones != (negates && i == 1) ? ~value_of(source[i]) : value_of(source[i]);
@@ -325,12 +277,12 @@ static uint64_t scalar_result(const struct sum *sum, bool wide)
             source[count++] = u;
     }
     uint64_t bits = sum->lanes ? UINT64_MAX : 0;
-    if (k->way >= WAY_AND && k->way <= WAY_ORN2)
-        bits = decided(source, count, (enum way)k->way);
-    else if (k->way == WAY_XOR || k->way == WAY_MOVES)
+    if (k->effect >= ISA_ANDS && k->effect <= ISA_ORS_NOT)
+        bits = decided(source, count, (enum isa_effect)k->effect);
+    else if (k->effect == ISA_XORS || k->effect == ISA_MOVES)
         bits = (count > 0 ? pair_of(now.state->scalar, source[0]->code) : 0)
                | (count > 1 ? pair_of(now.state->scalar, source[1]->code) : 0);
-    else if (k->way == WAY_DEFINES)
+    else if (k->effect == ISA_INDEXES)
         bits = 0;
     return wide ? bits : (uint32_t)bits;
 }
@@ -340,7 +292,8 @@ static void step_scalar_unit(void)
     const struct known *k = now.known;
     struct sum sum = sources();
     struct wave_state *w = now.state;
-    bool branches = now.step->inst->unit == ISA_UNIT_BRANCH || k->jumps;
+    bool branches =
+        now.step->inst->unit == ISA_UNIT_BRANCH || now.step->inst->flags & ISA_IS_BRANCH;
     if (branches && sum.lanes) {
         report(FINDING_UNINITIALISED_BRANCH, sum.from, FINDING_NO_LANE);
         w->scc = false;
@@ -375,7 +328,7 @@ static void step_scalar_unit(void)
 static void read_lane(const struct sum *sum)
 {
     uint64_t exec = isa_wave_exec(now.step->scalars);
-    bool first = begins(isa_mnemonic(now.step->inst), "v_readfirst");
+    bool first = now.known->effect == ISA_READS_FIRST_LANE;
     uint64_t undefined = first && exec ? sum->lanes >> __builtin_ctzll(exec) & 1
                          : first       ? 0
                                        : sum->lanes == UINT64_MAX;
@@ -410,20 +363,53 @@ static struct sum selected(void)
     return sum;
 }
 
+/* The dword that goes to the d-th one of the destination. */
+static struct sum moved(unsigned d)
+{
+    bool pairs = now.known->effect == ISA_MOVES_PAIRS;
+    unsigned place = pairs ? ISA_USE_SOURCE0 + d : ISA_USE_SOURCE0;
+    struct sum sum = {0};
+    for (unsigned i = 0; i < now.known->uses; i++) {
+        struct isa_use u = now.known->use[i];
+        unsigned at = pairs ? now.step->inst->opsel >> d & 1 : d;
+        if (u.written || u.place != place || at >= u.dwords)
+            continue;
+        u.code = (uint16_t)(u.code + at);
+        u.dwords = 1;
+        add_use(&sum, &u);
+    }
+    return sum;
+}
+
+static void move_dwords(void)
+{
+    uint64_t exec = isa_wave_exec(now.step->scalars);
+    struct sum sum[2] = {moved(0), moved(1)}; /* before one is overwritten */
+    for (unsigned i = 0; i < now.known->uses; i++) {
+        const struct isa_use *u = &now.known->use[i];
+        for (unsigned d = 0; u->written && d < u->dwords && d < 2; d++)
+            put_vector(u, d, exec, sum[d].lanes, sum[d].computed, sum[d].from);
+    }
+}
+
 static void step_vector_unit(void)
 {
     const struct known *k = now.known;
     uint64_t exec = isa_wave_exec(now.step->scalars);
-    struct sum sum = k->way == WAY_SELECTS ? selected() : sources();
-    if (k->way == WAY_READS_LANE) {
+    if (k->effect == ISA_MOVES || k->effect == ISA_MOVES_PAIRS) {
+        move_dwords();
+        return;
+    }
+    struct sum sum = k->effect == ISA_SELECTS ? selected() : sources();
+    if (k->effect == ISA_READS_LANE || k->effect == ISA_READS_FIRST_LANE) {
         read_lane(&sum);
         return;
     }
-    bool one = k->way == WAY_WRITES_LANE || k->way == WAY_DEFINES;
-    bool moves = k->way == WAY_MOVES || k->way == WAY_SELECTS;
-    uint64_t undefined = one                     ? 0
-                         : k->way == WAY_CROSSES ? ((sum.lanes & exec) == exec ? exec : 0)
-                                                 : sum.lanes;
+    bool one = k->effect == ISA_WRITES_LANE || k->effect == ISA_MULTIPLIES_MATRICES
+               || k->effect == ISA_INDEXES;
+    bool moves = k->effect == ISA_SELECTS;
+    bool crosses = k->effect == ISA_CROSSES_LANES;
+    uint64_t undefined = one ? 0 : crosses ? ((sum.lanes & exec) == exec ? exec : 0) : sum.lanes;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
         if (!u->written)
@@ -681,7 +667,8 @@ static void begin_group(const struct check_wave *wave, const struct work_placeme
 {
     uint64_t scratch = p->scratch + (uint64_t)p->scratch_wavefront * p->scratch_bytes_per_wavefront;
     uint64_t bytes = (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront;
-    privates[wave->group] = (struct private_memory){scratch, p->scratch ? scratch + bytes : 0};
+    privates[wave->group] = (struct private_memory){scratch, p->scratch ? scratch + bytes : 0,
+                                                    p->scratch_bytes_per_wavefront};
     if (p->scratch)
         undefined_set(&memory, scratch, bytes, true);
     if (p->lds_bytes)

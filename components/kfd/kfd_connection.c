@@ -29,7 +29,7 @@ bool kfd_is_ringer(const struct kfd_request *request)
     return request->connection && request->connection->rung;
 }
 
-bool kfd_connections_hear(void)
+bool kfd_messages_pending(void)
 {
     bool any = false;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
@@ -39,16 +39,17 @@ bool kfd_connections_hear(void)
     return any || kfd_is_taking();
 }
 
-bool kfd_ringer_waits(bool *any)
+enum kfd_ringers kfd_ringers(void)
 {
-    bool waits = false;
+    enum kfd_ringers found = KFD_NO_RINGERS;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
         if (c->process != kfd_now || !c->rung)
             continue;
-        *any = true;
-        waits |= __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+            return KFD_RINGER_WAITS;
+        found = KFD_RINGERS_RUN;
     }
-    return waits;
+    return found;
 }
 
 bool kfd_thread_sleeps(pid_t pid, int thread)
@@ -62,7 +63,7 @@ bool kfd_thread_sleeps(pid_t pid, int thread)
     return !end || end[1] != ' ' || (end[2] != 'R' && end[2] != 'D');
 }
 
-bool kfd_ringers_sleep(void)
+bool kfd_ringers_asleep(void)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next) {
         if (c->process == kfd_now && c->rung && !kfd_thread_sleeps(c->pid, c->thread))
@@ -103,13 +104,13 @@ static bool is_in_call_or_asleep(int thread)
 }
 
 /* One that has run while they were looked at may have woken another one. */
-bool kfd_threads_rest(void)
+bool kfd_threads_at_rest(void)
 {
     uint64_t before = kfd_spent_ns();
-    if (!kfd_now->rests)
-        kfd_now->rests = kfd_all_threads(is_in_call_or_asleep) && !kfd_connections_hear()
-                         && kfd_spent_ns() == before;
-    return kfd_now->rests;
+    if (!kfd_now->at_rest)
+        kfd_now->at_rest = kfd_all_threads(is_in_call_or_asleep) && !kfd_messages_pending()
+                           && kfd_spent_ns() == before;
+    return kfd_now->at_rest;
 }
 
 /* Puts descriptors beside a message. */
@@ -144,7 +145,7 @@ void kfd_answer(struct kfd_request *request, int result)
     c->passes = false;
     c->passed = -1;
     if (c->process)
-        c->process->rests = false;
+        c->process->at_rest = false;
     __atomic_store_n(&c->pending, false, __ATOMIC_RELEASE);
     if (sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         shutdown(fd, SHUT_RDWR);
@@ -161,7 +162,7 @@ void kfd_connections_forget(const struct kfd_process *p)
 static struct kfd_process *find_process(pid_t pid)
 {
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {
-        if (p->pid == pid && !p->gone)
+        if (p->pid == pid && p->life != KFD_ENDED)
             return p;
     }
     return NULL;
@@ -274,7 +275,7 @@ static int run_rung(struct kfd_connection *c)
     if (ringers > 1)
         kfd.api->note_unordered();
     c->rung = true;
-    kfd_goes_on();
+    kfd_process_asked();
     c->request.until_idle = kfd_queues_rung((uint32_t)c->call.word[0], &c->request.queue);
     c->request.until_done = c->call.word[1] != 0;
     return 0;
@@ -288,7 +289,7 @@ static int run_wait(struct kfd_connection *c)
 
 static int run_bye(struct kfd_connection *c)
 {
-    c->process->leaves = true;
+    c->process->life = KFD_LEAVES;
     c->request.until_idle = true;
     return 0;
 }
@@ -389,7 +390,7 @@ int kfd_connection_gone(struct kfd_request *request)
     kfd_gather_drop(c);
     if (c->process) {
         kfd_drop(&c->request);
-        if (c->stands && !c->process->gone)
+        if (c->stands && c->process->life != KFD_ENDED)
             leave(c->process);
     }
     while (*link && *link != c)

@@ -40,35 +40,36 @@ struct kfd_events {
     struct kfd_hsa_memory_exception_data fault;
     struct kfd_hsa_hw_exception_data hang;
 };
-#define own (*kfd_now->events)
 
 static struct event *find(uint32_t id)
 {
-    return id && id < KFD_EVENTS_MAX && own.event[id].used ? &own.event[id] : NULL;
+    return id && id < KFD_EVENTS_MAX && kfd_now->events->event[id].used
+               ? &kfd_now->events->event[id]
+               : NULL;
 }
 
 /* ---- the page ---- */
 
 static uint64_t *event_page(void)
 {
-    if (!own.page_handle)
-        return own.page;
-    const struct kfd_allocation *a = kfd_find_handle(own.page_handle);
+    if (!kfd_now->events->page_handle)
+        return kfd_now->events->page;
+    const struct kfd_allocation *a = kfd_find_handle(kfd_now->events->page_handle);
     return a && a->size >= KFD_EVENTS_MAX * sizeof(uint64_t) ? (uint64_t *)(void *)a->bytes : NULL;
 }
 
 static int open_page(uint64_t handle)
 {
-    if (own.page_handle || own.page)
+    if (kfd_now->events->page_handle || kfd_now->events->page)
         return 0;
     if (handle) {
-        own.page_handle = handle;
+        kfd_now->events->page_handle = handle;
         if (!event_page()) {
-            own.page_handle = 0;
+            kfd_now->events->page_handle = 0;
             return -EINVAL;
         }
     } else {
-        own.page = (uint64_t *)(void *)((char *)kfd_now->page + KFD_SHARED_EVENTS);
+        kfd_now->events->page = (uint64_t *)(void *)((char *)kfd_now->page + KFD_SHARED_EVENTS);
     }
     memset(event_page(), 0xff, KFD_EVENTS_MAX * sizeof(uint64_t));
     return 0;
@@ -85,13 +86,13 @@ int kfd_event_create(struct kfd_request *request)
     int result = open_page(call->event_page_offset);
     if (result != 0)
         return result;
-    while (id < KFD_EVENTS_MAX && own.event[id].used)
+    while (id < KFD_EVENTS_MAX && kfd_now->events->event[id].used)
         id++;
     if (id == KFD_EVENTS_MAX)
         return -ENOSPC;
-    own.event[id] = (struct event){
+    kfd_now->events->event[id] = (struct event){
         .used = true, .resets = call->auto_reset != 0, .type = call->event_type, .age = 1};
-    own.end = id < own.end ? own.end : id + 1;
+    kfd_now->events->end = id < kfd_now->events->end ? kfd_now->events->end : id + 1;
     call->event_id = id;
     call->event_trigger_data = id;
     call->event_slot_index = id;
@@ -139,9 +140,9 @@ static void tell(const struct waiter *w, uint64_t list)
             continue;
         uint64_t at = list + i * sizeof(struct kfd_event_data);
         if (e->type == KFD_IOC_EVENT_MEMORY)
-            program_write(at, &own.fault, sizeof own.fault);
+            program_write(at, &kfd_now->events->fault, sizeof kfd_now->events->fault);
         else if (e->type == KFD_IOC_EVENT_HW_EXCEPTION)
-            program_write(at, &own.hang, sizeof own.hang);
+            program_write(at, &kfd_now->events->hang, sizeof kfd_now->events->hang);
         else if (seen_age(e, &w->events[i]))
             program_write(at, &e->age, sizeof e->age);
     }
@@ -163,7 +164,7 @@ static void end_wait(struct waiter **link, uint32_t outcome, int result)
 
 static void wake(uint32_t id)
 {
-    for (struct waiter **link = &own.waiters; *link;) {
+    for (struct waiter **link = &kfd_now->events->waiters; *link;) {
         struct waiter *w = *link;
         for (uint32_t i = 0; i < w->count; i++)
             w->met[i] |= w->events[i].event_id == id;
@@ -176,7 +177,7 @@ static void wake(uint32_t id)
 
 static bool has_waiter(uint32_t id)
 {
-    for (const struct waiter *w = own.waiters; w; w = w->next) {
+    for (const struct waiter *w = kfd_now->events->waiters; w; w = w->next) {
         for (uint32_t i = 0; i < w->count; i++) {
             if (w->events[i].event_id == id)
                 return true;
@@ -197,7 +198,7 @@ void kfd_event_signal(uint32_t id)
 
 void kfd_event_interrupt(uint32_t id)
 {
-    uint64_t *page = id < own.end ? event_page() : NULL;
+    uint64_t *page = id < kfd_now->events->end ? event_page() : NULL;
     if (page)
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
     kfd_event_signal(id);
@@ -218,7 +219,7 @@ int kfd_event_destroy(struct kfd_request *request)
     struct event *e = find(call->event_id);
     if (!e)
         return -EINVAL;
-    for (struct waiter **link = &own.waiters; *link;) {
+    for (struct waiter **link = &kfd_now->events->waiters; *link;) {
         struct waiter *w = *link;
         bool awaited = false;
         for (uint32_t i = 0; i < w->count; i++)
@@ -268,16 +269,16 @@ int kfd_event_wait(struct kfd_request *request)
         w->met[i] = e->signalled || (age && age != e->age);
         e->signalled = e->signalled && !e->resets;
     }
-    w->next = own.waiters;
-    own.waiters = w;
+    w->next = kfd_now->events->waiters;
+    kfd_now->events->waiters = w;
     if (is_done(w))
-        end_wait(&own.waiters, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
+        end_wait(&kfd_now->events->waiters, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
     return KFD_LATER;
 }
 
 void kfd_event_give_up(const struct kfd_request *wait)
 {
-    for (struct waiter **link = &own.waiters; *link; link = &(*link)->next) {
+    for (struct waiter **link = &kfd_now->events->waiters; *link; link = &(*link)->next) {
         if ((*link)->request == wait) {
             end_wait(link, KFD_IOC_WAIT_RESULT_TIMEOUT, 0);
             break;
@@ -289,7 +290,7 @@ void kfd_event_give_up(const struct kfd_request *wait)
 
 bool kfd_events_awaited(void)
 {
-    for (const struct waiter *w = own.waiters; w; w = w->next) {
+    for (const struct waiter *w = kfd_now->events->waiters; w; w = w->next) {
         if (kfd_is_ringer(w->request))
             return true;
     }
@@ -298,9 +299,9 @@ bool kfd_events_awaited(void)
 
 bool kfd_events_look(void)
 {
-    uint64_t *page = own.end ? event_page() : NULL;
+    uint64_t *page = kfd_now->events->end ? event_page() : NULL;
     bool any = false;
-    for (uint32_t id = 1; page && id < own.end; id++) {
+    for (uint32_t id = 1; page && id < kfd_now->events->end; id++) {
         if (__atomic_load_n(&page[id], __ATOMIC_ACQUIRE) == UNSIGNALLED)
             continue;
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
@@ -312,30 +313,31 @@ bool kfd_events_look(void)
 
 void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
 {
-    own.fault = (struct kfd_hsa_memory_exception_data){
+    kfd_now->events->fault = (struct kfd_hsa_memory_exception_data){
         .failure = {.NotPresent = 1}, .va = address, .gpu_id = kfd_gpu_id(gpu)};
-    own.hang = (struct kfd_hsa_hw_exception_data){.reset_type = KFD_HW_EXCEPTION_WHOLE_GPU_RESET,
-                                                  .reset_cause = KFD_HW_EXCEPTION_GPU_HANG,
-                                                  .memory_lost = 1,
-                                                  .gpu_id = kfd_gpu_id(gpu)};
+    kfd_now->events->hang =
+        (struct kfd_hsa_hw_exception_data){.reset_type = KFD_HW_EXCEPTION_WHOLE_GPU_RESET,
+                                           .reset_cause = KFD_HW_EXCEPTION_GPU_HANG,
+                                           .memory_lost = 1,
+                                           .gpu_id = kfd_gpu_id(gpu)};
     if (memory)
         kfd_notice_fault(gpu);
     uint32_t type = memory ? KFD_IOC_EVENT_MEMORY : KFD_IOC_EVENT_HW_EXCEPTION;
-    for (uint32_t id = 1; id < own.end; id++) {
-        if (own.event[id].used && own.event[id].type == type)
+    for (uint32_t id = 1; id < kfd_now->events->end; id++) {
+        if (kfd_now->events->event[id].used && kfd_now->events->event[id].type == type)
             kfd_event_signal(id);
     }
 }
 
 void kfd_events_open(void)
 {
-    kfd_now->events = kfd_new(sizeof own);
+    kfd_now->events = kfd_new(sizeof *kfd_now->events);
 }
 
 void kfd_events_leave(void)
 {
-    while (own.waiters)
-        end_wait(&own.waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
+    while (kfd_now->events->waiters)
+        end_wait(&kfd_now->events->waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
 }
 
 void kfd_events_close(void)

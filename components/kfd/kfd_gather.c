@@ -169,7 +169,7 @@ static bool any_may_come(void)
     return any;
 }
 
-bool kfd_gather_lacks(void)
+bool kfd_gather_is_short(void)
 {
     return own.gathered && !own.serves;
 }
@@ -178,7 +178,7 @@ void kfd_gather_look(void)
 {
     bool before = own.stuck;
     say_unseen();
-    own.stuck = kfd_gather_lacks() && !any_may_come();
+    own.stuck = kfd_gather_is_short() && !any_may_come();
     own.refused = own.stuck && before;
     if (!own.refused)
         return;

@@ -13,7 +13,7 @@ void kfd_gather(struct kfd_connection *c);
 /* The process has ended. */
 void kfd_gather_drop(const struct kfd_connection *c);
 /* Do processes of a command wait for others? */
-bool kfd_gather_lacks(void);
+bool kfd_gather_is_short(void);
 /* Looks whether others can come. When none can at two looks, those that wait are refused. */
 void kfd_gather_look(void);
 

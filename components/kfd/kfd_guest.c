@@ -138,7 +138,7 @@ static void finish_call(struct kfd_connection *c)
 int kfd_guest_call(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    c->process->behind = false;
+    c->process->unawaited = false;
     c->rung = true;
     if (!g || c->call.size != sizeof(struct guest_call) || name_in(c) >= GUEST_CALLS)
         return -EPROTO;
@@ -200,18 +200,19 @@ static bool waits(const struct kfd_process *p)
 
 bool kfd_guest_lives(void)
 {
-    return kfd_now->guest && kfd_now->guest->entered && !kfd_now->gone;
+    return kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED;
 }
 
 bool kfd_guest_waits(void)
 {
-    return kfd_now->guest && kfd_now->guest->entered && (kfd_now->gone || waits(kfd_now));
+    return kfd_now->guest && kfd_now->guest->entered
+           && (kfd_now->life == KFD_ENDED || waits(kfd_now));
 }
 
 bool kfd_guest_computes(void)
 {
-    return kfd_now->guest && kfd_now->guest->entered && !kfd_now->gone && !kfd_now->behind
-           && !waits(kfd_now);
+    return kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED
+           && !kfd_now->unawaited && !waits(kfd_now);
 }
 
 /* ---- turns ---- */
@@ -231,7 +232,7 @@ static struct kfd_process *find_holder(void)
 static bool do_now(const struct kfd_process *holder)
 {
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        if (!kfd_now->guest || !kfd_now->guest->entered || kfd_now->gone
+        if (!kfd_now->guest || !kfd_now->guest->entered || kfd_now->life == KFD_ENDED
             || (holder && kfd_now != holder))
             continue;
         struct kfd_connection *c = find_call(kfd_now, GUEST_NOW);
@@ -248,9 +249,10 @@ static bool do_now(const struct kfd_process *holder)
 static bool do_runs(void)
 {
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        struct kfd_connection *c = kfd_now->guest && kfd_now->guest->entered && !kfd_now->gone
-                                       ? find_call(kfd_now, GUEST_RUNS)
-                                       : NULL;
+        struct kfd_connection *c =
+            kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED
+                ? find_call(kfd_now, GUEST_RUNS)
+                : NULL;
         if (c) {
             finish_call(c);
             return true;
@@ -265,7 +267,7 @@ static bool end_waits(void)
     bool any = false;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
         struct kfd_request *next,
-            *r = kfd_now->guest && !kfd_now->gone ? kfd_now->guest->calls : NULL;
+            *r = kfd_now->guest && kfd_now->life != KFD_ENDED ? kfd_now->guest->calls : NULL;
         for (; r; r = next) {
             next = r->next;
             if (!r->connection->began || !is_over(r->connection))
@@ -285,7 +287,8 @@ static bool do_poll(void)
         for (const struct kfd_request *r = kfd_now->guest ? kfd_now->guest->calls : NULL; r;
              r = r->next) {
             struct kfd_connection *c = r->connection;
-            if (kfd_now->gone || !c->began || name_in(c) == GUEST_wait || is_for_any(c))
+            if (kfd_now->life == KFD_ENDED || !c->began || name_in(c) == GUEST_wait
+                || is_for_any(c))
                 continue;
             first = first ? first : c;
             later = !later && kfd_now->number > own.last_poller ? c : later;
@@ -325,7 +328,7 @@ void kfd_guests_advanced(void)
 bool kfd_guest_is_busy(void)
 {
     const struct kfd_guest *g = kfd_now->guest;
-    return (g->entered && g->calls && !kfd_now->gone) || has_work(g);
+    return (g->entered && g->calls && kfd_now->life != KFD_ENDED) || has_work(g);
 }
 
 static bool is_asleep(int thread)
@@ -377,8 +380,9 @@ void kfd_guests_attend(const struct driver_attention *now)
     struct kfd_process *before = kfd_now;
     kfd_guest_set_attention(now);
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {
-        struct kfd_connection *c =
-            p->guest && p->guest->attends && !p->gone ? find_call(p, GUEST_WAITS) : NULL;
+        struct kfd_connection *c = p->guest && p->guest->attends && p->life != KFD_ENDED
+                                       ? find_call(p, GUEST_WAITS)
+                                       : NULL;
         if (!c)
             continue;
         kfd_enter(p);

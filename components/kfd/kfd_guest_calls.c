@@ -263,7 +263,7 @@ static enum driver_status set_attendant(struct kfd_guest *g, bool attends)
 
 static enum driver_status set_leaves(bool leaves)
 {
-    kfd_now->leaves = leaves;
+    kfd_now->life = leaves ? KFD_LEAVES : KFD_LIVES;
     return DRIVER_OK;
 }
 
@@ -418,7 +418,7 @@ static void give(uint32_t device, void *to, const void *from, size_t size)
 static void print(uint32_t device, const char *text, size_t size)
 {
     const struct kfd_process *p = program_of(device);
-    if (!p || p->gone)
+    if (!p || p->life == KFD_ENDED)
         return;
     p->guest->printed = kfd_grow(p->guest->printed, p->guest->printed_bytes + size);
     memcpy(p->guest->printed + p->guest->printed_bytes, text, size);

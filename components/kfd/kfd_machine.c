@@ -5,6 +5,14 @@
  * several queues begin at the same moment, and the same program finds the same simulated time at
  * each of its steps.
  *
+ * Between requests, of each process:
+ *   is_busy     the driver has work of it, or a thread waits that may go on only at rest
+ *   is_wanted   something of it waits for simulated time to pass
+ *   is_held_up  a thread waits, and others compute that may ask for something at the same time
+ *   computes    it has rung, and may ring again before time passes; is_held_up is a case of it
+ * If none is busy the machine sleeps. If one is wanted and none computes, the engine runs.
+ * Otherwise the machine looks after the threads that compute.
+ *
  * With several processes the engine waits until each that has rung waits, too. A process may also
  * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
  * computes for SPIN_NS, the engine runs until its next request. What it asks for then is not
@@ -33,7 +41,7 @@
 #define LOOK_NS     5000000              /* between two looks at threads */
 #define MOMENT_NS   50000                /* between two looks at threads beside one that waits */
 #define SPIN_NS     UINT64_C(1000000000) /* programs compile kernels and compare results for less */
-#define BESIDE_NS   UINT64_C(2000000000)
+#define BESIDE_NS   UINT64_C(2000000000) /* the same, of threads beside one that waits */
 #define STUCK_MOST  20000     /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS     1000000   /* between two looks at signals that packets wait for */
 #define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
@@ -48,7 +56,7 @@ static struct {
     uint64_t exchange_ps;        /* when kernels and programs see each other's writes next */
     uint64_t between_ps;
     uint32_t stuck; /* looks so far at a kernel and a program that wait for each other */
-    uint32_t over;  /* and at one whose program has ended */
+    uint32_t over;  /* looks so far at a kernel whose program has ended */
     bool tried, ending, attending;
 } own;
 
@@ -91,14 +99,14 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
 static void take_request(struct kfd_request *request)
 {
     bool goes_on = kfd_now && (kfd_now->guest || kfd_is_ringer(request));
-    bool was_behind = goes_on && kfd_now->behind;
+    bool was_unawaited = goes_on && kfd_now->unawaited;
     if (goes_on)
-        kfd_goes_on();
+        kfd_process_asked();
     int result = request->run(request);
     if (kfd.api)
         kfd_publish_time();
     /* The engine has run until a moment that was the host's, unless it goes on from there. */
-    if (was_behind && result != KFD_LATER)
+    if (was_unawaited && result != KFD_LATER)
         kfd.api->note_unordered();
     if (result == KFD_LATER)
         return;
@@ -168,7 +176,7 @@ void kfd_drop(const struct kfd_request *request)
  * of signals do: then what these have done does not depend on the host. */
 static bool may_go_on(void)
 {
-    return kfd_now->guest || kfd_now->unordered || kfd_threads_rest();
+    return kfd_now->guest || kfd_now->unordered || kfd_threads_at_rest();
 }
 
 /* This process has no work: nothing more comes of waiting. False: not yet. */
@@ -202,13 +210,12 @@ static void look_at_held(void)
     }
 }
 
-static bool look_at_waits(void)
+static void look_at_waits(void)
 {
     look_at_held();
     bool broken = kfd.lost || kfd_now->faulted;
     if (broken || (kfd_waits_over() && may_go_on()))
         kfd_waits_look(broken);
-    return false;
 }
 
 /* Has this process work? Before it goes on, what its kernels have written must be in memory. */
@@ -224,34 +231,34 @@ static bool is_wanted(void)
 {
     if (kfd_now->guest)
         return kfd_guest_waits() || kfd_now->held;
-    return kfd_now->gone || kfd_now->behind || kfd_now->held || kfd_now->waits
+    return kfd_now->life == KFD_ENDED || kfd_now->unawaited || kfd_now->held || kfd_now->waits
            || kfd_events_awaited();
 }
 
 /* A thread of this process waits, and others may ask for something at the same simulated time. */
 static bool is_held_up(void)
 {
-    bool any;
-    return !kfd_now->guest && !kfd_now->unordered && kfd_ringer_waits(&any) && !kfd_threads_rest();
+    return !kfd_now->guest && !kfd_now->unordered && kfd_ringers() == KFD_RINGER_WAITS
+           && !kfd_threads_at_rest();
 }
 
 /* Has it rung, and may it ring again before any simulated time passes? */
 static bool computes(void)
 {
-    bool any = false;
+    enum kfd_ringers ringers = kfd_ringers();
     if (kfd_now->guest)
         return kfd_guest_computes();
-    if (kfd_now->gone || kfd_now->behind)
+    if (kfd_now->life == KFD_ENDED || kfd_now->unawaited)
         return false;
-    return kfd_ringer_waits(&any) ? is_held_up() : any;
+    return ringers == KFD_RINGER_WAITS ? is_held_up() : ringers == KFD_RINGERS_RUN;
 }
 
 static bool sleeps(void)
 {
-    bool any;
     if (kfd_now->guest)
         return computes() && kfd_guest_sleeps();
-    return computes() && !kfd_ringer_waits(&any) && kfd_ringers_sleep() && !kfd_connections_hear();
+    return computes() && kfd_ringers() != KFD_RINGER_WAITS && kfd_ringers_asleep()
+           && !kfd_messages_pending();
 }
 
 /* This process has computed since its last request. `slept`: threads did at the last look, before
@@ -260,10 +267,10 @@ static void look_after_process(bool slept, uint32_t handed)
 {
     uint64_t spent_ns = kfd_spent_ns() - kfd_now->spent_ns;
     if (!is_held_up()) {
-        bool behind = (slept && sleeps()) || spent_ns > SPIN_NS;
-        if (behind && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
-            kfd_now->behind = true;
-        if (kfd_now->behind && kfd_now->guest)
+        bool alone = (slept && sleeps()) || spent_ns > SPIN_NS;
+        if (alone && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+            kfd_now->unawaited = true;
+        if (kfd_now->unawaited && kfd_now->guest)
             kfd.api->note_unordered();
     } else if (spent_ns > BESIDE_NS) {
         kfd_now->unordered = true;
@@ -294,6 +301,12 @@ static void begin_exchanges(void)
     own.exchange_ps = kfd.api->now() + EXCHANGE_PS;
 }
 
+static void exchange_writes(void)
+{
+    if (!kfd_now->guest)
+        kfd_queues_exchange();
+}
+
 /* Kernels and the program may wait for each other's writes, which caches hold. The longer nothing
  * comes of it, the less often they are exchanged. */
 static void exchange(void)
@@ -301,9 +314,7 @@ static void exchange(void)
     if (kfd_any_process(kfd_events_look)) {
         begin_exchanges();
     } else if (kfd.api->now() >= own.exchange_ps) {
-        for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-            if (!kfd_now->guest)
-                kfd_queues_exchange();
+        kfd_each_process(exchange_writes);
         own.between_ps *= 2;
         own.exchange_ps = kfd.api->now() + own.between_ps;
     }
@@ -312,7 +323,7 @@ static void exchange(void)
 /* May it still set what a kernel waits for? */
 static bool stays(void)
 {
-    return !kfd_now->gone && !kfd_now->leaves;
+    return kfd_now->life == KFD_LIVES;
 }
 
 static void look_for_end(void)
@@ -338,7 +349,7 @@ static bool is_over(void)
 {
     bool living = false;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next)
-        living |= !p->gone;
+        living |= p->life != KFD_ENDED;
     return own.ending && !living;
 }
 
@@ -360,7 +371,7 @@ static bool is_stuck(void)
     if (!own.waiting)
         return false;
     kfd_enter(kfd_process_of(own.waiting));
-    return kfd_ringers_sleep();
+    return kfd_ringers_asleep();
 }
 
 /* Kernels that are executed without timing wait. What they have written is in memory. */
@@ -406,7 +417,7 @@ static void close_processes(void)
     for (struct kfd_process *p = kfd.processes; p; p = next) {
         next = p->next;
         kfd_enter(p);
-        if (p->gone && !kfd_process_stays(p)
+        if (p->life == KFD_ENDED && !kfd_process_stays(p)
             && (kfd.lost || !(p->guest ? kfd_guest_is_busy() : kfd_queues_busy())))
             kfd_process_close(p);
     }
@@ -421,8 +432,10 @@ void kfd_machine_end(void)
 static void rest(uint32_t handed)
 {
     const struct timespec moment = {0, HELD_NS}, look = {0, LACK_NS};
-    bool lacks = kfd_gather_lacks();
-    wait_for_requests(handed, kfd_any_process(kfd_queues_held) ? &moment : lacks ? &look : NULL);
+    bool lacks = kfd_gather_is_short();
+    wait_for_requests(handed, kfd_any_process(kfd_queues_have_packets) ? &moment
+                              : lacks                                  ? &look
+                                                                       : NULL);
     if (lacks && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
         kfd_gather_look();
 }
@@ -437,7 +450,7 @@ void kfd_machine_run(void)
             begin_exchanges();
         }
         progress |= kfd_guests_step();
-        kfd_any_process(look_at_waits);
+        kfd_each_process(look_at_waits);
         close_processes();
         if (progress)
             continue;
@@ -557,7 +570,7 @@ static bool take_fault(struct driver_fault *fault)
 bool kfd_look_at_fault(void)
 {
     struct driver_fault fault;
-    if (kfd_now->faulted || kfd_now->gone || !take_fault(&fault))
+    if (kfd_now->faulted || kfd_now->life == KFD_ENDED || !take_fault(&fault))
         return false;
     kfd_now->faulted = true;
     run_ledger_report(EXIT_GAVE_UP);

@@ -39,20 +39,25 @@ struct kfd_machine {
 };
 extern struct kfd_machine kfd;
 
+enum kfd_life {
+    KFD_LIVES,
+    KFD_LEAVES, /* it has called exit(): it sets nothing any more that kernels wait for */
+    KFD_ENDED   /* what it has begun comes to its end */
+};
+
 /* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
  * tables that only they know. */
 struct kfd_process {
     struct kfd_process *next;
     uint32_t number; /* from 1, in the order of their first calls */
     pid_t pid;
-    uint64_t code;     /* address of ROCr's list of what it has loaded; 0: none */
-    bool retries;      /* XNACK is on: pages by attributes go to the GPUs that use them */
-    bool faulted;      /* a kernel did something wrong: its queues have stopped */
-    bool gone;         /* it has ended, and what it has begun comes to its end */
-    bool leaves;       /* it has called exit(): it sets nothing any more that kernels wait for */
-    bool behind;       /* its threads compute, or sleep, and nothing waits for them */
-    bool rests;        /* all of them wait or sleep, as they were seen since the last answer */
-    bool unordered;    /* some compute for long while another one waits */
+    uint64_t code; /* address of ROCr's list of what it has loaded; 0: none */
+    bool retries;  /* XNACK is on: pages by attributes go to the GPUs that use them */
+    bool faulted;  /* a kernel did something wrong: its queues have stopped */
+    enum kfd_life life;
+    bool unawaited;    /* the engine runs beside its threads, which compute for long, or sleep */
+    bool at_rest;      /* all its threads wait or sleep: so they were seen since the last answer */
+    bool unordered;    /* the engine waits no more for threads that compute beside one that waits */
     uint64_t spent_ns; /* processor time of the process when it asked last */
     int file;          /* of the page and what follows it */
     struct kfd_page *page;
@@ -131,20 +136,21 @@ uint64_t kfd_clock_at(uint64_t time_ps);
 struct kfd_process *kfd_process_of(const struct kfd_request *request);
 /* Sends the answer of a request. */
 void kfd_answer(struct kfd_request *request, int result);
-/* Does a thread of this process that has rung wait for an answer? *any: is there one that has rung
- * at all? */
-bool kfd_ringer_waits(bool *any);
-/* Do all threads of this process sleep that have rung? */
-bool kfd_ringers_sleep(void);
+/* Threads of this process that have rung a doorbell: none has, all run, or one waits for an answer.
+ */
+enum kfd_ringers { KFD_NO_RINGERS, KFD_RINGERS_RUN, KFD_RINGER_WAITS };
+enum kfd_ringers kfd_ringers(void);
+/* Do all of them sleep? */
+bool kfd_ringers_asleep(void);
 /* Is a message of this process on its way? A thread that has sent one sleeps, too. What was handed
  * over meanwhile is to be looked at behind this. */
-bool kfd_connections_hear(void);
+bool kfd_messages_pending(void);
 /* Does the thread sleep, or has it ended? */
 bool kfd_thread_sleeps(pid_t pid, int thread);
 /* Is it so for all threads of this process? */
 bool kfd_all_threads(bool (*is)(int thread));
 /* Do all threads of this process sleep, or wait for an answer? */
-bool kfd_threads_rest(void);
+bool kfd_threads_at_rest(void);
 /* Has the thread rung that makes the request? */
 bool kfd_is_ringer(const struct kfd_request *request);
 /* The process is taken out of the list: no connection is its any more. */
@@ -154,6 +160,7 @@ void kfd_connections_forget(const struct kfd_process *p);
 
 /* All further looks are at this process, whose memory program_memory.h reads. */
 void kfd_enter(struct kfd_process *p);
+void kfd_each_process(void (*look)(void));
 /* Is it so for any process? It is called for each. */
 bool kfd_any_process(bool (*is)(void));
 /* An address space and empty tables for a process; NULL: it was said on stderr why not. */
@@ -169,7 +176,7 @@ void kfd_publish_time(void);
 /* Processor time of this process. */
 uint64_t kfd_spent_ns(void);
 /* A thread of this process that has rung asks for something. */
-void kfd_goes_on(void);
+void kfd_process_asked(void);
 /* Is a process that has ended left as it is until another one comes? */
 bool kfd_process_stays(const struct kfd_process *p);
 /* Says how many there were and what is left of them. */
@@ -250,7 +257,7 @@ bool kfd_queues_step(void);
 /* Is anything with the driver? */
 bool kfd_queues_busy(void);
 /* Have packets begun that are not over? */
-bool kfd_queues_fly(void);
+bool kfd_queues_in_flight(void);
 /* Before the program goes on: what kernels have written must be in memory. False: that is under
  * way. */
 bool kfd_queues_settle(void);

@@ -25,7 +25,6 @@ struct kfd_memory {
     uint64_t serial;
     uint64_t next_offset;
 };
-#define own (*kfd_now->memory)
 
 enum {
     AT_HOST = KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_USERPTR,
@@ -40,10 +39,10 @@ enum {
 /* The number of allocations that begin at or below the address. */
 static size_t count_below(uint64_t address)
 {
-    size_t low = 0, high = own.count;
+    size_t low = 0, high = kfd_now->memory->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (own.list[middle]->address <= address)
+        if (kfd_now->memory->list[middle]->address <= address)
             low = middle + 1;
         else
             high = middle;
@@ -54,23 +53,23 @@ static size_t count_below(uint64_t address)
 struct kfd_allocation *kfd_find_allocation(uint64_t address)
 {
     size_t below = count_below(address);
-    struct kfd_allocation *a = below ? own.list[below - 1] : NULL;
+    struct kfd_allocation *a = below ? kfd_now->memory->list[below - 1] : NULL;
     return a && address - a->address < a->span ? a : NULL;
 }
 
 struct kfd_allocation *kfd_find_handle(uint64_t handle)
 {
-    for (size_t i = 0; i < own.count; i++) {
-        if (own.list[i]->handle == handle)
-            return own.list[i];
+    for (size_t i = 0; i < kfd_now->memory->count; i++) {
+        if (kfd_now->memory->list[i]->handle == handle)
+            return kfd_now->memory->list[i];
     }
     return NULL;
 }
 
 static struct kfd_allocation *find_offset(uint64_t offset)
 {
-    for (size_t i = 0; i < own.count; i++) {
-        struct kfd_allocation *a = own.list[i];
+    for (size_t i = 0; i < kfd_now->memory->count; i++) {
+        struct kfd_allocation *a = kfd_now->memory->list[i];
         if (a->in_device && offset - a->offset < a->size)
             return a;
     }
@@ -88,29 +87,32 @@ void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size)
 static bool is_free(uint64_t address, uint64_t size)
 {
     size_t below = count_below(address + size - 1);
-    const struct kfd_allocation *a = below ? own.list[below - 1] : NULL;
+    const struct kfd_allocation *a = below ? kfd_now->memory->list[below - 1] : NULL;
     return !a || a->address + a->span <= address;
 }
 
 static void add(struct kfd_allocation *a)
 {
-    if (own.count == own.room) {
-        own.room = own.room ? 2 * own.room : 64;
-        own.list = kfd_grow(own.list, own.room * sizeof(struct kfd_allocation *));
+    if (kfd_now->memory->count == kfd_now->memory->room) {
+        kfd_now->memory->room = kfd_now->memory->room ? 2 * kfd_now->memory->room : 64;
+        kfd_now->memory->list = kfd_grow(kfd_now->memory->list,
+                                         kfd_now->memory->room * sizeof(struct kfd_allocation *));
     }
     size_t at = count_below(a->address);
-    memmove(own.list + at + 1, own.list + at, (own.count - at) * sizeof(struct kfd_allocation *));
-    own.list[at] = a;
-    own.count++;
+    memmove(kfd_now->memory->list + at + 1, kfd_now->memory->list + at,
+            (kfd_now->memory->count - at) * sizeof(struct kfd_allocation *));
+    kfd_now->memory->list[at] = a;
+    kfd_now->memory->count++;
 }
 
 static void drop(struct kfd_allocation *a)
 {
     size_t at = 0;
-    while (own.list[at] != a)
+    while (kfd_now->memory->list[at] != a)
         at++;
-    own.count--;
-    memmove(own.list + at, own.list + at + 1, (own.count - at) * sizeof(struct kfd_allocation *));
+    kfd_now->memory->count--;
+    memmove(kfd_now->memory->list + at, kfd_now->memory->list + at + 1,
+            (kfd_now->memory->count - at) * sizeof(struct kfd_allocation *));
     free(a);
 }
 
@@ -144,8 +146,8 @@ static uint64_t run_at(const struct kfd_allocation *a, uint64_t offset,
 {
     uint64_t host = a->host + offset, end = a->host + a->size;
     *other = NULL;
-    for (size_t i = 0; i < own.count && !*other; i++) {
-        const struct kfd_allocation *o = own.list[i];
+    for (size_t i = 0; i < kfd_now->memory->count && !*other; i++) {
+        const struct kfd_allocation *o = kfd_now->memory->list[i];
         if (o == a || !o->host || o->host + o->size <= host)
             continue;
         if (o->host <= host)
@@ -177,8 +179,8 @@ static int join_host(const struct kfd_allocation *a)
 /* Memory that was imported is one memory at all its addresses. */
 static int join_origin(const struct kfd_allocation *a)
 {
-    for (size_t i = 0; i < own.count; i++) {
-        const struct kfd_allocation *o = own.list[i];
+    for (size_t i = 0; i < kfd_now->memory->count; i++) {
+        const struct kfd_allocation *o = kfd_now->memory->list[i];
         if (o != a && o->origin == a->origin)
             return kfd_status(kfd.api->join(kfd_name(a->address), a->size, kfd_name(o->address)),
                               "importing memory");
@@ -294,7 +296,7 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
     bool twice = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM) != 0;
     uint32_t gpu = (uint32_t)kfd_find_gpu(call->gpu_id);
     struct kfd_allocation *a = kfd_new(sizeof *a);
-    *a = (struct kfd_allocation){.handle = (uint64_t)call->gpu_id << 32 | ++own.serial,
+    *a = (struct kfd_allocation){.handle = (uint64_t)call->gpu_id << 32 | ++kfd_now->memory->serial,
                                  .address = call->va_addr,
                                  .size = call->size >> twice,
                                  .span = call->size,
@@ -305,8 +307,8 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
                                  .moves = moves,
                                  .flags = call->flags};
     /* Behind all that was there, so that none of its pages is another's. */
-    a->offset = own.next_offset;
-    own.next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
+    a->offset = kfd_now->memory->next_offset;
+    kfd_now->memory->next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
     add(a);
     if (call->flags & IN_DEVICE)
         result = take_pages(a);
@@ -359,9 +361,9 @@ int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *han
 struct kfd_allocation *kfd_find_origin(uint64_t handle)
 {
     struct kfd_allocation *a = kfd_find_handle(handle);
-    for (size_t i = 0; i < own.count && !a; i++) {
-        if (own.list[i]->origin == handle)
-            a = own.list[i];
+    for (size_t i = 0; i < kfd_now->memory->count && !a; i++) {
+        if (kfd_now->memory->list[i]->origin == handle)
+            a = kfd_now->memory->list[i];
     }
     return a;
 }
@@ -419,15 +421,15 @@ int kfd_memory_unmap(struct kfd_request *request)
 
 void kfd_memory_open(void)
 {
-    kfd_now->memory = kfd_new(sizeof own);
-    own.next_offset = (uint64_t)1 << 32;
+    kfd_now->memory = kfd_new(sizeof *kfd_now->memory);
+    kfd_now->memory->next_offset = (uint64_t)1 << 32;
 }
 
 void kfd_memory_close(void)
 {
-    while (own.count)
-        release(own.list[own.count - 1]);
-    free(own.list);
+    while (kfd_now->memory->count)
+        release(kfd_now->memory->list[kfd_now->memory->count - 1]);
+    free(kfd_now->memory->list);
     free(kfd_now->memory);
     kfd_now->memory = NULL;
 }
@@ -445,8 +447,8 @@ int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle)
 
 const struct kfd_allocation *kfd_memory_given(uint64_t start, uint64_t end)
 {
-    for (size_t i = 0; i < own.count && own.list[i]->address < end; i++) {
-        const struct kfd_allocation *a = own.list[i];
+    for (size_t i = 0; i < kfd_now->memory->count && kfd_now->memory->list[i]->address < end; i++) {
+        const struct kfd_allocation *a = kfd_now->memory->list[i];
         if (a->host == a->address && a->address + a->size > start)
             return a;
     }

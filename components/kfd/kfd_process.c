@@ -28,6 +28,12 @@ void kfd_enter(struct kfd_process *p)
     program_memory_use(p ? p->pid : 0);
 }
 
+void kfd_each_process(void (*look)(void))
+{
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
+        look();
+}
+
 bool kfd_any_process(bool (*is)(void))
 {
     bool any = false;
@@ -116,9 +122,9 @@ uint64_t kfd_spent_ns(void)
     return (uint64_t)all.tv_sec * 1000000000 + (uint64_t)all.tv_nsec;
 }
 
-void kfd_goes_on(void)
+void kfd_process_asked(void)
 {
-    kfd_now->behind = false;
+    kfd_now->unawaited = false;
     kfd_now->spent_ns = kfd_spent_ns();
 }
 
@@ -206,9 +212,9 @@ static void abandon(const struct kfd_process *p)
 void kfd_process_leave(struct kfd_process *p)
 {
     kfd_enter(p);
-    p->gone = true;
+    p->life = KFD_ENDED;
     /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
-    bool busy = kfd_queues_fly()
+    bool busy = kfd_queues_in_flight()
                 || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy()));
     own.killed += busy;
     if (busy && !kfd.lost)

@@ -27,7 +27,6 @@ struct kfd_queues {
     uint32_t end;
     uint64_t settling; /* ticket of the fence */
 };
-#define own (*kfd_now->queues)
 
 /* ---- the run list ---- */
 
@@ -112,8 +111,8 @@ static bool begin_packets(struct kfd_queue *q)
 bool kfd_queues_step(void)
 {
     bool progress = false;
-    for (uint32_t i = 0; i < own.end && !kfd.lost; i++) {
-        struct kfd_queue *q = own.queue[i];
+    for (uint32_t i = 0; i < kfd_now->queues->end && !kfd.lost; i++) {
+        struct kfd_queue *q = kfd_now->queues->queue[i];
         if (q) {
             progress |= end_flights(q);
             progress |= kfd_sdma_is_type(q->type) ? kfd_sdma_begin(q) : begin_packets(q);
@@ -122,27 +121,29 @@ bool kfd_queues_step(void)
     return progress;
 }
 
-bool kfd_queues_fly(void)
+bool kfd_queues_in_flight(void)
 {
     bool fly = false;
-    for (uint32_t i = 0; i < own.end; i++)
-        fly |= own.queue[i] && own.queue[i]->count;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
+        fly |= kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->count;
     return fly;
 }
 
 bool kfd_queues_busy(void)
 {
-    bool busy = own.settling != 0 || kfd_queues_fly();
+    bool busy = kfd_now->queues->settling != 0 || kfd_queues_in_flight();
     uint64_t end_ps;
-    if (own.settling && kfd.api->time_of(own.settling, &end_ps) == DRIVER_OK)
-        own.settling = 0;
+    if (kfd_now->queues->settling
+        && kfd.api->time_of(kfd_now->queues->settling, &end_ps) == DRIVER_OK)
+        kfd_now->queues->settling = 0;
     return busy;
 }
 
 bool kfd_queues_settle(void)
 {
     bool settled = !kfd_queues_unreleased();
-    if (!settled && kfd_status(kfd.api->fence(kfd_now->fences, &own.settling), "a fence") != 0)
+    if (!settled
+        && kfd_status(kfd.api->fence(kfd_now->fences, &kfd_now->queues->settling), "a fence") != 0)
         return true;
     kfd_queues_released(NULL);
     return settled;
@@ -151,16 +152,16 @@ bool kfd_queues_settle(void)
 bool kfd_queues_unreleased(void)
 {
     bool any = kfd_caches.unreleased;
-    for (uint32_t i = 0; i < own.end; i++)
-        any |= own.queue[i] && own.queue[i]->unreleased;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
+        any |= kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->unreleased;
     return any;
 }
 
 void kfd_queues_released(const struct kfd_queue *q)
 {
     kfd_caches.unreleased = false;
-    for (uint32_t i = 0; i < own.end; i++) {
-        struct kfd_queue *other = own.queue[i];
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        struct kfd_queue *other = kfd_now->queues->queue[i];
         if (other && (!q || other == q || !other->count))
             other->unreleased = false;
     }
@@ -170,16 +171,16 @@ void kfd_queues_released(const struct kfd_queue *q)
 
 void kfd_queues_fail(void)
 {
-    for (uint32_t i = 0; i < own.end; i++) {
-        if (own.queue[i] && own.queue[i]->count)
-            kfd_queue_tell(own.queue[i], STOP_OTHER);
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        if (kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->count)
+            kfd_queue_tell(kfd_now->queues->queue[i], STOP_OTHER);
     }
 }
 
 void kfd_queues_reset(uint32_t gpu)
 {
-    for (uint32_t i = 0; i < own.end; i++) {
-        struct kfd_queue *q = own.queue[i];
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        struct kfd_queue *q = kfd_now->queues->queue[i];
         if (q && q->gpu == gpu && !kfd_sdma_is_type(q->type) && !q->stopped)
             kfd_queue_tell(q, STOP_OTHER);
     }
@@ -214,8 +215,8 @@ bool kfd_queues_rung(uint32_t gpu, uint32_t *queue)
 {
     bool waits = false;
     kfd_caches.host_ran = true;
-    for (uint32_t i = 0; i < own.end; i++) {
-        struct kfd_queue *q = own.queue[i];
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        struct kfd_queue *q = kfd_now->queues->queue[i];
         if (!q || q->gpu != gpu)
             continue;
         uint64_t value = kfd_doorbell_value(gpu, q->slot);
@@ -230,7 +231,7 @@ bool kfd_queues_rung(uint32_t gpu, uint32_t *queue)
 
 bool kfd_queue_is_done(uint32_t queue)
 {
-    const struct kfd_queue *q = own.queue[queue];
+    const struct kfd_queue *q = kfd_now->queues->queue[queue];
     return !q || (!q->count && (q->stopped || q->next == q->announced));
 }
 
@@ -244,7 +245,8 @@ void kfd_queues_exchange(void)
 int kfd_queue_allocate_gws(struct kfd_request *request)
 {
     struct kfd_ioctl_alloc_queue_gws_args *call = request->argument;
-    const struct kfd_queue *q = call->queue_id < KFD_QUEUES_MAX ? own.queue[call->queue_id] : NULL;
+    const struct kfd_queue *q =
+        call->queue_id < KFD_QUEUES_MAX ? kfd_now->queues->queue[call->queue_id] : NULL;
     if (!q)
         return -EINVAL;
     if (kfd.gpu[q->gpu].traits->encoding == ISA_ENCODING_GFX8)
@@ -264,8 +266,9 @@ static bool ring_is_possible(uint32_t type, uint64_t bytes)
 static uint32_t count_queues(uint32_t gpu, uint32_t type)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < own.end; i++)
-        count += own.queue[i] && own.queue[i]->gpu == gpu && own.queue[i]->type == type;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
+        count += kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->gpu == gpu
+                 && kfd_now->queues->queue[i]->type == type;
     return count;
 }
 
@@ -298,7 +301,7 @@ int kfd_queue_create(struct kfd_request *request)
     uint32_t slot = 0, driver; /* ROCt of gfx8 takes the queue's number for its doorbell */
     if (result != 0)
         return result;
-    while (slot < KFD_QUEUES_MAX && own.queue[slot])
+    while (slot < KFD_QUEUES_MAX && kfd_now->queues->queue[slot])
         slot++;
     if (slot == KFD_QUEUES_MAX)
         return -ENOSPC;
@@ -320,12 +323,13 @@ int kfd_queue_create(struct kfd_request *request)
                             .next = first,
                             .announced = first,
                             .sdma.ring_bytes = call->ring_size};
+    kfd_status(kfd.api->queue_signalled(driver), "creating a queue");
     if (kfd_sdma_is_type(q->type)) /* kernels that run to their end may wait for copies */
         kfd_status(kfd.api->queue_attends(driver), "creating a queue");
     kfd_doorbell_clear(q->gpu, slot);
     q->rung = kfd_doorbell_value(q->gpu, slot);
-    own.queue[slot] = q;
-    own.end = slot < own.end ? own.end : slot + 1;
+    kfd_now->queues->queue[slot] = q;
+    kfd_now->queues->end = slot < kfd_now->queues->end ? kfd_now->queues->end : slot + 1;
     call->queue_id = slot;
     call->doorbell_offset = kfd_map_offset(KFD_MAP_DOORBELL, call->gpu_id);
     if (kfd.gpu[gpu].doorbell_bytes == 8)
@@ -335,7 +339,7 @@ int kfd_queue_create(struct kfd_request *request)
 
 static struct kfd_queue *find(uint32_t id)
 {
-    return id < KFD_QUEUES_MAX ? own.queue[id] : NULL;
+    return id < KFD_QUEUES_MAX ? kfd_now->queues->queue[id] : NULL;
 }
 
 /* What was begun comes to its end; the other packets are dropped. */
@@ -345,7 +349,7 @@ int kfd_queue_destroy(struct kfd_request *request)
     struct kfd_queue *q = find(call->queue_id);
     if (!q)
         return -EINVAL;
-    own.queue[call->queue_id] = NULL;
+    kfd_now->queues->queue[call->queue_id] = NULL;
     int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
     kfd_look_at_fault();
     while (q->count && end_flights(q))
@@ -378,23 +382,24 @@ int kfd_queue_update(struct kfd_request *request)
 
 void kfd_queues_open(void)
 {
-    kfd_now->queues = kfd_new(sizeof own);
+    kfd_now->queues = kfd_new(sizeof *kfd_now->queues);
 }
 
 void kfd_queues_leave(void)
 {
-    for (uint32_t i = 0; i < own.end; i++) {
-        if (own.queue[i])
-            own.queue[i]->stopped = true;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        if (kfd_now->queues->queue[i])
+            kfd_now->queues->queue[i]->stopped = true;
     }
 }
 
 void kfd_queues_close(void)
 {
-    for (uint32_t i = 0; i < own.end; i++) {
-        if (own.queue[i] && !kfd.lost)
-            kfd_status(kfd.api->queue_destroy(own.queue[i]->driver), "destroying a queue");
-        free(own.queue[i]);
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        if (kfd_now->queues->queue[i] && !kfd.lost)
+            kfd_status(kfd.api->queue_destroy(kfd_now->queues->queue[i]->driver),
+                       "destroying a queue");
+        free(kfd_now->queues->queue[i]);
     }
     free(kfd_now->queues);
     kfd_now->queues = NULL;
@@ -403,16 +408,16 @@ void kfd_queues_close(void)
 bool kfd_queues_any(void)
 {
     bool any = false;
-    for (uint32_t i = 0; i < own.end; i++)
-        any |= own.queue[i] != NULL;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
+        any |= kfd_now->queues->queue[i] != NULL;
     return any;
 }
 
-bool kfd_queues_held(void)
+bool kfd_queues_have_packets(void)
 {
     bool held = false;
-    for (uint32_t i = 0; i < own.end; i++) {
-        const struct kfd_queue *q = own.queue[i];
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        const struct kfd_queue *q = kfd_now->queues->queue[i];
         held |= q && has_packets(q);
     }
     return held;

@@ -43,21 +43,20 @@ struct kfd_ranges {
     struct range *list;
     size_t count, room;
 };
-#define own (*kfd_now->ranges)
 
 bool kfd_svm_any(void)
 {
-    return own.count != 0;
+    return kfd_now->ranges->count != 0;
 }
 
 void kfd_svm_open(void)
 {
-    kfd_now->ranges = kfd_new(sizeof own);
+    kfd_now->ranges = kfd_new(sizeof *kfd_now->ranges);
 }
 
 void kfd_svm_close(void)
 {
-    free(own.list);
+    free(kfd_now->ranges->list);
     free(kfd_now->ranges);
     kfd_now->ranges = NULL;
 }
@@ -66,26 +65,29 @@ void kfd_svm_close(void)
 
 static void insert(size_t at, struct range added)
 {
-    if (own.count == own.room) {
-        own.room = own.room ? 2 * own.room : 64;
-        own.list = kfd_grow(own.list, own.room * sizeof *own.list);
+    if (kfd_now->ranges->count == kfd_now->ranges->room) {
+        kfd_now->ranges->room = kfd_now->ranges->room ? 2 * kfd_now->ranges->room : 64;
+        kfd_now->ranges->list =
+            kfd_grow(kfd_now->ranges->list, kfd_now->ranges->room * sizeof *kfd_now->ranges->list);
     }
-    memmove(own.list + at + 1, own.list + at, (own.count - at) * sizeof *own.list);
-    own.list[at] = added;
-    own.count++;
+    memmove(kfd_now->ranges->list + at + 1, kfd_now->ranges->list + at,
+            (kfd_now->ranges->count - at) * sizeof *kfd_now->ranges->list);
+    kfd_now->ranges->list[at] = added;
+    kfd_now->ranges->count++;
 }
 
 static void drop(size_t at)
 {
-    own.count--;
-    memmove(own.list + at, own.list + at + 1, (own.count - at) * sizeof *own.list);
+    kfd_now->ranges->count--;
+    memmove(kfd_now->ranges->list + at, kfd_now->ranges->list + at + 1,
+            (kfd_now->ranges->count - at) * sizeof *kfd_now->ranges->list);
 }
 
 /* The first range that ends behind the address. */
 static size_t find(uint64_t address)
 {
     size_t at = 0;
-    while (at < own.count && own.list[at].end <= address)
+    while (at < kfd_now->ranges->count && kfd_now->ranges->list[at].end <= address)
         at++;
     return at;
 }
@@ -94,10 +96,10 @@ static size_t find(uint64_t address)
 static void split(uint64_t address)
 {
     size_t at = find(address);
-    if (at == own.count || own.list[at].start >= address)
+    if (at == kfd_now->ranges->count || kfd_now->ranges->list[at].start >= address)
         return;
-    struct range behind = own.list[at];
-    behind.start = own.list[at].end = address;
+    struct range behind = kfd_now->ranges->list[at];
+    behind.start = kfd_now->ranges->list[at].end = address;
     insert(at + 1, behind);
 }
 
@@ -107,10 +109,12 @@ static void cover(uint64_t start, uint64_t end)
     split(start);
     split(end);
     for (size_t at = find(start); start < end; at++) {
-        uint64_t next = at < own.count && own.list[at].start < end ? own.list[at].start : end;
+        uint64_t next = at < kfd_now->ranges->count && kfd_now->ranges->list[at].start < end
+                            ? kfd_now->ranges->list[at].start
+                            : end;
         if (next > start)
             insert(at, (struct range){start, next, at_first()});
-        start = own.list[at].end;
+        start = kfd_now->ranges->list[at].end;
     }
 }
 
@@ -118,8 +122,9 @@ static void cover(uint64_t start, uint64_t end)
 static void join(uint64_t start, uint64_t end)
 {
     size_t at = find(start);
-    for (at = at ? at - 1 : 0; at + 1 < own.count && own.list[at].start < end;) {
-        struct range *one = &own.list[at], *next = one + 1;
+    for (at = at ? at - 1 : 0;
+         at + 1 < kfd_now->ranges->count && kfd_now->ranges->list[at].start < end;) {
+        struct range *one = &kfd_now->ranges->list[at], *next = one + 1;
         if (one->end == next->start && !memcmp(&one->traits, &next->traits, sizeof one->traits)) {
             one->end = next->end;
             drop(at + 1);
@@ -237,8 +242,9 @@ static void take_back_unused(uint64_t start, uint64_t end)
         }
         bool used = false;
         uint64_t behind = a->address + a->size;
-        for (size_t i = find(a->address); i < own.count && own.list[i].start < behind; i++)
-            used |= own.list[i].traits.access != 0;
+        for (size_t i = find(a->address);
+             i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < behind; i++)
+            used |= kfd_now->ranges->list[i].traits.access != 0;
         if (!used)
             take_back(a);
         at = behind;
@@ -336,13 +342,15 @@ static int set_attributes(const struct kfd_ioctl_svm_args *call)
         return result;
     cover(start, end);
     size_t first = find(start);
-    for (size_t i = first; i < own.count && own.list[i].start < end; i++) {
+    for (size_t i = first; i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end;
+         i++) {
         for (uint32_t k = 0; k < call->nattr; k++)
-            apply(&own.list[i].traits, &call->attrs[k]);
+            apply(&kfd_now->ranges->list[i].traits, &call->attrs[k]);
     }
-    for (size_t i = first; i < own.count && own.list[i].start < end && result == 0; i++) {
-        if (own.list[i].traits.access)
-            result = give_range(&own.list[i]);
+    for (size_t i = first;
+         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end && result == 0; i++) {
+        if (kfd_now->ranges->list[i].traits.access)
+            result = give_range(&kfd_now->ranges->list[i]);
     }
     for (uint32_t k = 0; k < call->nattr && result == 0; k++) {
         if (call->attrs[k].type == KFD_IOCTL_SVM_ATTR_PREFETCH_LOC)
@@ -372,18 +380,18 @@ static struct traits common_of(struct traits sum, const struct traits *t, uint32
 static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
 {
     size_t i = find(start);
-    bool begins = i < own.count && own.list[i].start <= start;
+    bool begins = i < kfd_now->ranges->count && kfd_now->ranges->list[i].start <= start;
     const struct traits other = at_first();
-    struct traits sum = begins ? own.list[i].traits : other;
+    struct traits sum = begins ? kfd_now->ranges->list[i].traits : other;
     *any_flags = sum.flags;
     for (; start < end; i++) {
-        bool there = i < own.count && own.list[i].start < end;
-        if (!there || own.list[i].start > start)
+        bool there = i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end;
+        if (!there || kfd_now->ranges->list[i].start > start)
             sum = common_of(sum, &other, any_flags);
         if (!there)
             break;
-        sum = common_of(sum, &own.list[i].traits, any_flags);
-        start = own.list[i].end;
+        sum = common_of(sum, &kfd_now->ranges->list[i].traits, any_flags);
+        start = kfd_now->ranges->list[i].end;
     }
     return sum;
 }
@@ -460,9 +468,11 @@ int kfd_svm_forget(struct kfd_request *request)
 {
     const struct kfd_span *gone = request->argument;
     struct kfd_span touched = *gone;
-    for (size_t i = find(gone->start); i < own.count && own.list[i].start < gone->end; i++) {
-        uint64_t at = own.list[i].start > gone->start ? own.list[i].start : gone->start;
-        for (; at < own.list[i].end && at < gone->end; at += KFD_PAGE) {
+    for (size_t i = find(gone->start);
+         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < gone->end; i++) {
+        uint64_t at = kfd_now->ranges->list[i].start > gone->start ? kfd_now->ranges->list[i].start
+                                                                   : gone->start;
+        for (; at < kfd_now->ranges->list[i].end && at < gone->end; at += KFD_PAGE) {
             struct kfd_allocation *a = find_given(at);
             if (!a)
                 continue;
@@ -474,11 +484,13 @@ int kfd_svm_forget(struct kfd_request *request)
     }
     split(gone->start);
     split(gone->end);
-    for (size_t i = find(gone->start); i < own.count && own.list[i].start < gone->end;)
+    for (size_t i = find(gone->start);
+         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < gone->end;)
         drop(i);
-    for (size_t i = find(touched.start); i < own.count && own.list[i].start < touched.end; i++) {
-        if (own.list[i].traits.access)
-            give_range(&own.list[i]);
+    for (size_t i = find(touched.start);
+         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < touched.end; i++) {
+        if (kfd_now->ranges->list[i].traits.access)
+            give_range(&kfd_now->ranges->list[i]);
     }
     return 0;
 }

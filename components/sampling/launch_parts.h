@@ -36,8 +36,8 @@
 
 enum {
     PARTS_MOST = 256,              /* in detail */
-    PARTS_FIRST = 5,               /* generations of the first part, */
-    PARTS_LATER = 4,               /* and of all others, at least */
+    PARTS_FIRST = 5,               /* generations of the first part */
+    PARTS_LATER = 4,               /* generations of all other parts, at least */
     PARTS_LEAST_GAP = 3,           /* generations between two, at least */
     PARTS_WORTH = 12,              /* of a launch, below which it is one part */
     PARTS_MOST_RESIDENT = 1 << 15, /* work-groups */
@@ -52,11 +52,11 @@ struct part_end {
 
 /* What is known of a part that was simulated in detail. */
 struct part_log {
-    uint64_t end;                     /* cycles from the begin of the part to its end, */
-    uint64_t placed;                  /* and to when its last work-group was placed */
-    uint32_t resident;                /* most work-groups at the same time */
-    uint32_t count;                   /* work-groups */
-    const struct part_end *ends;      /* in order of their cycles */
+    uint64_t end;                /* cycles from the begin of the part to its end */
+    uint64_t placed;             /* cycles from its begin to when its last work-group was placed */
+    uint32_t resident;           /* most work-groups at the same time */
+    uint32_t count;              /* work-groups */
+    const struct part_end *ends; /* in order of their cycles */
     double bytes[SAMPLER_QUANTITIES]; /* of memory, by SAMPLER_READ and SAMPLER_WRITTEN */
 };
 
@@ -64,13 +64,13 @@ struct part_log {
 struct part_window {
     uint64_t first;      /* work-group with which its part begins, from 0 */
     uint64_t groups;     /* of the part */
-    double cycles;       /* that count, */
-    double instructions; /* of work-groups that ended in them, */
-    double before;       /* and of those in no window since the last one */
-    double rate;         /* mean of its generations, cycles per instruction */
-    uint32_t rates;      /* generations in that */
-    double skipped;      /* instructions executed without timing since the part before; */
-    double timed;        /* those of the part, and */
+    double cycles;       /* cycles that count */
+    double instructions; /* instructions of work-groups that ended in these cycles */
+    double before;  /* instructions of work-groups that ended in no window since the last one */
+    double rate;    /* mean of its generations, cycles per instruction */
+    uint32_t rates; /* generations in that */
+    double skipped; /* instructions executed without timing since the part before; */
+    double timed;   /* those of the part, and */
     double bytes[SAMPLER_QUANTITIES]; /* its traffic */
 };
 
@@ -83,13 +83,14 @@ struct launch_parts {
     uint64_t left;     /* work-groups to the next part in detail */
     uint64_t detailed; /* work-groups */
     uint64_t instructions, detailed_instructions;
-    double open;        /* instructions since the last window, */
-    double skipped;     /* and without timing since the last part */
-    double aim;         /* half of the interval that is enough, as a share */
-    double last_rate;   /* of a generation; */
-    double differences; /* relative ones of successive rates, squared and halved: their sum, */
-    uint32_t pairs;     /* and how many */
-    double generation;  /* instructions of one, the last seen */
+    double open;      /* instructions since the last window */
+    double skipped;   /* instructions without timing since the last part */
+    double aim;       /* half of the interval that is enough, as a share */
+    double last_rate; /* of a generation; */
+    double
+        differences;   /* sum of the relative differences of successive rates, squared and halved */
+    uint32_t pairs;    /* number of these differences */
+    double generation; /* instructions of one, the last seen */
     double drain; /* cycles from when the last work-group was placed to the end; 0 if none waited */
     uint32_t count;
     struct part_window window[PARTS_MOST];

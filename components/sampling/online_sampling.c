@@ -96,7 +96,7 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
     if (!used)
         open_sampler();
     if (!settle())
-        bug("sample_run: launch %" PRIu64 " has not ended", pending);
+        bug("launch %" PRIu64 " has not ended", pending);
     sampler->unsteady = code ? 0 : UNSTEADY;
     enum sampling_way way = sampler_choose(sampler, shape, flushes);
     if (way != SAMPLING_DETAILED)

@@ -50,8 +50,8 @@ struct walk {
     double weights, squares; /* sums of knots' weights squared, of launches' sizes squared */
     double open, open_far;
     uint32_t knots;             /* that count for others */
-    struct knot first;          /* of these, */
-    struct knot last, previous; /* and; `previous` has its weight not yet counted */
+    struct knot first;          /* the first of the knots */
+    struct knot last, previous; /* the last two; `previous` has its weight not yet counted */
     double
         trend; /* how much more, if what follows the last went on as from the first to the last */
     double differences; /* between the rates of successive knots, squared */

@@ -96,8 +96,8 @@ struct sampler_launch {
 };
 
 struct sampler_group {
-    struct sampler_shape shape; /* of its first launch, */
-    struct sampler_work work;   /* and what that executed */
+    struct sampler_shape shape; /* shape of its first launch */
+    struct sampler_work work;   /* what its first launch executed */
     uint32_t first, last;       /* launches */
     uint32_t count, simulated;
     uint32_t strayed; /* launches for which it was predicted, and that were of another */
@@ -188,12 +188,12 @@ double sampler_size(const struct size_fit *fit, const struct sampler_group *g,
 
 struct sampler_estimate {
     double value;     /* cycles or bytes */
-    double half;      /* of the 95 % interval, without */
-    double bias;      /* what the warm-up may be off by, */
-    double trend;     /* what a trend behind the last simulated launches would make, and */
-    double allowance; /* what cannot be measured; all three are to be added to it */
-    double variance;  /* of `value`, */
-    double freedom;   /* and its degrees of freedom; INFINITY: assumed, not measured */
+    double half;      /* of the 95 % interval, to which the next three are to be added */
+    double bias;      /* what the warm-up may be off by */
+    double trend;     /* what a trend after the last simulated launches would make */
+    double allowance; /* what cannot be measured */
+    double variance;  /* variance of `value` */
+    double freedom;   /* degrees of freedom of `variance`; INFINITY: assumed, not measured */
 };
 
 /* The estimate of one group. */

@@ -43,8 +43,8 @@ static struct {
     uint32_t waits_told;
     bool shared;             /* with several ranks: there is a board at rank 0 */
     bool gathered, known;    /* it may look; and obey, since it knows */
-    uint64_t instructions;   /* of all ranks, */
-    char waits[BOARD_WAITS]; /* and what waits for what */
+    uint64_t instructions;   /* instructions of all ranks */
+    char waits[BOARD_WAITS]; /* what waits for what */
 } view;
 
 static double seconds_now(void)

@@ -28,8 +28,8 @@ static struct {
     uint64_t instructions;
     uint64_t still; /* looks since something was last seen to have moved */
     uint64_t most;  /* as many are a stall */
-    double first;   /* progress: wall clock of the first look, */
-    double shown;   /* and of the last drawing; 0: none yet */
+    double first;   /* progress: wall clock of the first look */
+    double shown;   /* wall clock of the last drawing; 0: none yet */
     bool drawn;
 } watch;
 

@@ -1,10 +1,8 @@
-/*
- * bench_isa.c - nanoseconds of one wavefront instruction, decoded once, by operation and by variant
+/* Nanoseconds of one wavefront instruction, decoded once, by operation and by variant
  * of the vector code.
  *
  * Prints a table: operation, then a column a variant the host can run; exec full, and in a last
- * column a partial exec.
- */
+ * column a partial exec. */
 #include <stdio.h>
 #include <time.h>
 

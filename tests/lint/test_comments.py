@@ -24,7 +24,9 @@ def complaint(comment):
         return f"begins with '{fragment[0]}'"
     if person := PERSON.search(comment):
         return f"has '{person[0]}'"
-    return None
+    if re.match(r"\w+\.[ch] - ", comment):
+        return "begins with the name of its file"
+    return "goes on in another comment" if comment.endswith(",") else None
 
 
 def sources():
@@ -84,4 +86,5 @@ def test_fragments_are_told_from_sentences():
         (1, True), (2, True), (3, True)]
     for comment in "A cache whose port is open.", "Offsets of all.", "A user who asks.", "Item.":
         assert not complaint(comment)
-    assert complaint("The owner, whoever that is.")
+    for comment in "The owner, whoever that is.", "cache.c - a cache.", "cycles of it,":
+        assert complaint(comment)

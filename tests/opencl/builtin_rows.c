@@ -1,6 +1,4 @@
-/*
- * builtin_rows.c - see builtin_rows.h.
- */
+/* See builtin_rows.h. */
 #include "builtin_rows.h"
 
 #include <math.h>

@@ -1,10 +1,8 @@
-/*
- * builtin_rows.h - built-in functions on floats, what they compute by MPFR, and how wrong OpenCL
+/* Built-in functions on floats, what they compute by MPFR, and how wrong OpenCL
  * lets them be.
  *
  * Limits are those of the OpenCL C specification, "Relative Error as ULPs", for float, double and
- * half. The device computes `expression` of a, b and c of type T.
- */
+ * half. The device computes `expression` of a, b and c of type T. */
 #ifndef HEDDLE_TESTS_OPENCL_BUILTIN_ROWS_H
 #define HEDDLE_TESTS_OPENCL_BUILTIN_ROWS_H
 

@@ -1,10 +1,8 @@
-/*
- * cases.h - OpenCL kernels that are run on the host, by PoCL, and on a simulated GPU, by HIP's
+/* OpenCL kernels that are run on the host, by PoCL, and on a simulated GPU, by HIP's
  * module interface: their sizes, their arguments, and how near the results must be.
  *
  * cases.tab is the list. Both programs make the same arguments from it: opencl_oracle.c writes the
- * host's results into a file, opencl_kernels.c compares the GPU's with them.
- */
+ * host's results into a file, opencl_kernels.c compares the GPU's with them. */
 #ifndef HEDDLE_TESTS_OPENCL_CASES_H
 #define HEDDLE_TESTS_OPENCL_CASES_H
 

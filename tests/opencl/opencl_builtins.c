@@ -1,10 +1,8 @@
-/*
- * opencl_builtins.c - built-in functions of OpenCL C on a simulated GPU against MPFR.
+/* Built-in functions of OpenCL C on a simulated GPU against MPFR.
  *
  * opencl_builtins [--values N] [--table] [--format FORMAT] [NAME...]: compiles a kernel for each
  * row of builtin_rows.c, for the device, and compares N results of each with the exact ones.
- * --table prints the largest error of each. A row's name may end in '*'.
- */
+ * --table prints the largest error of each. A row's name may end in '*'. */
 #include "builtin_rows.h"
 
 #include "components/opencl/compiler/opencl_compiler.h"

@@ -1,10 +1,8 @@
-/*
- * opencl_conversions.c - convert_TYPE[_sat][_ROUNDING]() and vstore_half[_ROUNDING]() on a
+/* Convert_TYPE[_sat][_ROUNDING]() and vstore_half[_ROUNDING]() on a
  * simulated GPU against exact conversions by MPFR.
  *
  * opencl_conversions [TYPE...]: from these types, or from all. Results that OpenCL leaves open
- * (what does not fit, without _sat) are not compared.
- */
+ * (what does not fit, without _sat) are not compared. */
 #include "components/opencl/compiler/opencl_compiler.h"
 
 #include <hip/hip_runtime_api.h>

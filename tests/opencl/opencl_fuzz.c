@@ -1,10 +1,8 @@
-/*
- * opencl_fuzz.c - OpenCL C with errors is a build that fails, with a log: opencl_fuzz COUNT SEED
+/* OpenCL C with errors is a build that fails, with a log: opencl_fuzz COUNT SEED
  * FILE...
  *
  * Each of COUNT sources is one of the files, damaged: cut off, with bytes changed, pieces taken out
- * or repeated, or tokens put in. Options are damaged now and then.
- */
+ * or repeated, or tokens put in. Options are damaged now and then. */
 #include "components/opencl/compiler/opencl_compiler.h"
 
 #include <stdint.h>

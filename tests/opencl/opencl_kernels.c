@@ -1,10 +1,8 @@
-/*
- * opencl_kernels.c - executes the OpenCL cases on a GPU and compares with the host's results.
+/* Executes the OpenCL cases on a GPU and compares with the host's results.
  *
  * opencl_kernels FOLDER SUFFIX RESULTS [--flushes] [CASE...]: FOLDER/FILE.SUFFIX are code objects,
  * RESULTS is what opencl_oracle wrote for the same cases. --flushes: the target's code has
- * denormal floats flushed, so zeros may stand for them.
- */
+ * denormal floats flushed, so zeros may stand for them. */
 #include <hip/hip_runtime_api.h>
 
 #include <math.h>

@@ -1,9 +1,7 @@
-/*
- * opencl_oracle.c - executes the OpenCL cases on the host and writes their results.
+/* Executes the OpenCL cases on the host and writes their results.
  *
  * opencl_oracle FOLDER-OF-SOURCES RESULTS [CASE...]. PoCL is what Debian's OpenCL loader finds
- * there; any other device that computes in doubles would do.
- */
+ * there; any other device that computes in doubles would do. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 

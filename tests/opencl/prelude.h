@@ -1,5 +1,4 @@
-/*
- * prelude.h - what every kernel file here begins with.
+/* What every kernel file here begins with.
  *
  * The files are compiled for targets by clang-19, and with -DORACLE by PoCL for the host. What a
  * built-in function may be wrong by is counted from the exact result, so the host computes those of

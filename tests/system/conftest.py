@@ -138,5 +138,5 @@ def planted_cuda(tmp_path_factory):
         pytest.skip("clang-19 is missing")
     program = tmp_path_factory.mktemp("planted") / "planted"
     source = harness.ROOT / "tests/programs/cuda/planted.cu"
-    harness.call([harness.HEDDLE, "cuda-cc", source, "-o", program])
+    harness.cuda_cc(source, program)
     return program

@@ -196,6 +196,23 @@ def is_code(word):
     return word.endswith(".hsaco") and "/" not in word and (PROGRAMS / word).exists()
 
 
+def cuda_cc(source, output, *options):
+    """`heddle cuda-cc SOURCE -o OUTPUT`. Without --full it reads the headers that the build has
+    compiled, for a third of the time, unless the source or the options change these."""
+    __tracebackhide__ = True
+    changed = any(not option.startswith("-l") for option in options) or re.search(
+        "__managed__|__cluster_dims__", Path(source).read_text(encoding="utf-8"))
+    headers = [] if full or changed else [
+        "-Xclang", "-include-pch", "-Xclang", PROGRAMS / "cuda_headers.pch"]
+    return call([HEDDLE, "cuda-cc", *headers, source, "-o", output, *options])
+
+
+def hipcc():
+    """The beginning of its command. Without --full it reads the headers that the build has
+    compiled, and takes the faster linker: a third of the time. Not with -O0 or another language."""
+    return ["hipcc", *([] if full else ["-include", PROGRAMS / "headers.hpp", "-fuse-ld=lld"])]
+
+
 LOADS = {"module": "module_kernels.hsaco", "bad_missing_kernel": "module_kernels.hsaco",
          "bad_truncated": "module_kernels.hsaco",
          "bad_instruction": "bad_instruction_kernels.hsaco"}

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import litmus_model
-from harness import HEDDLE, PROGRAMS, ROOT, call
+from harness import HEDDLE, PROGRAMS, ROOT, call, cuda_cc
 
 TESTS = litmus_model.read_tests()
 CDNA = "--set gpu.arrays=2 --set gpu.channels=2 --set gpu.l2=32KiB --set gpu.vram=256MiB"
@@ -51,7 +51,7 @@ def make_cuda(folder):
         text = (ROOT / "tests/programs" / name).read_text(encoding="utf-8")
         (folder / name.replace(".hip.cpp", ".cu")).write_text(text, encoding="utf-8")
     program = folder / "litmus_tests"
-    call([HEDDLE, "cuda-cc", folder / "litmus_tests.cu", "-o", program])
+    cuda_cc(folder / "litmus_tests.cu", program)
     return program
 
 

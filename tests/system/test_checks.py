@@ -79,6 +79,32 @@ def named_and_not_accused(table, name, folder, mode="functional", platform="tiny
     assert findings(f"{program} right", folder / "right.json", 0, platform) == []
 
 
+@pytest.mark.parametrize("program", ["copies down right", "memory rodata right"])
+def test_runtimes_whose_signals_order_commands_are_not_accused(program, tmp_path):
+    table, name, form = program.split()
+    path = built(harness.PROGRAMS / f"checks_{table}")
+    assert findings(f"--stack rocm --mode functional -- {path} {name} {form}",
+                    tmp_path / "right.json", 0) == []
+
+
+def test_processes_with_code_at_the_same_addresses_are_told_apart(tmp_path):
+    cases = [("memory", "lds_count"), ("races", "lanes"), ("memory", "private_array")]
+    script = " & ".join(f"setarch -R {built(harness.PROGRAMS / f'checks_{table}')} {name} wrong"
+                        for table, name in cases)
+    found = findings(f"--stack rocm --mode functional -- /bin/sh -c '{script} & wait'",
+                     tmp_path / "wrong.json", 9)
+    expected = [marks(table)[name] for table, name in cases]
+    assert sorted((f["kind"], places(f)) for f in found) == sorted(expected)
+    assert all(f["address"] < 32 for f in found if f["space"] == "private memory")
+
+
+@pytest.mark.parametrize("stack", ["hip", "rocm"])
+def test_a_program_that_fails_itself_keeps_its_status(stack, tmp_path):
+    path = built(harness.PROGRAMS / "checks_memory")
+    assert findings(f"--stack {stack} --mode functional -- /bin/sh -c '{path} lds_count wrong; "
+                    "exit 3'", tmp_path / "wrong.json", 3) != []
+
+
 def other_cases():
     found = [(*other, name) for other in OTHERS for name in marks(other[2])]
     quick = [case for case in found if case[::3] == ("mi210", "doubles")]
@@ -96,8 +122,7 @@ def cuda_program(tmp_path_factory):
 
     @functools.cache
     def compiled(name):
-        harness.call([harness.HEDDLE, "cuda-cc", "-lineinfo", *CUDA[name][1],
-                      SOURCES / f"{name}.cu", "-o", folder / name])
+        harness.cuda_cc(SOURCES / f"{name}.cu", folder / name, "-lineinfo", *CUDA[name][1])
         return folder / name
     return compiled
 
@@ -191,7 +216,7 @@ CUDA_ARGUMENTS = {"math_errors": "32", "peer_rate": "1 1000"}
 @pytest.mark.parametrize("name", quick_and_full("block_scan clusters", CUDA_PROGRAMS))
 def test_no_cuda_program_is_accused(name, tmp_path):
     source = SOURCES.parent / f"cuda/{name}.cu"
-    harness.call([harness.HEDDLE, "cuda-cc", source, "-o", tmp_path / name, "-lmpfr", "-lgmp"])
+    harness.cuda_cc(source, tmp_path / name, "-lmpfr", "-lgmp")
     mode = "timing" if name == "peer_rate" else "functional"  # which compares rates
     command = f"--generic --mode {mode} -- {tmp_path / name} {CUDA_ARGUMENTS.get(name, '')}"
     assert findings(command, tmp_path / "s.json", 0, CUDA_MACHINE.get(name, "rtx3070")) == []

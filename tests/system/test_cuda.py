@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, ORDERS, ROOT, call, heddle, same_bytes
+from harness import BUILD, ORDERS, ROOT, call, cuda_cc, same_bytes
 
 CUDA = BUILD / "components/cuda"
 TINY = "platforms/tiny.heddle --mode functional"
@@ -57,7 +57,7 @@ def test_threads_of_a_program_take_turns(run, compiled):
 def calls(tmp_path_factory):
     """Our own program of CUDA's functions, compiled by clang alone."""
     program = tmp_path_factory.mktemp("cuda") / "cuda_calls"
-    heddle(f"cuda-cc {ROOT}/tests/programs/cuda_calls.cu -o {program}")
+    cuda_cc("tests/programs/cuda_calls.cu", program)
     return program
 
 

@@ -4,16 +4,13 @@ import shutil
 
 import pytest
 
-from harness import HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
+from harness import ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 from programs import CUDA, CUDA_OPTIONS, only_full, quick_and_full
 
 MACHINES = ["rtx3070", "a100", "h100"]
 QUICK = "matmul_tiled prints half own_streams"
 NOT_FUNCTIONAL = ["own_streams", "stream_rules"]  # which are about time
 PRINTS_TIMES = ["call_costs", "saxpy"]
-# Divergence, atomics, barriers, shared and local memory, calls, many launches, streams at once.
-RECORDED = """vectoradd histogram divergence bfs bitonic scan reduction matmul_tiled fft radix_sort
-streams overlap kmeans transpose calls scratch half""".split()
 pytestmark = pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19 is missing")
 
 
@@ -25,8 +22,7 @@ def as_cuda(tmp_path_factory):
     def compile_program(name):
         if not (folder / name).exists():
             call([ROOT / "tests/programs/as_cuda.sh", name, folder])
-            call([HEDDLE, "cuda-cc", folder / f"{name}.cu", "-o", folder / name,
-                  *CUDA_OPTIONS.get(name, [])])
+            cuda_cc(folder / f"{name}.cu", folder / name, *CUDA_OPTIONS.get(name, []))
         return folder / name
     return compile_program
 
@@ -61,13 +57,13 @@ def test_statistics_depend_on_no_order(measure, as_cuda, name):
                f"{as_cuda(name)}", [*ORDERS, "--threads=2"])
 
 
-@pytest.mark.parametrize("name", quick_and_full("histogram streams", RECORDED))
+@pytest.mark.parametrize("name", quick_and_full("streams fences", CUDA))
 def test_recording_is_played_as_the_program_ran(measure, as_cuda, tmp_path, name):
-    """The same cycles and statistics of all that is no host's."""
-    machine = "platforms/rtx3070.heddle --generic --set sms=4 --set channels=2"
+    """The same cycles and statistics of all that is no host's; --full: of all programs."""
+    machine = f"platforms/{MACHINES[CUDA.index(name) % 3]}.heddle --generic"
     told = measure(f"{machine} --record instructions={tmp_path}/traces -- {as_cuda(name)}")
     assert of_gpu(told.stats) == of_gpu(measure(
-        f"{machine} --no-cache --play sass={tmp_path}/traces/kernelslist.g").stats)
+        f"{machine} --play sass={tmp_path}/traces/kernelslist.g").stats)
 
 
 @pytest.mark.parametrize("mode", ["timing", "functional"])

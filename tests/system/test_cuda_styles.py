@@ -7,14 +7,16 @@ import shutil
 
 import pytest
 
-from harness import ANY, HEDDLE, ORDERS, ROOT, call, same_bytes
+from harness import ANY, HEDDLE, ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 from programs import only_full, quick_and_full
 
 PROGRAMS = ROOT / "tests/programs/cuda"
 MACHINES = ["rtx3070", "a100", "h100"]
-ELSEWHERE = ["bulk_copies", "clocks", "clusters", "math_errors", "peer_rate"]  # have own tests
+# These have tests of their own.
+ELSEWHERE = "bulk_copies clocks clusters copy_stages math_errors peer_rate".split()
 ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE
              and re.search(r"Prints\s+(// )?PASS\s+(// )?or\s+(// )?FAIL", path.read_text()))
+NO_KERNEL = ["device_query"]  # nothing to record
 QUICK = "aggregated_atomics groups halves intrinsics managed_variables textures"
 FUNCTIONAL = "platforms/a100.heddle --generic --mode functional"
 FOUR = "platforms/a100_x4.heddle --generic --set sms=2 --set channels=2 --set vram=1GiB"
@@ -30,8 +32,7 @@ def compiled(tmp_path_factory):
     def compile_program(name):
         program = folder / name
         if not program.exists():
-            call([HEDDLE, "cuda-cc", PROGRAMS / f"{name}.cu", "-o", program],
-                 env={"PATH": "/usr/bin:/bin"})
+            cuda_cc(PROGRAMS / f"{name}.cu", program)
         return program
     return compile_program
 
@@ -93,9 +94,9 @@ def test_bulk_copies_move_data_and_take_time(run, tmp_path):
         run(f"{small} {way}")
         cycles.append(json.loads(stats.read_text())["kernels"][0]["cycles"])
     assert cycles[0] == cycles[1]
-    moved = re.findall(r"ffffffff 0 cp\.async\.bulk.* 32 1 0x", (tmp_path / "calls/kernel-1.traceg")
-                       .read_text())
-    assert len(moved) == 4 * 24 * 4 * 2  # blocks, pieces of 4 KiB, there and back
+    moved = re.findall(r" cp\.async\.bulk\S+ \d.* 4096 0x\w+ 0 4096 0 3 1 0x",
+                       (tmp_path / "calls/kernel-1.traceg").read_text())
+    assert len(moved) == 4 * 24 * 2  # blocks, pieces of 4 KiB, there and back
 
 
 @pytest.mark.parametrize("machine", only_full(*MACHINES))
@@ -103,6 +104,14 @@ def test_bulk_copies_move_data_and_take_time(run, tmp_path):
 def test_program_passes_on_each_machine(run, compiled, name, machine):
     for mode in ("timing", "functional"):
         run(f"platforms/{machine}.heddle --generic --mode {mode} -- {compiled(name)}", "^PASS")
+
+
+@pytest.mark.parametrize("name", only_full(*(n for n in ALL if n not in NO_KERNEL)))
+def test_recording_is_played_as_the_program_ran(measure, compiled, tmp_path, name):
+    machine = f"platforms/{MACHINES[ALL.index(name) % 3]}.heddle --generic"
+    told = measure(f"{machine} --record instructions={tmp_path}/traces -- {compiled(name)}")
+    assert of_gpu(told.stats) == of_gpu(measure(
+        f"{machine} --play sass={tmp_path}/traces/kernelslist.g").stats)
 
 
 @pytest.mark.skipif(not os.access(NVCC, os.X_OK), reason="no nvcc")

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import HEDDLE, ROOT, call, until, with_usual_code
+from harness import HEDDLE, ROOT, call, cuda_cc, hipcc, until, with_usual_code
 from programs import only_full
 
 PAGE = Path("docs/guide/debug.md").read_text(encoding="utf-8")
@@ -22,8 +22,8 @@ def squares(tmp_path_factory):
     folder = tmp_path_factory.mktemp("debug")
     source = folder / "squares.cpp"
     source.write_text(re.search(r"^```cpp squares.cpp\n(.*?)^```", PAGE, re.M | re.S)[1])
-    call(["bash", "-c", f"cd {folder} && "
-          "hipcc --offload-arch=gfx803 -g -O1 squares.cpp -o squares"])
+    call(["env", "-C", folder, *hipcc(), "--offload-arch=gfx803", "-g", "-O1", "squares.cpp", "-o",
+          "squares"])
     return folder / "squares"
 
 
@@ -136,7 +136,7 @@ int main() {
 def test_finding_and_access_to_lds_stop_forwards_and_backwards(tmp_path):
     source, program = tmp_path / "race.cpp", tmp_path / "race"
     source.write_text(RACE)
-    call(["hipcc", "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
+    call([*hipcc(), "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
     shown = Debugged(TINY, "--check", "races", "--", program).gdb(
         "continue", "info registers wave", "continue", "reverse-continue", "info registers wave",
         "awatch -l *(int *)($lds + 4 * 255)", "continue", "info registers wave",
@@ -150,7 +150,7 @@ def test_program_that_faults_says_so_and_goes_back_from_there(squares, tmp_path)
     source, program = tmp_path / "fault.cpp", tmp_path / "fault"
     source.write_text(Path(squares).with_suffix(".cpp").read_text().replace(
         "marks[i] = -1", "marks[i * 100000] = -1"))
-    call(["hipcc", "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
+    call([*hipcc(), "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
     shown = Debugged(TINY, "--", program).gdb("continue", "monitor disas 1", "reverse-stepi",
                                               "kill")
     assert "store of 4 bytes" in shown and "is out of bounds" in shown, shown
@@ -200,7 +200,7 @@ def test_values_are_seen_when_the_wavefront_stores_them(tmp_path, mode):
     """Also while caches hold them, and what the host writes by copies or itself."""
     source, program = tmp_path / "add.cpp", tmp_path / "add"
     source.write_text(STORES)
-    call(["hipcc", "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
+    call([*hipcc(), "--offload-arch=gfx803", "-g", "-O1", source, "-o", program])
     argument = "*(int *)*(long *)($s6 + ((long)$s7 << 32))"
     shown = Debugged(TINY, "--mode", mode, "--", program).gdb(
         "break add if $launch == 2", "watch *(int *)0x200000000000", "continue", "continue",
@@ -326,7 +326,7 @@ int main()
 def cuda(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cuda")
     (folder / "work.cu").write_text(CUDA)
-    call([HEDDLE, "cuda-cc", folder / "work.cu", "-o", folder / "work"])
+    cuda_cc(folder / "work.cu", folder / "work")
     return folder / "work"
 
 
@@ -387,7 +387,7 @@ def test_findings_and_faults_of_ptx_are_stops(cuda, tmp_path):
     source, program = tmp_path / "race.cu", tmp_path / "race"
     source.write_text(RACE.replace("#include <hip/hip_runtime.h>", "")
                       .replace("hip", "cuda").replace("out[i] =", "out[i == 255 ? 1 << 30 : i] ="))
-    call([HEDDLE, "cuda-cc", source, "-o", program])
+    cuda_cc(source, program)
     shown = Debugged("platforms/rtx3070.heddle", "--check", "races", "--", program).gdb(
         "continue", "info registers wave", "continue", "monitor disas 1", "kill")
     assert "heddle: race: two wavefronts access" in shown, shown

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import call, same_bytes
+from harness import call, hipcc, same_bytes
 
 EXAMPLES = "docs/examples"
 ORDERS = ["--tick-order=random:1", "--tick-all"]
@@ -135,7 +135,7 @@ def test_kinds_of_gpu_run_one_program_under_one_driver(heddle, measure, tmp_path
     for platform in Path(TWO_KINDS).glob("*.heddle"):
         heddle(f"fmt --check {platform}")
     platform, program = Path(f"{TWO_KINDS}/two_kinds.heddle"), tmp_path / "records"
-    call(["hipcc", "--offload-arch=gfx803", "--offload-arch=gfx90a",
+    call([*hipcc(), "--offload-arch=gfx803", "--offload-arch=gfx90a",
           f"{TWO_KINDS}/records.hip.cpp", "-o", program])
     plain = tmp_path / "plain.heddle"
     plain.write_text(re.sub(r"(?m)^.*insert wc.*\n", "", platform.read_text()))

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from harness import FAILS, HEDDLE, ROOT, call
+from harness import FAILS, ROOT, cuda_cc
 from programs import only_full, quick_and_full
 
 
@@ -31,7 +31,7 @@ def cuda_endings(tmp_path_factory):
         pytest.skip("clang-19 is missing")
     folder = tmp_path_factory.mktemp("endings")
     source = shutil.copy(ROOT / "tests/programs/endings.hip.cpp", folder / "endings.cu")
-    call([HEDDLE, "cuda-cc", source, "-o", folder / "endings"])
+    cuda_cc(source, folder / "endings")
     return folder / "endings"
 
 

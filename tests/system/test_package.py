@@ -114,9 +114,7 @@ def test_program_for_the_driver_is_built_from_what_is_installed(prefix, tmp_path
 def test_installed_files_are_those_that_are_needed(prefix):
     files = (prefix.parent / "list").read_text().splitlines()  # before anything was run
     for wanted in ("share/man/man1/heddle.1", "share/bash-completion/completions/heddle.bash",
-                   "share/zsh/vendor-completions/_heddle",
                    "share/heddle/editor/vscode/extension.js",
-                   "share/fish/vendor_completions.d/heddle.fish",
                    "share/heddle/editor/vim/syntax/heddle.vim"):
         assert wanted in files
     assert not [file for file in files if file.endswith(("meson.build", ".pyc"))]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import damage
-from harness import API_TRACES, ANY, HEDDLE, call, measure as measure_in, same, same_bytes, ways
+from harness import API_TRACES, ANY, HEDDLE, call, cuda_cc, measure as measure_in, same
+from harness import same_bytes, ways
 from programs import GOOD, GPUS, only_full, quick_and_full
 
 TINY = "platforms/tiny.heddle"
@@ -208,7 +209,7 @@ def recorded_cuda(tmp_path_factory):
 
     def record(name):
         if not (folder / f"{name}.calls").exists():
-            call([HEDDLE, "cuda-cc", f"tests/programs/cuda/{name}.cu", "-o", folder / name])
+            cuda_cc(f"tests/programs/cuda/{name}.cu", folder / name)
             call([HEDDLE, "run", *CUDA.split(), "--record", f"api={folder}/{name}.calls", "--",
                   folder / name], "PASS")
         return folder / f"{name}.calls"

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from harness import FAILS, HEDDLE, call, same, same_file
+from harness import FAILS, cuda_cc, same, same_file
 from programs import only_full
 
 TINY = "platforms/tiny.heddle"
@@ -39,7 +39,7 @@ def test_restored_run_ends_with_the_same_bytes(run, measure, tmp_path, platform,
 
 @pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19 is missing")
 def test_state_of_a_cuda_program_waits_for_the_end_of_its_launch(run, measure, tmp_path):
-    call([HEDDLE, "cuda-cc", "tests/programs/cuda/graph_nodes.cu", "-o", tmp_path / "program"])
+    cuda_cc("tests/programs/cuda/graph_nodes.cu", tmp_path / "program")
     played = record(run, tmp_path / "api", RTX, tmp_path / "program")
     state, reference = tmp_path / "state", measure(played)
     for part in (40, 70):  # while a kernel runs

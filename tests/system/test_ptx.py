@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import BUILD, HEDDLE, ORDERS, ROOT, call, of_gpu, same_bytes
+from harness import BUILD, HEDDLE, ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 
 MODULE = ROOT / "tests/programs/ptx_calls.ptx"
 CALLS = f"-- ptx_calls {MODULE}"
@@ -171,12 +171,24 @@ int main()
 """
 
 
-def test_blocks_wait_for_each_other(run, tmp_path):
-    """At a barrier through global memory, and for a lock, also in a warp."""
+def test_blocks_wait_for_each_other(measure, tmp_path):
+    """At a barrier through global memory, and for a lock, also in a warp. Recordings in both forms
+    have the parts in which they were executed, and are played in the same cycles."""
     source = tmp_path / "waiting.cu"
     source.write_text(WAITING)
-    call([HEDDLE, "cuda-cc", source, "-o", tmp_path / "waiting"])
-    run(f"{SMALL} -- {tmp_path}/waiting", "PASS 0 96")
+    cuda_cc(source, tmp_path / "waiting")
+    for form in ("--record-raw", ""):
+        folder = tmp_path / f"traces{form}"
+        told = measure(f"{SMALL} --record instructions={folder} {form} -- {tmp_path}/waiting",
+                       "PASS 0 96")
+        if form:
+            call([HEDDLE, "trace", "group", folder / "kernelslist"])
+        played = measure(f"{SMALL} --play sass={folder}/kernelslist.g")
+        assert of_gpu(told.stats) == of_gpu(played.stats)
+        trace = folder / "kernel-1.traceg"
+        assert trace.read_text().count("part = ") > 12
+    trace.write_text(re.sub("part = 2", "part = 1", trace.read_text(), count=1))
+    call([HEDDLE, "trace", "check", trace], "'part =' wants a number above", status=1)
 
 
 @pytest.mark.full

@@ -183,8 +183,8 @@ struct compute_unit {
     uint64_t lds_next; /* cycle in which the first LDS operation ends */
     uint64_t finished; /* groups that are to be answered */
     uint32_t vmem_send_count, smem_send_count;
-    uint32_t retired;     /* instructions of this tick, */
-    uint32_t longest;     /* and of the longest wavefront since they were last asked for */
+    uint32_t retired;     /* instructions of this tick */
+    uint32_t longest;     /* instructions of the longest wavefront since they were last asked for */
     uint32_t fetch_simds; /* SIMDs whose fetch_wanted is not 0 */
     uint32_t late_simds;  /* SIMDs with turns that have been left out */
     /* Arena offsets; there are more below. */

@@ -46,8 +46,7 @@ void work_fault_bounds(const struct program_table *program, uint32_t pid, const 
     char where[160];
     uint32_t number;
     const struct program_allocation *a = program_find_in(program, pid, address);
-    bool named = a && page_table_is_name(a->start);
-    program_describe(program, named ? page_table_name(pid, address) : address, where, sizeof where);
+    program_describe(program, program_name(program, pid, address), where, sizeof where);
     if (tell_nothing(access, bytes, address, what, size))
         return;
     if (!a && program_find_freed(program, address, &number)) {

@@ -298,6 +298,29 @@ static void store_lanes(struct host_view *t, const struct isa_memory *m, const u
     }
 }
 
+static bool exchange(char *host, unsigned bytes, uint64_t *before, uint64_t after)
+{
+    if (bytes == 8)
+        return __atomic_compare_exchange_n((uint64_t *)(void *)host, before, after, false,
+                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    uint32_t word = (uint32_t)*before;
+    bool done = __atomic_compare_exchange_n((uint32_t *)(void *)host, &word, (uint32_t)after, false,
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    *before = word;
+    return done;
+}
+
+/* An update beside those of other threads. */
+static void update(enum isa_atomic op, unsigned bytes, char *host, const uint8_t *operand)
+{
+    uint64_t before = 0, after;
+    memcpy(&before, host, bytes);
+    do {
+        after = before;
+        isa_atomic_apply(op, bytes, &after, operand, NULL, NULL);
+    } while (!exchange(host, bytes, &before, after));
+}
+
 /* Aligned, so in one page and one span. Old values replace the operands in the stage. */
 static void atomic_lanes(struct host_view *t, const struct isa_memory *m, uint8_t *stage,
                          const uint8_t *compare, uint8_t *hint)
@@ -306,9 +329,13 @@ static void atomic_lanes(struct host_view *t, const struct isa_memory *m, uint8_
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         const struct host_span *w = span_of(t, m->address[lane], m->bytes, hint);
         uint8_t *operand = stage + lane * m->bytes;
+        char *host = w->host + (m->address[lane] - w->start);
         uint64_t old = 0;
-        isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes,
-                         w->host + (m->address[lane] - w->start), operand,
+        if (t->footprint) {
+            update((enum isa_atomic)m->atomic, m->bytes, host, operand);
+            continue;
+        }
+        isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes, host, operand,
                          compare + lane * m->bytes, &old);
         memcpy(operand, &old, m->bytes);
     }
@@ -341,17 +368,36 @@ static void move_lanes(struct host_view *t, struct isa_context *context,
  * again, so this is never printed. */
 static const char lost[] = "work-groups that depend on each other";
 
+/* The operation of an update for footprint_mark_update(). 0: its order matters, as of all floats:
+ * sums round, and minima differ in their NaNs and zeros. */
+static uint8_t update_of(const struct isa_memory *m)
+{
+    enum {
+        ORDERLESS = 1 << ISA_ATOMIC_ADD | 1 << ISA_ATOMIC_SUB | 1 << ISA_ATOMIC_SMIN
+                    | 1 << ISA_ATOMIC_UMIN | 1 << ISA_ATOMIC_SMAX | 1 << ISA_ATOMIC_UMAX
+                    | 1 << ISA_ATOMIC_AND | 1 << ISA_ATOMIC_OR | 1 << ISA_ATOMIC_XOR
+    };
+    unsigned op = m->atomic == ISA_ATOMIC_SUB ? ISA_ATOMIC_ADD : m->atomic;
+    return m->returns || !(ORDERLESS >> op & 1) ? 0 : (uint8_t)(2 * op + m->bytes / 8 + 1);
+}
+
 /* Lanes one by one. False: the launch is lost. */
 static bool mark_lanes_of(struct host_view *t, const struct isa_memory *m, uint8_t *hint)
 {
-    bool plain =
-        m->kind != ISA_MEMORY_ATOMIC && !m->unusual && !m->swizzle_mask && !m->straddle_mask;
+    uint8_t operation = m->kind == ISA_MEMORY_ATOMIC ? update_of(m) : 0;
+    bool plain = (m->kind != ISA_MEMORY_ATOMIC || operation) && !m->unusual && !m->swizzle_mask
+                 && !m->straddle_mask;
     for (uint64_t rest = m->mask; plain && rest; rest &= rest - 1) {
         uint64_t address = m->address[__builtin_ctzll(rest)];
         const struct host_span *w = span_of(t, address, m->bytes, hint);
         plain = w;
-        if (w)
-            footprint_mark(t->footprint, w->host + (address - w->start), m->bytes,
+        if (!w)
+            break;
+        const char *host = w->host + (address - w->start);
+        if (operation)
+            plain = footprint_mark_update(t->footprint, host, m->bytes, operation);
+        else
+            footprint_mark(t->footprint, host, m->bytes,
                            m->kind == ISA_MEMORY_STORE ? FOOTPRINT_WRITTEN : FOOTPRINT_READ);
     }
     if (!plain)

@@ -104,17 +104,29 @@ void footprint_keep(uint64_t from, uint64_t to)
 
 /* ---- when the threads have ended ---- */
 
-/* Has `a` written in the block what `b` has read or written? */
+enum { CHANGED = 1 << FOOTPRINT_WRITTEN | 1 << FOOTPRINT_UPDATED };
+
+/* Is there a dword in the block that `a` has marked as `kind` and `b` as `other`? */
+static bool share_in(const struct footprint *a, enum footprint_kind kind, const struct footprint *b,
+                     enum footprint_kind other, uint64_t block)
+{
+    const uint64_t *mine = a->mark[kind] + block * BLOCK_WORDS;
+    const uint64_t *its = b->mark[other] + block * BLOCK_WORDS;
+    uint64_t both = 0;
+    if (!(a->blocks[block] >> kind & 1) || !(b->blocks[block] >> other & 1))
+        return false;
+    for (unsigned i = 0; i < BLOCK_WORDS; i++)
+        both |= mine[i] & its[i];
+    return both;
+}
+
+/* Has `a` changed in the block what `b` has accessed, other than both by updates? */
 static bool depend_in(const struct footprint *a, const struct footprint *b, uint64_t block)
 {
-    const uint64_t *written = a->mark[FOOTPRINT_WRITTEN] + block * BLOCK_WORDS;
-    uint64_t both = 0;
-    for (unsigned kind = 0; kind < FOOTPRINT_KINDS; kind++) {
-        const uint64_t *other = b->mark[kind] + block * BLOCK_WORDS;
-        for (unsigned i = 0; i < BLOCK_WORDS && b->blocks[block] >> kind & 1; i++)
-            both |= written[i] & other[i];
-    }
-    return both;
+    return share_in(a, FOOTPRINT_WRITTEN, b, FOOTPRINT_READ, block)
+           || share_in(a, FOOTPRINT_WRITTEN, b, FOOTPRINT_WRITTEN, block)
+           || share_in(a, FOOTPRINT_WRITTEN, b, FOOTPRINT_UPDATED, block)
+           || share_in(a, FOOTPRINT_UPDATED, b, FOOTPRINT_READ, block);
 }
 
 static bool depend(uint32_t threads)
@@ -122,17 +134,17 @@ static bool depend(uint32_t threads)
     for (const struct footprint *a = footprints; a < footprints + threads; a++)
         for (uint64_t block = a->low; block < a->high; block++)
             for (const struct footprint *b = footprints;
-                 a->blocks[block] >> FOOTPRINT_WRITTEN & 1 && b < footprints + threads; b++)
+                 a->blocks[block] & CHANGED && b < footprints + threads; b++)
                 if (b != a && b->blocks[block] && depend_in(a, b, block))
                     return true;
     return false;
 }
 
-/* The pages of a block that has been written to: their copies go, or come back. */
+/* The pages of a block that has been changed: their copies go, or come back. */
 static void give_pages(uint64_t block, bool come_back)
 {
     for (uint64_t page = block * BLOCK_PAGES; page < (block + 1) * BLOCK_PAGES; page++) {
-        if (come_back && footprint_pages[page] == FOOTPRINT_KEPT)
+        if (come_back && footprint_pages[page] >= FOOTPRINT_KEPT)
             memcpy(memory.bytes + page * PAGE_BYTES, copies + page * PAGE_BYTES, PAGE_BYTES);
         footprint_pages[page] = FOOTPRINT_FREE;
     }
@@ -144,7 +156,7 @@ static void clear(struct footprint *f, bool come_back)
         for (unsigned kind = 0; kind < FOOTPRINT_KINDS; kind++)
             if (f->blocks[block] >> kind & 1)
                 memset(f->mark[kind] + block * BLOCK_WORDS, 0, BLOCK_WORDS * sizeof *f->mark[kind]);
-        if (f->blocks[block] >> FOOTPRINT_WRITTEN & 1)
+        if (f->blocks[block] & CHANGED)
             give_pages(block, come_back);
         f->blocks[block] = 0;
     }

@@ -1,15 +1,17 @@
 /* What the threads that share a launch read and write: whether its work-groups depend on each
  * other. Private to components/amd/functional.
  *
- * Each thread marks the dwords of the simulated memory that its work-groups read and those that
- * they write, and a page is copied before the first thread writes to it. When all have ended,
- * footprint_end() compares. If no thread has written what another one has read or written, the
- * threads could have taken turns in any way, so memory is as one thread leaves it. Otherwise, and
- * when a thread met what it cannot mark, memory is put back as it was.
+ * Each thread marks the dwords of the simulated memory that its work-groups read, those that they
+ * write, and those that they update: by atomics whose order does not matter, and whose old values
+ * go nowhere. A page is copied before the first thread changes it, and has updates of one
+ * operation only. When all have ended, footprint_end() compares. If no thread has written what
+ * another one has accessed, or read what another one has updated, the threads could have taken
+ * turns in any way, so memory is as one thread leaves it. Otherwise, and when a thread met what it
+ * cannot mark, memory is put back as it was.
  *
  * Marks are bits of one reservation of address space for each thread, a thirty-second of the
- * memory for reads and for writes each; copies lie in another one, where their pages lie in
- * memory. Neither is state. */
+ * memory for each kind; copies lie in another one, where their pages lie in memory. Neither is
+ * state. */
 #ifndef HEDDLE_FUNCTIONAL_FOOTPRINT_H
 #define HEDDLE_FUNCTIONAL_FOOTPRINT_H
 
@@ -25,7 +27,7 @@ enum {
     FOOTPRINT_PAGE_BITS = 12,
 };
 
-enum footprint_kind { FOOTPRINT_READ, FOOTPRINT_WRITTEN, FOOTPRINT_KINDS };
+enum footprint_kind { FOOTPRINT_READ, FOOTPRINT_WRITTEN, FOOTPRINT_UPDATED, FOOTPRINT_KINDS };
 
 /* What one thread has marked. */
 struct footprint {
@@ -50,15 +52,16 @@ void footprint_new_blocks(struct footprint *f, uint64_t from, uint64_t to,
                           enum footprint_kind kind);
 void footprint_keep(uint64_t from, uint64_t to);
 
+/* One of those for each page; above FOOTPRINT_KEPT: that, and the operation of its updates. */
 enum { FOOTPRINT_FREE, FOOTPRINT_COPYING, FOOTPRINT_KEPT };
-extern uint8_t *footprint_pages __attribute__((visibility("hidden"))); /* one of those each */
+extern uint8_t *footprint_pages __attribute__((visibility("hidden")));
 
 static inline bool footprint_is_kept(const uint8_t *page)
 {
-    return __atomic_load_n(page, __ATOMIC_ACQUIRE) == FOOTPRINT_KEPT;
+    return __atomic_load_n(page, __ATOMIC_ACQUIRE) >= FOOTPRINT_KEPT;
 }
 
-/* `bytes` from `host` on, 1 to 1 << FOOTPRINT_PAGE_BITS, are about to be read or written by the
+/* `bytes` from `host` on, 1 to 1 << FOOTPRINT_PAGE_BITS, are about to be read or changed by the
  * thread. */
 static inline void footprint_mark(struct footprint *f, const char *host, uint64_t bytes,
                                   enum footprint_kind kind)
@@ -70,7 +73,7 @@ static inline void footprint_mark(struct footprint *f, const char *host, uint64_
               & 1),
             0))
         footprint_new_blocks(f, from, to, kind);
-    if (kind == FOOTPRINT_WRITTEN
+    if (kind != FOOTPRINT_READ
         && __builtin_expect(!footprint_is_kept(&pages[from >> FOOTPRINT_PAGE_BITS])
                                 || !footprint_is_kept(&pages[to >> FOOTPRINT_PAGE_BITS]),
                             0))
@@ -81,6 +84,21 @@ static inline void footprint_mark(struct footprint *f, const char *host, uint64_
     for (; left > 63; left -= 64, bits = UINT64_MAX)
         *word++ |= bits;
     *word |= bits & UINT64_MAX >> (63 - left);
+}
+
+/* The thread is about to update `bytes` of one page by an operation, 1 to 253. False: the page has
+ * updates of another one. */
+static inline bool footprint_mark_update(struct footprint *f, const char *host, uint64_t bytes,
+                                         uint8_t operation)
+{
+    footprint_mark(f, host, bytes, FOOTPRINT_UPDATED);
+    uint8_t *page = &footprint_pages[(uint64_t)(host - memory.bytes) >> FOOTPRINT_PAGE_BITS];
+    uint8_t wanted = FOOTPRINT_KEPT + operation, is = __atomic_load_n(page, __ATOMIC_RELAXED);
+    return is == wanted
+           || (is == FOOTPRINT_KEPT
+               && __atomic_compare_exchange_n(page, &is, wanted, false, __ATOMIC_RELAXED,
+                                              __ATOMIC_RELAXED))
+           || is == wanted;
 }
 
 #endif

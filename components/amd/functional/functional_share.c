@@ -19,7 +19,6 @@ struct habit {
 enum {
     HABITS = 256,
     SHARED_LEAST = 200000, /* instructions that are worth threads */
-    SHARED_WAVES = 64,     /* wavefronts, where nothing is known */
     SHARED_TURNS = 1 << 12 /* of a work-group: then it seems to wait for another one */
 };
 
@@ -116,8 +115,7 @@ static uint32_t share_among(const struct run *r, const struct habit *h)
     uint64_t most = launch->threads < FOOTPRINT_THREADS ? launch->threads : FOOTPRINT_THREADS;
     most = most < r->slots ? most : r->slots;
     most = most < r->left / 2 ? most : r->left / 2;
-    bool large = h->instructions ? h->instructions >= SHARED_LEAST
-                                 : r->left * work_full_wavefronts(&r->common) >= SHARED_WAVES;
+    bool large = !h->instructions || h->instructions >= SHARED_LEAST;
     bool alone = h->depends || r->observed || launch->touches || r->limit != UINT64_MAX
                  || r->packet.private_bytes || aql_meets(&r->packet);
     return alone || !large ? 1 : (uint32_t)most;

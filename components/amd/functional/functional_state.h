@@ -26,8 +26,8 @@ struct wave {
     enum wave_state state;
     struct wave_sync_wait sync; /* WAVE_AT_SYNC */
     uint32_t vgpr;              /* arena: uint32_t[stored][64] */
-    uint32_t block;             /* profiles: bucket of the present basic block, */
-    uint64_t expected;          /* which goes on there */
+    uint32_t block;             /* profiles: bucket of the present basic block */
+    uint64_t expected;          /* profiles: the pc at which that block goes on */
     uint64_t instructions;
     struct repeats repeats;
 };
@@ -86,8 +86,8 @@ struct run {
     uint32_t still;         /* turns of all since a work-group began or ended: rounds, but see */
     uint64_t turn_end;      /* end_turn(); and `instructions` at which the next one ends */
     uint64_t instructions;  /* of this launch */
-    uint64_t limit;         /* value of `instructions` at which the run ends, */
-    const char *limited_by; /* and the option that says so */
+    uint64_t limit;         /* value of `instructions` at which the run ends */
+    const char *limited_by; /* the option that sets `limit` */
     uint64_t patient_to;    /* the limit behind the end of the program; 0: none */
     bool observed;          /* each instruction is counted, recorded or watched */
     struct repeats_watch watch;

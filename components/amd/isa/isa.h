@@ -1,5 +1,4 @@
-/*
- * isa.h - the GCN instruction sets: decode, print, execute.
+/* The GCN instruction sets: decode, print, execute.
  *
  * The library has no state but read-only tables and the host-CPU variant chosen once at load, so
  * any number of threads may call it. Registers and LDS belong to the caller: a wavefront's scalar
@@ -43,8 +42,7 @@
  * it scales, and overflows to infinity; v_fract and v_ldexp follow MODE's rounding, v_cvt_pk_u8,
  * v_cvt_norm and v_cvt_pknorm round to nearest even; the mixed multiply-adds take MODE's fp16 bits
  * for halves and its fp32 bits for the sum. Exceptions are never raised. Atomics on floats keep
- * denormals.
- */
+ * denormals. */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
 

@@ -1,11 +1,9 @@
-/*
- * isa_atomic.c - the arithmetic of atomic operations, for caches, functional memory and LDS alike.
+/* The arithmetic of atomic operations, for caches, functional memory and LDS alike.
  *
  * inc: 0 when the old value has reached the operand, else old + 1. dec: the operand when the old
  * value is 0 or above it, else old - 1 (GCN3 manual, chapter 12). Float minimum and maximum: a NaN
  * in memory or operand gives the other one. Sums round to nearest even and keep denormals, whatever
- * MODE says.
- */
+ * MODE says. */
 #include "isa.h"
 #include "isa_math.h"
 

@@ -1,12 +1,10 @@
-/*
- * isa_decode.c - machine words to struct isa_inst.
+/* Machine words to struct isa_inst.
  *
  * One function a format (the scalar ones here, the others in isa_decode_vector.c and
  * isa_decode_memory.c), each of which fills operands and modifiers of a row found by
  * isa_table_find. They share isa_decode_operand.c. Flags that follow from kinds and operands are
  * added at the end, in one place. Reserved source codes make an instruction invalid, as in llvm-mc;
- * unused fields are ignored, as on hardware. Called by isa_decode's users once per address.
- */
+ * unused fields are ignored, as on hardware. Called by isa_decode's users once per address. */
 #include "isa_decode.h"
 
 /* ---- scalar formats -------------------------------------------------------------------------- */

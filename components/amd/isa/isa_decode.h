@@ -1,10 +1,8 @@
-/*
- * isa_decode.h - what the decoding files share. Private to components/amd/isa.
+/* What the decoding files share. Private to components/amd/isa.
  *
  * A decoder walks one instruction: it fetches words, finds the row, and fills the operands of *out.
  * Functions that return bool say whether the code exists; those that return int give 0 or an
- * ISA_ERROR_*.
- */
+ * ISA_ERROR_*. */
 #ifndef HEDDLE_ISA_DECODE_H
 #define HEDDLE_ISA_DECODE_H
 

@@ -1,7 +1,5 @@
-/*
- * isa_decode_memory.c - scalar memory, LDS, flat, global, scratch and buffer formats. Called by
- * isa_decode.c.
- */
+/* Scalar memory, LDS, flat, global, scratch and buffer formats. Called by
+ * isa_decode.c. */
 #include "isa_decode.h"
 
 int isa_decode_smem(struct isa_decoder *d)

@@ -1,6 +1,4 @@
-/*
- * isa_decode_operand.c - words, rows and operands: what the decoders of all formats are made of.
- */
+/* Words, rows and operands: what the decoders of all formats are made of. */
 #include "isa_decode.h"
 
 bool isa_decoder_fetch(struct isa_decoder *d, unsigned index)

@@ -1,7 +1,5 @@
-/*
- * isa_decode_vector.c - the vector ALU formats, with their SDWA and DPP extensions. Called by
- * isa_decode.c.
- */
+/* The vector ALU formats, with their SDWA and DPP extensions. Called by
+ * isa_decode.c. */
 #include "isa_decode.h"
 
 enum { SDWA_CODE = 249, DPP_CODE = 250 };

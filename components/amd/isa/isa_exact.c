@@ -1,5 +1,4 @@
-/*
- * isa_exact.c - the rows of gcn_vop*.tab on floats, in the modes that isa_valu.c's kernels are not
+/* The rows of gcn_vop*.tab on floats, in the modes that isa_valu.c's kernels are not
  * made for; see isa_exact.h. Called by isa_valu.c.
  *
  * The kernels are those of isa_kernels.h once more. fp32 and fp64 operations round as the host's
@@ -8,8 +7,7 @@
  * innocuous.
  *
  * v_div_fmas scales its sum by a power of two before it rounds, once: a quotient may be denormal.
- * That is done with integers.
- */
+ * That is done with integers. */
 #define ISA_EXACT
 
 #include "isa_exact.h"

@@ -1,9 +1,7 @@
-/*
- * isa_exact.h - vector instructions on floats in the unusual modes: rounding other than to nearest,
+/* Vector instructions on floats in the unusual modes: rounding other than to nearest,
  * denormals of fp64 or fp16 flushed; and v_div_fmas where it scales. Private to components/amd/isa.
  *
- * Compiled once, for the oldest x86-64 level, so that it gives the same bytes on any host.
- */
+ * Compiled once, for the oldest x86-64 level, so that it gives the same bytes on any host. */
 #ifndef HEDDLE_ISA_EXACT_H
 #define HEDDLE_ISA_EXACT_H
 

@@ -1,7 +1,5 @@
-/*
- * isa_hazard.c - see isa_hazard.h. A class is what rules distinguish, one bit each; an instruction
- * is in several.
- */
+/* See isa_hazard.h. A class is what rules distinguish, one bit each; an instruction
+ * is in several. */
 #include "isa_hazard.h"
 
 #include "isa_table.h"
@@ -22,9 +20,9 @@ enum class {
     LANE = 1 << 12, /* takes the number of a lane */
     READS_VCCZ = 1 << 13,
     READS_EXECZ = 1 << 14,
-    XDL = 1 << 15,    /* matrix products: of few bits, */
-    SGEMM = 1 << 16,  /* CDNA3: of floats, */
-    DGEMM4 = 1 << 17, /* of doubles */
+    XDL = 1 << 15,    /* matrix products of few bits */
+    SGEMM = 1 << 16,  /* CDNA3: matrix products of floats */
+    DGEMM4 = 1 << 17, /* matrix products of doubles */
     DGEMM16 = 1 << 18,
     TWO_PASSES = 1 << 19,
     ACC_READ = 1 << 20,

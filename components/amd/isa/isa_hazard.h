@@ -1,8 +1,6 @@
-/*
- * isa_hazard.h - wait states that a program has to leave between two instructions, since the
+/* Wait states that a program has to leave between two instructions, since the
  * hardware does not wait by itself: the rules of gcn_hazards.tab. Called by the check of waits that
- * are missing. What loads bring is waited for by s_waitcnt, and is not among these rules.
- */
+ * are missing. What loads bring is waited for by s_waitcnt, and is not among these rules. */
 #ifndef HEDDLE_ISA_HAZARD_H
 #define HEDDLE_ISA_HAZARD_H
 

@@ -1,12 +1,10 @@
-/*
- * isa_kernels.h - the rows of gcn_vop*.tab as C functions, one a row. Included by isa_valu.c, and
+/* The rows of gcn_vop*.tab as C functions, one a row. Included by isa_valu.c, and
  * by isa_exact.c, which defines ISA_EXACT: its kernels also flush fp16 and fp64 denormals and round
  * to fp16 as MODE says.
  *
  * A kernel computes all 64 lanes without regard to exec. It is put together from a reader for each
  * source type, the row's semantics, and a writer for the destination type; kinds with carries or
- * conditions also read and gather a mask.
- */
+ * conditions also read and gather a mask. */
 #ifndef HEDDLE_ISA_KERNELS_H
 #define HEDDLE_ISA_KERNELS_H
 

@@ -1,12 +1,10 @@
-/*
- * isa_lds.c - the ds_* instructions. Compiled once for each x86-64 level (ISA_VARIANT is the
+/* The ds_* instructions. Compiled once for each x86-64 level (ISA_VARIANT is the
  * suffix); isa_execute.c chooses.
  *
  * Accesses of which no lane lies outside go a vector of lanes at a time where they can.
  * Lanes are served in ascending order, which makes conflicting writes and atomics deterministic. An
  * access that does not lie wholly inside the work-group's allocation reads 0 or is dropped, and is
- * counted in ctx->lds_out_of_range.
- */
+ * counted in ctx->lds_out_of_range. */
 #include "isa_lanes.h"
 #include "isa_table.h"
 #include "isa_valu.h"

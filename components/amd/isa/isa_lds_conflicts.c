@@ -1,10 +1,8 @@
-/*
- * isa_lds_conflicts.c - see isa_lds_conflicts.h. Compiled once for each x86-64 level.
+/* See isa_lds_conflicts.h. Compiled once for each x86-64 level.
  *
  * Again and again, all lanes that are left write their dword into a table of banks; each bank
  * serves the dword that stays there, to all lanes that ask for it. Without AVX2 nothing is counted
- * here.
- */
+ * here. */
 #include "isa_lds_conflicts.h"
 
 #define PASTE2(a, b) a##b

@@ -1,12 +1,10 @@
-/*
- * isa_limit.c - the clamp modifier of vector instructions with integer results: the result without
+/* The clamp modifier of vector instructions with integer results: the result without
  * wrapping, limited to what its type can hold. Called by isa_valu.c for the few instructions that
  * have it; those that cannot overflow ignore it, as conversions do, whose results are limited
  * anyway.
  *
  * Which rows have the modifier: LLVM 19 (HasIntClamp, VOP3_CLAMP); what it does: Vega ISA manual,
- * "Clamp".
- */
+ * "Clamp". */
 #include "isa_table.h"
 
 enum shape { SHAPE_NONE, SHAPE_ADD, SHAPE_SUB, SHAPE_SUBREV, SHAPE_MAD, SHAPE_SUM, SHAPE_DOT };

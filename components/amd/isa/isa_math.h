@@ -1,5 +1,4 @@
-/*
- * isa_math.h - the functions that the semantics column of the vector tables names. Private to
+/* The functions that the semantics column of the vector tables names. Private to
  * isa_valu.c and isa_exact.c.
  *
  * Everything is branch-free where it can be, so that a loop over 64 lanes vectorises, and uses only
@@ -12,8 +11,7 @@
  * rsq is within 1 ulp, in fp64 within 2; exp2 and log2 are evaluated in double (relative error
  * below 2^-40) and rounded once; sin and cos of x turns likewise, absolute error below 2^-40, for
  * |x| <= 256, else 0 (sin) and 1 (cos), as the GCN3 manual says of out-of-range inputs. Those of
- * fp32, but for sin and cos, flush denormals in any mode, as the manuals note of each.
- */
+ * fp32, but for sin and cos, flush denormals in any mode, as the manuals note of each. */
 #ifndef HEDDLE_ISA_MATH_H
 #define HEDDLE_ISA_MATH_H
 

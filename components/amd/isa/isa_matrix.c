@@ -1,12 +1,10 @@
-/*
- * isa_matrix.c - matrix products (isa_matrix.h): unpacks the registers of A and B, finds the terms
+/* Matrix products (isa_matrix.h): unpacks the registers of A and B, finds the terms
  * of each row of results, and has it computed in place. Compiled once for each x86-64 level.
  *
  * Results of a row stand side by side in a register of D, and so do the values of B that a term
  * needs in one of B. A row is therefore one vector loop, a term one value of A against a piece of a
  * register. Products of 4 x 4 matrices have rows of four only; there a register of D, with the rows
- * of all blocks, is one loop, and A is spread to its lanes beforehand.
- */
+ * of all blocks, is one loop, and A is spread to its lanes beforehand. */
 #include "isa_matrix.h"
 
 #include "isa_matrix_rows.h"

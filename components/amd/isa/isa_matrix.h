@@ -1,5 +1,4 @@
-/*
- * isa_matrix.h - the arithmetic of matrix instructions: D = A x B + C on registers of 64 lanes.
+/* The arithmetic of matrix instructions: D = A x B + C on registers of 64 lanes.
  * Private to components/amd/isa; compiled for each x86-64 level, as isa_valu.c is.
  *
  * Where a value stands follows from the form. Let `each` be M * K * blocks / 64, the values of K
@@ -28,8 +27,7 @@
  *   I8         modulo 2^32
  * Where a product is of 2^128 or more, or any value is infinite or NaN, the sum of infinities
  * decides. A NaN result is 0x7fc00000 or 0x7ff8000000000000. MODE is without influence. Sparse
- * products group as dense ones of half the K do (assumed: nothing is published).
- */
+ * products group as dense ones of half the K do (assumed: nothing is published). */
 #ifndef HEDDLE_ISA_MATRIX_H
 #define HEDDLE_ISA_MATRIX_H
 

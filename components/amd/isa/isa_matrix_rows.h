@@ -1,13 +1,11 @@
-/*
- * isa_matrix_rows.h - a few neighbouring results of a row of a matrix product, by each of the rules
+/* A few neighbouring results of a row of a matrix product, by each of the rules
  * of isa_matrix.h. Included by isa_matrix.c only.
  *
  * Each function reads C, adds the row's terms and writes D, for as many results as the host has in
  * one vector (loops over an array of constant size the compiler unrolls before it sees that they
  * could be vectors). A term has one value of A for all of them, or, `wide`, one for each: then the
  * "row" is a register of a product with many blocks. `wide` and other choices are constants where
- * the functions are called.
- */
+ * the functions are called. */
 #ifndef HEDDLE_ISA_MATRIX_ROWS_H
 #define HEDDLE_ISA_MATRIX_ROWS_H
 

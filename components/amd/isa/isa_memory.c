@@ -1,5 +1,4 @@
-/*
- * isa_memory.c - addresses and data of vector and scalar memory instructions; no memory is touched
+/* Addresses and data of vector and scalar memory instructions; no memory is touched
  * but LDS, by isa_memory_lds.
  *
  * Scratch is interleaved: the dwords of 64 lanes at one private offset are adjacent, so that offset
@@ -7,8 +6,7 @@
  * element size 4, index stride 64 in the private segment's buffer resource); an access that is not
  * aligned goes on in the lane's next dword. On gfx8 the base of
  * flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH
- * itself.
- */
+ * itself. */
 #include "isa_buffer_format.h"
 #include "isa_table.h"
 #include "isa_valu.h"

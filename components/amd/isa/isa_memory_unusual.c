@@ -1,5 +1,4 @@
-/*
- * isa_memory_unusual.c - what is not just bytes between memory and vector registers: elements of
+/* What is not just bytes between memory and vector registers: elements of
  * typed buffers, transfers between memory and LDS, elements that reach beyond a buffer, the status
  * register of tfe. Units that execute accesses call it through isa_memory_give and isa_memory_take.
  */

@@ -1,12 +1,10 @@
-/*
- * isa_mfma.c - matrix instructions: which operands and rules isa_matrix.h's functions get. Called
+/* Matrix instructions: which operands and rules isa_matrix.h's functions get. Called
  * by isa_execute.c.
  *
  * exec is ignored: all lanes take part. Modifiers that a row's generation does not have are
  * ignored, too: cbsz and abid of products of one block and of f64, blgp of gfx942's products of one
  * block other than f32. Of gfx942's f64, blgp negates A, B and C; of SMFMAC, cbsz and abid choose a
- * part of the index register (LLVM's AMDGPU operand syntax; AMD matrix instruction calculator).
- */
+ * part of the index register (LLVM's AMDGPU operand syntax; AMD matrix instruction calculator). */
 #include "isa_matrix.h"
 #include "isa_table.h"
 #include "isa_valu.h"

@@ -1,7 +1,5 @@
-/*
- * isa_reach.c - how the lanes' addresses of a memory instruction lie, all lanes at once.
- * Compiled once for each x86-64 level (ISA_VARIANT is the suffix); isa_execute.c chooses.
- */
+/* How the lanes' addresses of a memory instruction lie, all lanes at once.
+ * Compiled once for each x86-64 level (ISA_VARIANT is the suffix); isa_execute.c chooses. */
 #include "isa_valu.h"
 
 #if defined __AVX2__

@@ -1,5 +1,4 @@
-/*
- * isa_ready.h - instructions made ready for being executed many times, for a caller that executes
+/* Instructions made ready for being executed many times, for a caller that executes
  * without timing.
  *
  * isa_execute() finds out anew, each time, which unit and kernel an instruction needs, where its

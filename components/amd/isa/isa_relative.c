@@ -1,13 +1,11 @@
-/*
- * isa_relative.c - vector registers relative to M0: what a vector instruction's operands are while
+/* Vector registers relative to M0: what a vector instruction's operands are while
  * MODE enables indexing (s_set_gpr_idx_on).
  *
  * M0[7:0] is added to the register numbers of those operands that M0[15:12] names: source 0, 1, 2
  * and destination. Only vector registers move. Beyond the wavefront's registers a source is v0, and
  * an instruction whose destination lies there does nothing; so a compiler may compute with an index
  * before it knows that it is in range (Vega ISA manual, "VGPR Indexing" and "Out-of-Range
- * behavior").
- */
+ * behavior"). */
 #include "isa_table.h"
 #include "isa_valu.h"
 

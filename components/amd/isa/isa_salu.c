@@ -1,10 +1,8 @@
-/*
- * isa_salu.c - the scalar ALU, branches and program control: a function for each row of
+/* The scalar ALU, branches and program control: a function for each row of
  * gcn_sop.tab. Called by isa_execute, and directly for prepared instructions.
  *
  * Each row expands to: load sources and the old destination, the semantics, store what its kind
- * stores.
- */
+ * stores. */
 #include "isa_table.h"
 #include "isa_valu.h"
 

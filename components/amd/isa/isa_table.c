@@ -1,10 +1,8 @@
-/*
- * isa_table.c - the rows of the .tab files, the index from encodings to rows, and the public view
+/* The rows of the .tab files, the index from encodings to rows, and the public view
  * of both.
  *
  * The index is built once at load, before main and before any thread; afterwards everything here is
- * read-only.
- */
+ * read-only. */
 #include "isa_table.h"
 
 enum { NO = -1 };

@@ -1,11 +1,9 @@
-/*
- * isa_text.c - struct isa_inst to assembler text, in llvm-mc's spelling (the oracle of
+/* Struct isa_inst to assembler text, in llvm-mc's spelling (the oracle of
  * tests/components/amd/isa/test_isa_oracle.c).
  *
  * One printer a format, appending to a bounded buffer: the scalar ones here, the others in
  * isa_text_vector.c and isa_text_memory.c. They share isa_text_operand.c, where operands print by
- * the type that the table gives them.
- */
+ * the type that the table gives them. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

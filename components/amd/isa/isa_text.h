@@ -1,6 +1,4 @@
-/*
- * isa_text.h - what the printing files share. Private to components/amd/isa.
- */
+/* What the printing files share. Private to components/amd/isa. */
 #ifndef HEDDLE_ISA_TEXT_H
 #define HEDDLE_ISA_TEXT_H
 

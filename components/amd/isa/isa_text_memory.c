@@ -1,6 +1,4 @@
-/*
- * isa_text_memory.c - memory instructions as text. Called by isa_format.
- */
+/* Memory instructions as text. Called by isa_format. */
 #include "isa_text.h"
 
 void isa_text_smem(struct isa_text *t)

@@ -1,6 +1,4 @@
-/*
- * isa_text_operand.c - text, registers and constants: what the printers of all formats are made of.
- */
+/* Text, registers and constants: what the printers of all formats are made of. */
 #include "isa_text.h"
 
 #include <inttypes.h>

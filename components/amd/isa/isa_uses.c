@@ -1,7 +1,5 @@
-/*
- * isa_uses.c - see isa_uses.h. Widths are those of the tables, and of what the decoder says of
- * memory instructions.
- */
+/* See isa_uses.h. Widths are those of the tables, and of what the decoder says of
+ * memory instructions. */
 #include "isa_uses.h"
 
 #include "isa_table.h"
@@ -182,4 +180,84 @@ unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MOST]
         add_alu(&u, inst, row);
     add_implied(&u, inst, row);
     return u.count;
+}
+
+enum isa_effect isa_effect(const struct isa_inst *inst)
+{
+    static const uint8_t effects[ISA_OP_COUNT] = {[ISA_OP_s_mov_b32] = ISA_MOVES,
+                                                  [ISA_OP_s_mov_b64] = ISA_MOVES,
+                                                  [ISA_OP_s_movk_i32] = ISA_MOVES,
+                                                  [ISA_OP_v_mov_b32] = ISA_MOVES,
+                                                  [ISA_OP_v_mov_b64] = ISA_MOVES,
+                                                  [ISA_OP_v_accvgpr_mov_b32] = ISA_MOVES,
+                                                  [ISA_OP_v_accvgpr_read_b32] = ISA_MOVES,
+                                                  [ISA_OP_v_accvgpr_write_b32] = ISA_MOVES,
+                                                  [ISA_OP_v_pk_mov_b32] = ISA_MOVES_PAIRS,
+                                                  [ISA_OP_v_cndmask_b32] = ISA_SELECTS,
+                                                  [ISA_OP_s_and_b32] = ISA_ANDS,
+                                                  [ISA_OP_s_and_b64] = ISA_ANDS,
+                                                  [ISA_OP_s_and_saveexec_b64] = ISA_ANDS,
+                                                  [ISA_OP_s_or_b32] = ISA_ORS,
+                                                  [ISA_OP_s_or_b64] = ISA_ORS,
+                                                  [ISA_OP_s_or_saveexec_b64] = ISA_ORS,
+                                                  [ISA_OP_s_andn2_b32] = ISA_ANDS_NOT,
+                                                  [ISA_OP_s_andn2_b64] = ISA_ANDS_NOT,
+                                                  [ISA_OP_s_andn2_saveexec_b64] = ISA_ANDS_NOT,
+                                                  [ISA_OP_s_andn2_wrexec_b64] = ISA_ANDS_NOT,
+                                                  [ISA_OP_s_orn2_b32] = ISA_ORS_NOT,
+                                                  [ISA_OP_s_orn2_b64] = ISA_ORS_NOT,
+                                                  [ISA_OP_s_orn2_saveexec_b64] = ISA_ORS_NOT,
+                                                  [ISA_OP_s_not_b32] = ISA_XORS,
+                                                  [ISA_OP_s_not_b64] = ISA_XORS,
+                                                  [ISA_OP_s_xor_b32] = ISA_XORS,
+                                                  [ISA_OP_s_xor_b64] = ISA_XORS,
+                                                  [ISA_OP_s_xor_saveexec_b64] = ISA_XORS,
+                                                  [ISA_OP_s_xnor_b32] = ISA_XORS,
+                                                  [ISA_OP_s_xnor_b64] = ISA_XORS,
+                                                  [ISA_OP_s_xnor_saveexec_b64] = ISA_XORS,
+                                                  [ISA_OP_ds_bpermute_b32] = ISA_CROSSES_LANES,
+                                                  [ISA_OP_ds_permute_b32] = ISA_CROSSES_LANES,
+                                                  [ISA_OP_ds_swizzle_b32] = ISA_CROSSES_LANES,
+                                                  [ISA_OP_v_readlane_b32] = ISA_READS_LANE,
+                                                  [ISA_OP_v_readfirstlane_b32] =
+                                                      ISA_READS_FIRST_LANE,
+                                                  [ISA_OP_v_writelane_b32] = ISA_WRITES_LANE,
+                                                  [ISA_OP_s_movrels_b32] = ISA_INDEXES,
+                                                  [ISA_OP_s_movrels_b64] = ISA_INDEXES,
+                                                  [ISA_OP_s_movreld_b32] = ISA_INDEXES,
+                                                  [ISA_OP_s_movreld_b64] = ISA_INDEXES,
+                                                  [ISA_OP_v_movrels_b32] = ISA_INDEXES,
+                                                  [ISA_OP_v_movreld_b32] = ISA_INDEXES,
+                                                  [ISA_OP_v_movrelsd_b32] = ISA_INDEXES};
+    enum isa_kind kind = isa_table[inst->op].kind;
+    return inst->flags & ISA_IS_DPP                   ? ISA_CROSSES_LANES
+           : kind == KIND_MFMA || kind == KIND_SMFMAC ? ISA_MULTIPLIES_MATRICES
+                                                      : (enum isa_effect)effects[inst->op];
+}
+
+bool isa_reads_scc(const struct isa_inst *inst)
+{
+    for (unsigned i = 0; i < sizeof inst->src / sizeof inst->src[0]; i++)
+        if (inst->src[i] == ISA_SCC)
+            return true;
+    switch (inst->op) {
+    case ISA_OP_s_cselect_b32:
+    case ISA_OP_s_cselect_b64:
+    case ISA_OP_s_addc_u32:
+    case ISA_OP_s_subb_u32:
+    case ISA_OP_s_cmov_b32:
+    case ISA_OP_s_cmov_b64:
+    case ISA_OP_s_cmovk_i32:
+    case ISA_OP_s_cbranch_scc0:
+    case ISA_OP_s_cbranch_scc1:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool isa_saves_exec(const struct isa_inst *inst)
+{
+    return isa_table[inst->op].kind == KIND_SX && inst->op != ISA_OP_s_andn1_wrexec_b64
+           && inst->op != ISA_OP_s_andn2_wrexec_b64;
 }

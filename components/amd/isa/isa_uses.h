@@ -1,11 +1,9 @@
-/*
- * isa_uses.h - which registers an instruction reads and writes, as its bytes alone say it.
+/* Which registers an instruction reads and writes, as its bytes alone say it.
  *
  * Called by what looks at instructions from outside: checks of waits that are missing, and of
  * registers that nothing has written. SCC, MODE and the other hardware registers are not among
  * them. Registers relative to M0 are given as they stand in the instruction. A write may leave
- * lanes, and parts of a register, as they were.
- */
+ * lanes, and parts of a register, as they were. */
 #ifndef HEDDLE_ISA_USES_H
 #define HEDDLE_ISA_USES_H
 
@@ -33,6 +31,30 @@ enum { ISA_USES_MOST = 12 };
 
 /* The number of uses. A register that is read and written stands twice. */
 unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MOST]);
+
+/* How an instruction makes its result of its sources. */
+enum isa_effect {
+    ISA_COMPUTES,
+    ISA_MOVES,       /* dwords of source 0, in their order */
+    ISA_MOVES_PAIRS, /* a dword of source 0 and one of source 1, as op_sel chooses */
+    ISA_SELECTS,
+    ISA_ANDS, /* ANDS to XORS bit by bit */
+    ISA_ORS,
+    ISA_ANDS_NOT, /* the second source is negated */
+    ISA_ORS_NOT,
+    ISA_XORS, /* or negates */
+    ISA_CROSSES_LANES,
+    ISA_READS_LANE,
+    ISA_READS_FIRST_LANE,
+    ISA_WRITES_LANE,
+    ISA_MULTIPLIES_MATRICES,
+    ISA_INDEXES /* registers relative to M0 */
+};
+enum isa_effect isa_effect(const struct isa_inst *inst);
+/* Does it depend on SCC? */
+bool isa_reads_scc(const struct isa_inst *inst);
+/* Is it s_OP_saveexec, which keeps EXEC in its destination? */
+bool isa_saves_exec(const struct isa_inst *inst);
 
 /* Is this the use of a register of that kind? */
 static inline bool isa_use_is_vector(const struct isa_use *use)

@@ -1,5 +1,4 @@
-/*
- * isa_valu.c - the vector ALU. Compiled once for each x86-64 level (ISA_VARIANT is the suffix);
+/* The vector ALU. Compiled once for each x86-64 level (ISA_VARIANT is the suffix);
  * isa_execute.c chooses.
  *
  * A row of gcn_vop*.tab becomes a kernel: a loop over all 64 lanes without regard to exec, on
@@ -12,8 +11,7 @@
  *
  * Results are the same bytes in all variants: no contraction (-ffp-contract=off), and NaN results,
  * whose payload on x86 depends on the operand order that the compiler chose, are replaced by a
- * defined one: the first NaN source quietened, else 0x7fc00000.
- */
+ * defined one: the first NaN source quietened, else 0x7fc00000. */
 #include "isa_valu.h"
 
 #include "isa_exact.h"

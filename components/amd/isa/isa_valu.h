@@ -1,7 +1,5 @@
-/*
- * isa_valu.h - what the executing files share: scalar sources, and the vector ALU in its variants.
- * Private to components/amd/isa.
- */
+/* What the executing files share: scalar sources, and the vector ALU in its variants.
+ * Private to components/amd/isa. */
 #ifndef HEDDLE_ISA_VALU_H
 #define HEDDLE_ISA_VALU_H
 

@@ -1,5 +1,4 @@
-/*
- * isa_valu_ready.c - vector instructions made ready (isa_ready.h). Part of the unit of
+/* Vector instructions made ready (isa_ready.h). Part of the unit of
  * isa_valu.c, which is compiled once for each x86-64 level and includes this file at its end.
  *
  * Prepared are instructions whose sources are VGPRs, SGPRs or constants, with abs and neg on fp32
@@ -8,8 +7,7 @@
  * fp32 arithmetic has kernels of its own that leave denormals to the host: where MODE flushes them
  * as sources and as results, MXCSR's DAZ does the first, and a multiplication by one the second.
  * (MXCSR's FTZ would not do: it flushes what would round up to the smallest normal number, too.)
- * They do not know which NaN results; when there is one the plain kernel does it all again.
- */
+ * They do not know which NaN results; when there is one the plain kernel does it all again. */
 #define RUNNER(name)                                                                               \
     static enum isa_status name(struct isa_context *ctx, struct isa_wave *wave,                    \
                                 const struct isa_ready *ready, struct isa_workspace *work)

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define DRIVER_API_VERSION 23
+#define DRIVER_API_VERSION 24
 
 enum driver_status {
     DRIVER_OK,
@@ -300,6 +300,9 @@ struct driver_api {
     /* The queue has copies only, which kernels wait for: also when some kernels are executed
      * without timing, the others run beside them. */
     enum driver_status (*queue_attends)(uint32_t queue);
+    /* The queue is a ring of packets: signals in memory order them and those of other queues, so
+     * that --check takes them for ordered. */
+    enum driver_status (*queue_signalled)(uint32_t queue);
     /* Enqueue. The host buffer must stay until the ticket is done. ticket may be NULL. */
     enum driver_status (*write)(uint32_t queue, uint64_t device_address, const void *host,
                                 uint64_t size, uint64_t *ticket);

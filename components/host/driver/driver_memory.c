@@ -2,26 +2,26 @@
  *
  * The interface for code that moves pages (page migration, remapping):
  *
- * - memory_owner(d, address): the GPU whose memory holds the page of a virtual address. An
- * allocation's pages may lie on several GPUs (unified ones, remapped pages), so copies ask for each
+ * - memory_owner(d, address): the GPU whose memory holds the page of a virtual address. Pages of an
+ *   allocation may lie on several GPUs (unified ones, remapped pages), so copies ask for each
  * piece, never for the allocation.
  * - memory_view(d): what the functions of memory_manager.h take. A page moves in five steps:
- *     1. no kernel uses it: none of its process runs, or those that do have been paused and their
- * accesses drained;
- *     2. memory_hold_page(&d->memory, device, &to) takes a free page; the contents go there, with
- * caches flushed before;
- *     3. memory_swap_page(memory_view(d), pid, address, to, &from) changes the page table; the
- * page's flags stay;
- *     4. a command of kind DRIVER_SHOOTDOWN (pid, device_address, size) lets all TLBs of all GPUs
- * forget the old mapping; it is done when none can use it any more. Host calls use
- * host_shoot_down(), which waits for it;
- *     5. memory_give_page(&d->memory, from).
+ *   1. no kernel uses it: none of its process runs, or those that do have been paused and their
+ *      accesses drained;
+ *   2. memory_hold_page(&d->memory, device, &to) takes a free page; the contents go there, with
+ *      caches flushed before;
+ *   3. memory_swap_page(memory_view(d), pid, address, to, &from) changes the page table; the
+ *      flags of the page stay;
+ *   4. a command of kind DRIVER_SHOOTDOWN (pid, device_address, size) lets all TLBs of all GPUs
+ *      forget the old mapping; it is done when none can use it any more. Host calls use
+ *      host_shoot_down(), which waits for it;
+ *   5. memory_give_page(&d->memory, from).
  *   Step 3 is done in a host call or at the end of a window (engine_at_window_end), since others
- * read the page table while they tick. MMUs keep nothing: a walk that ends after step 3 finds the
- * new page.
+ *   read the page table while they tick. MMUs keep nothing: a walk that ends after step 3 finds
+ *   the new page.
  * - Flags of a page (page_table_look_up): PAGE_TABLE_UNIFIED says that the page may move.
  * - The process of an allocation: program_allocation.pid. An address that two processes use has a
- * name for the one that came second, page_table_name(); all functions here take names.
+ *   name for the one that came second, page_table_name(); all functions here take names.
  *
  * Whole pages, whatever the size. Addresses that were freed are handed out again only after
  * everything has been handed out once, and after a shoot-down of everything; so freeing needs none.

@@ -28,10 +28,10 @@ struct driver_process {
     bool in_tick;            /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* of the launch by which it failed */
     enum driver_status functional; /* functional mode: how a launch has ended the run */
-    bool ends;                     /* atomic; the program has ended, */
-    uint64_t patience;             /* and then not 0: cycles */
-    uint64_t patient_to;           /* the cycle by which a command or a work-group is to end, */
-    uint64_t had_ended;            /* and how many of them have */
+    bool ends;                     /* atomic; the program has ended */
+    uint64_t patience;   /* cycles that a program that has ended may wait; 0: it has not ended */
+    uint64_t patient_to; /* the cycle by which a command or a work-group is to end */
+    uint64_t had_ended;  /* commands and work-groups that had ended at the last look */
     void (*attend)(const struct driver_attention *now); /* or NULL */
     bool (*is_alone)(void); /* no thread of the program can go on; NULL: not known */
     void (*print)(uint32_t device, const char *text, size_t size); /* what kernels print; or NULL */

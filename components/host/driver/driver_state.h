@@ -48,6 +48,7 @@ enum {
 struct driver_queue {
     bool used;
     bool attends;         /* its copies are what kernels wait for */
+    bool signalled;       /* signals in memory order its commands, of which the driver knows none */
     bool scratch_wanted;  /* the first command waits for a pool to be made */
     uint32_t device;      /* of unified ones: the first */
     uint32_t handle;      /* that it was made for */
@@ -110,7 +111,7 @@ struct driver_scratch {
     bool used;
 };
 
-/* A streaming multiprocessor of a device that executes PTX. */
+/* A GPU as the driver keeps it. */
 struct driver_device {
     uint64_t size;  /* bytes of memory */
     uint32_t slots; /* arena: struct driver_slot[in_flight + DRIVER_SPARE_SLOTS] */

@@ -14,8 +14,11 @@ static const struct driver_api *started;
 
 static void finish(void)
 {
-    started->finish();
-    run_ledger_close(false);
+    int status = started->finish();
+    if (status == EXIT_CLEAN)
+        run_ledger_close(false);
+    else
+        run_ledger_report((enum exit_status)status);
 }
 
 static const struct driver_api *lack(const char *what, const char *more)

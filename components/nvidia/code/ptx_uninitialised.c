@@ -51,7 +51,8 @@ static void describe_origin(const struct ptx_past *past, const struct warp_undef
                : o->space == PTX_SPACE_LOCAL ? FINDING_PRIVATE
                                              : FINDING_GLOBAL;
     if (f->space == FINDING_GLOBAL)
-        program_describe(past->program, f->address, f->memory, sizeof f->memory);
+        program_describe(past->program, program_name(past->program, past->pid, f->address),
+                         f->memory, sizeof f->memory);
     else if (f->space == FINDING_LDS)
         f->address &= WARP_RANK_OFFSET;
 }

@@ -128,8 +128,8 @@ struct sector_cache {
     uint32_t flushed;       /* lines that a flush has passed */
     uint8_t job;            /* enum sector_job */
     bool any_lines;         /* false: none was claimed since all were dropped */
-    bool head_conflicted;   /* the oldest request has been counted: bank_conflicts, */
-    bool head_failed;       /* reservation_fails */
+    bool head_conflicted;   /* the oldest request has been counted in bank_conflicts */
+    bool head_failed;       /* the oldest request has been counted in reservation_fails */
     uint64_t blocked_since; /* 1 + cycle; 0: not blocked */
 };
 

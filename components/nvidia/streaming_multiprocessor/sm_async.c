@@ -212,6 +212,11 @@ static inline void async_issued(struct streaming_multiprocessor *c, uint32_t slo
     case TRACE_COPY_ARRIVE:
         phase_join(c, slot, bulk_phase(record));
         break;
+    case TRACE_COPY_WAIT_ALL:
+        if (group_is_open(c, slot, SM_COPIES))
+            group_close(c, slot, SM_COPIES);
+        groups_wait(c, slot, SM_COPIES, 0);
+        break;
     case TRACE_COPY_WAIT:
         groups_wait(c, slot, SM_COPIES, inst->count);
         break;

@@ -3,8 +3,7 @@
  *
  * Invariant: a warp stands in ready[] of its sub-core under the unit of its next instruction
  * exactly when that instruction is in the buffer, no register of it is pending, and the warp waits
- * for nothing else (enum sm_wait). Only what changes one of these looks at the warp again.
- */
+ * for nothing else (enum sm_wait). Only what changes one of these looks at the warp again. */
 #ifndef HEDDLE_SM_STATE_H
 #define HEDDLE_SM_STATE_H
 
@@ -52,8 +51,8 @@ struct sm_warp {
     uint8_t number;   /* in the block */
     uint8_t waits;    /* enum sm_wait */
     uint8_t barrier;  /* the one it waits at */
-    uint16_t most;    /* groups; of SM_WAITS_PHASE, the barrier, */
-    uint32_t need;    /* and how many copies to it, or arrivals; 0: those under way */
+    uint16_t most;    /* groups that may be open; of SM_WAITS_PHASE, the barrier */
+    uint32_t need;    /* copies or arrivals that the barrier needs; 0: those under way */
     uint8_t doing;    /* since the cycle `since`: enum warp_cycles_kind; both only if its block */
     bool used, asks;  /* asks for them */
     uint64_t since;

@@ -22,6 +22,14 @@ struct player_lanes {
     uint32_t exited, arrived;
 };
 
+/* Barriers in shared memory of a block that is executed, by number: see player_mbarrier.c. */
+struct player_mbarriers {
+    struct player_mbarrier {
+        uint32_t done, over; /* copies and arrivals so far; those when its last phase was over */
+        bool phase;          /* the one that it is in: odd */
+    } number[TRACE_PHASES];
+};
+
 /* Does a block only wait for others? That is so when each of its warps has loaded from global
  * memory in its last piece, only what it had loaded in the piece before, and has stored nothing. An
  * atomic counts as a load. */
@@ -30,6 +38,14 @@ struct player_watch {
     uint32_t piece[WATCH_PLACES];
     uint32_t now; /* piece */
     uint32_t loads, fresh, stores;
+};
+
+/* A block that is over before an earlier one: a trace has them in the order of the grid. */
+struct player_recorded {
+    struct player_recorded *next;
+    uint64_t number;
+    uint32_t warps;
+    struct player_warp warp[TRACE_WARPS];
 };
 
 struct player_call {
@@ -44,9 +60,12 @@ struct player_call {
     uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
     struct player_warp warp[TRACE_WARPS]; /* of the block that is executed */
     struct player_lanes lanes[TRACE_WARPS];
+    struct player_mbarriers mbarriers;
     struct player_watch watch;
-    struct cuda_trace *trace;  /* of a recording; NULL: there is none */
-    struct itrace_inst *insts; /* by number in the module, of a recording */
+    struct cuda_trace *trace;     /* of a recording; NULL: there is none */
+    uint64_t recorded;            /* the next block of the recording */
+    struct player_recorded *over; /* later blocks that are over, by number */
+    struct itrace_inst *insts;    /* by number in the module, of a recording */
     struct player_call *next;
 };
 
@@ -54,6 +73,14 @@ struct player_call {
 
 /* Is no launch under way? What is executed of it lies in no state. */
 static bool execute_is_over(void);
+
+/* ---- player_mbarrier.c ---- */
+
+/* A record of what executes at a barrier in shared memory, or of a bulk copy; its length. */
+static unsigned mbarrier_record(struct player_call *c, uint32_t words[TRACE_RECORD], uint8_t kind,
+                                const struct warp_step *step);
+/* What such a record says. */
+static void mbarrier_decode(const uint32_t *record, struct itrace_bulk *to);
 
 /* ---- player_observe.c ---- */
 

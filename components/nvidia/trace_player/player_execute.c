@@ -15,10 +15,11 @@
 #include "runtime/engine/bug.h"
 
 enum {
-    EXECUTE_BUDGET = 1 << 18, /* warp instructions of a block at once, */
-    EXECUTE_ROUND = 1 << 14,  /* and of one that is not over, for which there has to be room */
-    EXECUTE_PIECE = 128,      /* of these, between looks whether the block only waits; */
-    EXECUTE_SHORT = 32,       /* the same of one that has waited */
+    EXECUTE_BUDGET = 1 << 18, /* warp instructions of a block at once */
+    EXECUTE_ROUND =
+        1 << 14, /* warp instructions of a block that is not over; there has to be room for them */
+    EXECUTE_PIECE = 128, /* of these, between looks whether the block only waits; */
+    EXECUTE_SHORT = 32,  /* the same of one that has waited */
     EXECUTE_ROOM = EXECUTE_ROUND * TRACE_RECORD / (TRACE_CHUNK - TRACE_RECORD) + 3 /* chunks */
 };
 
@@ -31,7 +32,9 @@ struct player_kept {
     uint64_t number; /* in the grid */
     void *memory;
     struct player_lanes lanes[TRACE_WARPS];
-    struct player_warp recorded[TRACE_WARPS]; /* of a recording: all that it has executed */
+    struct player_mbarriers mbarriers;
+    uint32_t part;                    /* how often it has gone on */
+    struct player_recorded *recorded; /* of a recording: all that it has executed */
 };
 
 static struct player_call *player_calls;
@@ -75,6 +78,7 @@ static void record_begin(struct player_call *c, const struct ptx_order *o)
     if (!(c->insts = calloc(m->instruction_count, sizeof *c->insts)))
         die("out of memory for a recording");
     c->trace = cuda_trace_begin(&h);
+    c->recorded = c->kernel->at_block;
 }
 
 /* A record as a step of a trace; where the instruction does not say in which window its addresses
@@ -91,6 +95,7 @@ static void record_step(const struct player_call *c, const uint32_t *record)
     struct itrace_step step = {
         .inst = inst, .mask = trace_record_mask(record), .mode = ITRACE_MODE_LIST};
     step.count = trace_addresses(record, step.address);
+    mbarrier_decode(record, &step.copy);
     for (unsigned i = 0; i < step.count; i++)
         step.address[i] += base;
     if (trace_record_mode(*record) == TRACE_STRIDE) {
@@ -100,19 +105,84 @@ static void record_step(const struct player_call *c, const uint32_t *record)
     cuda_trace_step(c->trace, &step);
 }
 
-static void record_block(const struct player_call *c, uint64_t number,
-                         const struct player_warp *warps, uint32_t count)
+static void record_write(struct player_call *c, const struct player_warp *warps, uint32_t count)
 {
-    if (!c->trace)
-        return;
-    cuda_trace_block(c->trace, number);
+    cuda_trace_block(c->trace, c->recorded++);
     for (uint32_t w = 0; w < count; w++) {
         const uint32_t *from = warps[w].words;
         cuda_trace_warp(c->trace, w, warps[w].count);
         for (size_t at = 0; at < warps[w].used; at = trace_record_end(from, (uint32_t)at))
-            record_step(c, from + at);
+            if (from[at] == TRACE_PART)
+                cuda_trace_part(c->trace, from[at + 1]);
+            else
+                record_step(c, from + at);
     }
     cuda_trace_block_end(c->trace);
+}
+
+static void recorded_free(struct player_recorded *r)
+{
+    for (uint32_t w = 0; r && w < r->warps; w++)
+        free(r->warp[w].words);
+    free(r);
+}
+
+/* What the block has executed last, behind what is recorded of it. */
+static void recorded_add(const struct player_call *c, struct player_recorded *r, uint32_t part)
+{
+    for (uint32_t w = 0; w < r->warps; w++) {
+        struct player_warp *to = &r->warp[w];
+        const struct player_warp *from = &c->warp[w];
+        if (!from->used)
+            continue;
+        warp_reserve(to, from->used + 2);
+        if (part) {
+            to->words[to->used++] = TRACE_PART;
+            to->words[to->used++] = part;
+        }
+        memcpy(to->words + to->used, from->words, from->used * sizeof *to->words);
+        to->used += from->used;
+        to->count += from->count;
+    }
+}
+
+/* The begin of the block that has been executed last; NULL: nothing records. */
+static struct player_recorded *recorded_begin(const struct player_call *c, uint64_t number,
+                                              uint32_t warps)
+{
+    if (!c->trace)
+        return NULL;
+    struct player_recorded *r = calloc(1, sizeof *r);
+    if (!r)
+        die("out of memory for a recording");
+    r->number = number;
+    r->warps = warps;
+    recorded_add(c, r, 0);
+    return r;
+}
+
+/* The block is over: it is written when those before it are. */
+static void recorded_end(struct player_call *c, struct player_recorded *r)
+{
+    struct player_recorded **link = &c->over;
+    while (*link && (*link)->number < r->number)
+        link = &(*link)->next;
+    r->next = *link;
+    *link = r;
+    while (c->over && c->over->number == c->recorded) {
+        r = c->over;
+        record_write(c, r->warp, r->warps);
+        c->over = r->next;
+        recorded_free(r);
+    }
+}
+
+static void record_block(struct player_call *c, uint64_t number, uint32_t warps)
+{
+    if (c->trace && number == c->recorded && !c->over)
+        record_write(c, c->warp, warps);
+    else if (c->trace)
+        recorded_end(c, recorded_begin(c, number, warps));
 }
 
 /* ---- launches ---- */
@@ -315,21 +385,6 @@ static bool execute_has_room(const struct trace_player *p, const struct player_c
 
 /* ---- blocks that are not over ---- */
 
-/* A recording gets a block in one piece. */
-static void kept_record(struct player_kept *kept, uint32_t warps)
-{
-    const struct player_call *c = kept->call;
-    for (uint32_t w = 0; c->trace && w < warps; w++) {
-        struct player_warp *to = &kept->recorded[w];
-        const struct player_warp *from = &c->warp[w];
-        warp_reserve(to, from->used);
-        if (from->used)
-            memcpy(to->words + to->used, from->words, from->used * sizeof *to->words);
-        to->used += from->used;
-        to->count += from->count;
-    }
-}
-
 static void kept_add(struct player_call *c, uint32_t block, uint32_t sm, uint32_t warps)
 {
     struct player_kept *kept = calloc(1, sizeof *kept), **last = &player_kept;
@@ -338,7 +393,8 @@ static void kept_add(struct player_call *c, uint32_t block, uint32_t sm, uint32_
     *kept = (struct player_kept){
         .call = c, .block = block, .sm = sm, .number = c->kernel->at_block, .memory = c->block};
     memcpy(kept->lanes, c->lanes, sizeof kept->lanes);
-    kept_record(kept, warps);
+    kept->mbarriers = c->mbarriers;
+    kept->recorded = recorded_begin(c, kept->number, warps);
     c->block = NULL;
     while (*last)
         last = &(*last)->next;
@@ -351,8 +407,6 @@ static void kept_remove(struct player_kept *kept)
     while (*link != kept)
         link = &(*link)->next;
     *link = kept->next;
-    for (unsigned w = 0; w < TRACE_WARPS; w++)
-        free(kept->recorded[w].words);
     free(kept->memory);
     free(kept);
 }
@@ -367,6 +421,7 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
         die("out of memory for a block of a launch");
     if (!k->at_hand) {
         memset(c->lanes, 0, sizeof c->lanes);
+        c->mbarriers = (struct player_mbarriers){0};
         struct warp_block *block = warp_block_begin(&c->call.launch, k->at_block, sm, c->block);
         if (!execute_run(p, c, block, EXECUTE_BUDGET, EXECUTE_PIECE, &c->more))
             return false;
@@ -379,7 +434,7 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
     if (c->more)
         kept_add(c, k->reading, sm, b->warps);
     else
-        record_block(c, k->at_block, c->warp, b->warps);
+        record_block(c, k->at_block, b->warps);
     b->next = TRACE_NOTHING;
     k->next = k->reading;
     k->reading = TRACE_NOTHING;
@@ -410,16 +465,20 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *kept)
         || p->writer.free_count < EXECUTE_ROOM)
         return false;
     memcpy(c->lanes, kept->lanes, sizeof c->lanes);
+    c->mbarriers = kept->mbarriers;
     warp_block_go_on(&c->call.launch, kept->memory);
     if (!execute_run(p, c, kept->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
         return false;
     execute_store(p, c, b, more);
     memcpy(kept->lanes, c->lanes, sizeof c->lanes);
-    kept_record(kept, b->warps);
+    kept->part++;
+    if (kept->recorded)
+        recorded_add(c, kept->recorded, kept->part);
     kept->asks = false;
     trace_player_work_send_go_on(p, kept->sm, 0, kept->block);
     if (!more) {
-        record_block(c, kept->number, kept->recorded, b->warps);
+        if (kept->recorded)
+            recorded_end(c, kept->recorded);
         kept_remove(kept);
     }
     return true;

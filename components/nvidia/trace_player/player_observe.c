@@ -23,6 +23,8 @@ static void execute_immediates(const struct ptx_instruction *from, struct itrace
 static uint8_t execute_width(const struct ptx_instruction *from, const struct itrace_inst *to,
                              const struct warp_step *step)
 {
+    if (ptx_name_is_at_mbarrier(to->name))
+        return 8;
     if (to->opcode.space == ITRACE_SPACE_NONE)
         return 0;
     uint32_t bits = from->type_count ? ptx_type_bits((enum ptx_type)from->types[0]) : 32;
@@ -47,13 +49,14 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
         ptx_instruction_name(from, to.name, sizeof to.name);
     to.known = ptx_opcode_find(to.name, &to.opcode);
     to.width = execute_width(from, &to, step);
+    to.at_barrier = ptx_name_is_at_mbarrier(to.name);
     warp_operands(code->code, step->instruction, &operands);
     if (operands.destination != WARP_NO_REGISTER)
         to.destinations[to.destination_count++] = operands.destination;
     for (unsigned i = 0; i < WARP_SOURCES; i++)
         if (operands.source[i] != WARP_NO_REGISTER && to.source_count < ITRACE_MAX_SOURCES)
             to.sources[to.source_count++] = operands.source[i];
-    if (ptx_name_is_barrier(to.name) || strncmp(to.name, "cp.async.wait_group", 19) == 0)
+    if (ptx_name_is_barrier(to.name) || strstr(to.name, ".wait_group"))
         execute_immediates(from, &to);
     return to;
 }
@@ -105,11 +108,13 @@ static enum trace_space execute_space(const struct warp_step *step)
     }
 }
 
-/* The addresses of active lanes; a stride where they have one. */
+/* The addresses of active lanes; a stride where they have one. Those in shared memory of other
+ * blocks of a cluster are taken as the block's own. */
 static void execute_addresses(const struct warp_step *step, struct itrace_step *to)
 {
+    uint64_t keep = step->space == PTX_SPACE_SHARED ? WARP_RANK_OFFSET : UINT64_MAX;
     for (uint32_t rest = step->active; rest; rest &= rest - 1)
-        to->address[to->count++] = step->addresses[__builtin_ctz(rest)];
+        to->address[to->count++] = step->addresses[__builtin_ctz(rest)] & keep;
     to->mode = ITRACE_MODE_STRIDE;
     to->stride = to->count > 1 ? (int64_t)(to->address[1] - to->address[0]) : (int64_t)step->bytes;
     for (unsigned i = 2; i < to->count; i++)
@@ -196,6 +201,13 @@ static void execute_observe(void *context, const struct warp_step *step)
         c->lanes[step->warp].exited |= step->active;
     if (inst->kind == TRACE_BARRIER && !lanes_arrive(c, step))
         return;
+    if (trace_has_phase(inst->kind)) {
+        warp_reserve(w, TRACE_RECORD);
+        unsigned size = mbarrier_record(c, w->words + w->used, inst->kind, step);
+        w->used += size;
+        w->count += size != 0;
+        return;
+    }
     enum trace_space space = TRACE_NOWHERE;
     if (inst->unit == TRACE_MEMORY) {
         space = execute_space(step);

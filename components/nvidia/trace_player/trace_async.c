@@ -23,7 +23,8 @@ enum trace_family {
 };
 
 static const char *const family_notes[FAMILY_COUNT] = {
-    [FAMILY_BULK] = "bulk copies (UTMA*, UBLK*): a line of 128 bytes a cycle and SM through the L1 "
+    [FAMILY_BULK] = "bulk copies (UTMA*, UBLK*, cp.async.bulk): a line of 128 bytes a cycle and SM "
+                    "through the L1 "
                     "to the L2, without a latency of the copier's own",
     [FAMILY_UNSIZED] = "bulk copies whose lines have no transfers: they move nothing, or what "
                        "the one address of the line says",
@@ -75,10 +76,15 @@ static const struct {
     {"SYNCS", ".ARRIVE", TRACE_INT, TRACE_PHASE_ARRIVE, FAMILY_PHASE},
     {"cp", ".commit_group", TRACE_INT, TRACE_COPY_COMMIT, FAMILY_NONE},
     {"cp", ".wait_group", TRACE_INT, TRACE_COPY_WAIT, FAMILY_NONE},
-    {"cp", ".wait_all", TRACE_INT, TRACE_COPY_WAIT, FAMILY_NONE},
+    {"cp", ".wait_all", TRACE_INT, TRACE_COPY_WAIT_ALL, FAMILY_NONE},
     {"cp", ".bulk.prefetch", TRACE_INT, TRACE_COMPUTE, FAMILY_NONE},
-    {"cp", ".bulk", TRACE_MEMORY, TRACE_COPY, FAMILY_NONE},
-    {"cp", ".mbarrier", TRACE_INT, TRACE_COPY_ARRIVE, FAMILY_PHASE},
+    {"cp", ".bulk_group", TRACE_COPIER, TRACE_BULK_STORE, FAMILY_BULK},
+    {"cp", ".shared::cta.mbarrier", TRACE_COPIER, TRACE_BULK_LOAD, FAMILY_BLOCK_TO_BLOCK},
+    {"cp", ".bulk", TRACE_COPIER, TRACE_BULK_LOAD, FAMILY_BULK},
+    {"cp", ".mbarrier", TRACE_INT, TRACE_COPY_ARRIVE, FAMILY_NONE},
+    {"mbarrier", ".arrive", TRACE_INT, TRACE_PHASE_ARRIVE, FAMILY_NONE},
+    {"mbarrier", ".test_wait", TRACE_INT, TRACE_PHASE_WAIT, FAMILY_NONE},
+    {"mbarrier", ".try_wait", TRACE_INT, TRACE_PHASE_WAIT, FAMILY_NONE},
     {"cp", ".async", TRACE_MEMORY, TRACE_COPY, FAMILY_NONE},
     {"UCGABAR_ARV", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},
     {"UCGABAR_WAIT", NULL, TRACE_INT, TRACE_COMPUTE, FAMILY_CLUSTER_BARRIER},

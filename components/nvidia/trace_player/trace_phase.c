@@ -7,15 +7,12 @@
  * number of copies. The n-th wait then is for the copies of n phases. At a barrier without copies,
  * by which consumers give room back, a producer's first wait passes at once, so the n-th is for the
  * arrivals of n - 1 phases. Where the counts do not fit, as with waits that were tried again, a
- * wait is for all copies that are under way. */
+ * wait is for all copies that are under way.
+ *
+ * Traces of PTX say what a wait is for (player_mbarrier.c), so nothing is counted. */
 #include "trace_player_state.h"
 
 #include <string.h>
-
-enum {
-    PHASE_NOTHING = TRACE_PHASES + 1, /* of a record: counts and waits for nothing */
-    PHASE_WINDOW = 1 << 24, /* shared memory's: addresses are offsets in it, or behind its base */
-};
 
 static void phases_begin(struct player_kernel *k)
 {
@@ -69,8 +66,7 @@ static uint32_t phase_count(struct player_kernel *k, uint8_t kind, const struct 
     return again ? (uint32_t)PHASE_NOTHING : number;
 }
 
-/* A record of a bulk copy, or of what has a barrier; returns its length. */
-static unsigned phase_record(struct player_kernel *k, uint32_t words[TRACE_RECORD], uint8_t kind,
+static unsigned phase_record(uint32_t words[TRACE_RECORD], uint8_t kind, uint32_t number,
                              const struct itrace_step *step)
 {
     uint32_t *to = words + 1;
@@ -81,8 +77,9 @@ static unsigned phase_record(struct player_kernel *k, uint32_t words[TRACE_RECOR
         words[0] |= TRACE_FULL;
     else
         *to++ = (uint32_t)step->mask;
-    *to++ = phase_count(k, kind, step) << 8 | runs;
-    *to++ = 0;
+    *to++ = number << 8 | runs;
+    *to++ = step->copy.need;
+    *to++ = (uint32_t)(step->copy.barrier % PHASE_WINDOW);
     for (uint32_t i = 0; i < runs; i++) {
         trace_writer_wide(&to, step->copy.run[i].base);
         *to++ = (uint32_t)step->copy.run[i].stride;
@@ -90,6 +87,15 @@ static unsigned phase_record(struct player_kernel *k, uint32_t words[TRACE_RECOR
         *to++ = step->copy.run[i].bytes;
     }
     return (unsigned)(to - words);
+}
+
+/* A record of a step of a trace. */
+static unsigned phase_read(struct player_kernel *k, uint32_t words[TRACE_RECORD], uint8_t kind,
+                           const struct itrace_step *step)
+{
+    bool told = ptx_name_is_ptx(step->inst->name);
+    return phase_record(
+        words, kind, told ? mbarrier_number(kind, &step->copy) : phase_count(k, kind, step), step);
 }
 
 /* What the n-th wait of a warp is for; 0: it cannot be told. */

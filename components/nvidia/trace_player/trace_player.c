@@ -63,6 +63,7 @@ static void trace_player_init(struct trace_player *p)
         p->kernel[i].insts = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
         p->kernel[i].phases = arena_allocate(sizeof(struct player_phases));
     }
+    p->asking = TRACE_NOTHING;
     account_init(p);
 }
 
@@ -329,6 +330,7 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
         sm_room_take(room, &k->block);
         account_place(p, k, sm);
         turn_take(p, k);
+        player_block(p, k->next)->placed = p->placed++;
         trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next);
         read_block_placed(p, k);
         k->running++;
@@ -392,10 +394,12 @@ static bool blocks_finished(struct trace_player *p)
         }
         const struct thread_block_reply *m;
         while ((pending & 1) && (m = trace_player_work_peek_reply(p, i))) {
-            if (message_kind(m) == THREAD_BLOCK_MORE)
+            if (message_kind(m) == THREAD_BLOCK_FINISHED)
+                block_finished(p, i, m, m->finished.block);
+            else if (player_has_host(p))
                 execute_ask(p, i, m->more.block);
             else
-                block_finished(p, i, m, m->finished.block);
+                read_ask(p, i, m->more.block);
             trace_player_work_pop_reply(p, i);
             progress = true;
         }
@@ -494,7 +498,7 @@ static bool trace_player_tick(struct trace_player *p)
         return false;
     bool progress = blocks_finished(p);
     progress |= has_host && host_step(p);
-    progress |= has_host && execute_asked(p);
+    progress |= has_host ? execute_asked(p) : read_asked(p);
     progress |= copy_fill(p);
     progress |= blocks_place(p);
     progress |= kernels_step(p);

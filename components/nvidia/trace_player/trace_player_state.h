@@ -121,7 +121,8 @@ struct player_kernel {
     uint32_t phases;  /* arena: struct player_phases */
     uint32_t known;   /* of these */
     uint32_t reading; /* block that is being read, TRACE_NOTHING: none */
-    uint32_t warp;    /* of that block */
+    uint32_t warp;    /* of the block that is read */
+    uint32_t part;    /* the part of that block */
     uint32_t write_at;
     uint32_t next; /* block to be placed, TRACE_NOTHING: none */
     uint32_t running;
@@ -167,6 +168,8 @@ struct trace_player {
     bool stale; /* kernels were skipped: what caches hold is older than the warm-up asked for */
     uint32_t order[TRACE_FILES]; /* kernels that are not free, oldest first */
     uint32_t order_count;
+    uint64_t placed;            /* blocks so far */
+    uint32_t asking;            /* those that want their next part, first placed first */
     uint32_t next_sm, first_sm; /* first_sm: where the placing of this cycle began */
     uint64_t turn;              /* of the next block, in hundredths of a cycle: block_cost */
     uint32_t cluster_rest;      /* blocks of the cluster placed last that are still to be placed */
@@ -277,13 +280,27 @@ static void trace_async_step(const struct itrace_step *step);
 
 /* ---- trace_phase.c ---- */
 
+enum {
+    PHASE_NOTHING = TRACE_PHASES + 1, /* of a record: counts and waits for nothing */
+    PHASE_WINDOW = 1 << 24 /* shared memory's: addresses are offsets in it, or behind its base */
+};
+
 static void phases_begin(struct player_kernel *k);
 static void phases_begin_warp(struct player_kernel *k);
 static void phases_pass(struct player_kernel *k, const struct itrace_inst *inst, uint8_t kind);
-static unsigned phase_record(struct player_kernel *k, uint32_t words[TRACE_RECORD], uint8_t kind,
+/* A record of a bulk copy, or of what has a barrier, whose number is `number`; returns its length.
+ */
+static unsigned phase_record(uint32_t words[TRACE_RECORD], uint8_t kind, uint32_t number,
                              const struct itrace_step *step);
+static unsigned phase_read(struct player_kernel *k, uint32_t words[TRACE_RECORD], uint8_t kind,
+                           const struct itrace_step *step);
 static void phases_end(const struct trace_player *p, const struct player_kernel *k,
                        const struct trace_block *block);
+
+/* ---- player_mbarrier.c ---- */
+
+/* The number of a barrier of PTX in records. */
+static uint32_t mbarrier_number(uint8_t kind, const struct itrace_bulk *at);
 
 /* ---- trace_profile.c ---- */
 
@@ -301,6 +318,10 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k);
 static bool read_wants(const struct player_kernel *k);
 static void read_block(struct trace_player *p, struct player_kernel *k);
 static void read_block_placed(struct trace_player *p, struct player_kernel *k);
+/* The block, on the SM, needs its next part. */
+static void read_ask(struct trace_player *p, uint32_t sm, uint32_t block);
+/* Goes on with blocks that have asked for it. */
+static bool read_asked(struct trace_player *p);
 
 /* ---- trace_touch.c ---- */
 

@@ -57,12 +57,25 @@ static enum trace_space read_space(const struct itrace *trace)
     return (enum trace_space)spaces[itrace_space(trace, step->inst, step->address[0])];
 }
 
+/* A record of the warp goes into the store. Those of the block's first part are counted apart. */
+static void read_record(struct trace_player *p, struct player_kernel *k, const uint32_t *words,
+                        unsigned length)
+{
+    const struct trace_stream *stream = trace_player_stream(p);
+    struct trace_block *b = player_block(p, k->reading);
+    uint32_t at = trace_writer_room(&p->writer, stream, b, k->write_at, length);
+    if (!b->warp[k->warp].count && !b->warp[k->warp].rest)
+        b->warp[k->warp].at = at;
+    b->warp[k->warp].count += !k->part;
+    b->warp[k->warp].rest += k->part != 0;
+    memcpy(trace_writer_word(stream, at), words, length * sizeof words[0]);
+    k->write_at = at + length;
+}
+
 /* Takes the instruction into the program and the step into its warp. false: said in the error. */
 static bool read_step(struct trace_player *p, struct player_kernel *k, const struct itrace *trace)
 {
     const struct itrace_inst *inst = trace->step.inst;
-    const struct trace_stream *stream = trace_player_stream(p);
-    struct trace_block *b = player_block(p, k->reading);
     uint32_t words[TRACE_RECORD];
     if (k->way == SAMPLING_MEMORY_ONLY && !itrace_filter_keeps(inst))
         return true;
@@ -84,25 +97,91 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
     p->io.stats.unknown += !inst->known;
     phases_pass(k, inst, known->kind);
     unsigned length = trace_has_phase(known->kind)
-                          ? phase_record(k, words, known->kind, &trace->step)
+                          ? phase_read(k, words, known->kind, &trace->step)
                           : trace_writer_record(words, inst->id, &trace->step, read_space(trace));
-    uint32_t at = trace_writer_room(&p->writer, stream, b, k->write_at, length);
-    if (!b->warp[k->warp].count++)
-        b->warp[k->warp].at = at;
-    memcpy(trace_writer_word(stream, at), words, length * sizeof words[0]);
-    k->write_at = at + length;
+    if (k->part != trace->part) {
+        k->part = trace->part;
+        read_record(p, k, (uint32_t[]){TRACE_PART, k->part}, 2);
+    }
+    read_record(p, k, words, length);
     return true;
 }
 
 static bool read_warp(struct trace_player *p, struct player_kernel *k, const struct itrace *trace)
 {
     k->warp = trace->warp;
+    k->part = 0;
     phases_begin_warp(k);
     if (k->warp < player_block(p, k->reading)->warps)
         return true;
     trace_files_report(NULL, true, trace->path, 0,
                        "a warp whose number is beyond the block's threads");
     return false;
+}
+
+/* ---- blocks in several parts ---- */
+
+static void part_describe(struct trace_block *b)
+{
+    b->more = b->ended = 0;
+    for (uint32_t w = 0; w < b->warps; w++) {
+        b->more |= b->warp[w].rest != 0;
+        b->ended |= (uint32_t)!b->warp[w].rest << w;
+    }
+}
+
+/* What follows the warp's instructions becomes them, as far as it is of the block's part. */
+static void part_take(const struct trace_player *p, struct trace_block *b, uint32_t warp)
+{
+    const uint32_t *words = trace_writer_word(trace_player_stream(p), 0);
+    uint32_t at = b->warp[warp].at, *rest = &b->warp[warp].rest;
+    for (uint32_t i = 0; i < b->warp[warp].count; i++)
+        at = trace_record_end(words, trace_record(words, at));
+    b->warp[warp].count = 0;
+    if (*rest)
+        at = trace_record(words, at);
+    b->warp[warp].at = at;
+    if (!*rest || words[at + 1] != b->part)
+        return;
+    b->warp[warp].at = at = trace_record_end(words, at);
+    for (--*rest; *rest; --*rest, b->warp[warp].count++) {
+        at = trace_record(words, at);
+        if (words[at] == TRACE_PART)
+            break;
+        at = trace_record_end(words, at);
+    }
+}
+
+static void read_ask(struct trace_player *p, uint32_t sm, uint32_t block)
+{
+    struct trace_block *b = player_block(p, block);
+    uint32_t *link = &p->asking;
+    while (*link != TRACE_NOTHING && player_block(p, *link)->placed < b->placed)
+        link = &player_block(p, *link)->next;
+    b->next = *link;
+    b->sm = sm;
+    *link = block;
+}
+
+static bool read_asked(struct trace_player *p)
+{
+    bool progress = false;
+    for (uint32_t *link = &p->asking; *link != TRACE_NOTHING;) {
+        uint32_t block = *link;
+        struct trace_block *b = player_block(p, block);
+        if (!trace_player_work_can_send(p, b->sm)) {
+            link = &b->next;
+            continue;
+        }
+        b->part++;
+        for (uint32_t w = 0; w < b->warps; w++)
+            part_take(p, b, w);
+        part_describe(b);
+        trace_player_work_send_go_on(p, b->sm, 0, block);
+        *link = b->next;
+        progress = true;
+    }
+    return progress;
 }
 
 /* The block that was read is the last of those to be placed. How many blocks a cluster of the
@@ -113,6 +192,7 @@ static void read_block_end(struct trace_player *p, struct player_kernel *k,
     struct trace_block *b = player_block(p, k->reading);
     b->rank = trace->cluster_rank > 0 ? (uint32_t)trace->cluster_rank : 0;
     b->next = TRACE_NOTHING;
+    part_describe(b);
     phases_end(p, k, b);
     if (!k->cluster && (trace->cluster_rank < 0 || (k->ahead && !b->rank)))
         k->cluster = k->ahead ? k->ahead : 1;
@@ -146,7 +226,7 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
     uint32_t slot = (uint32_t)(k - p->kernel);
     const struct itrace *trace = trace_file_at(slot, k->command, k->events);
     while (trace && read_wants(k)) {
-        if (k->reading != TRACE_NOTHING ? p->writer.free_count < 1 : !read_begin(p, k))
+        if (k->reading != TRACE_NOTHING ? p->writer.free_count < 2 : !read_begin(p, k))
             return;
         bool good = true;
         k->events++;

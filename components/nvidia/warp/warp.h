@@ -98,10 +98,15 @@ struct warp_step {
                                   their window; NULL: no access. Valid during the call */
     struct warp_block *at;     /* the block */
     uint32_t phase;            /* barrier.cluster: how often the block had arrived before */
+    uint32_t passed;           /* mbarrier.test_wait and try_wait: lanes whose phase is over */
+    uint32_t bulk; /* cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy
+                      in the first of these, 0 in the others */
+    uint64_t barrier; /* of such a copy, in shared memory; WARP_NO_BARRIER: none */
 };
 
 /* An address of shared memory of the block with rank r of a cluster has r + 1 from this bit on;
  * without, it is in the block's own. */
+#define WARP_NO_BARRIER UINT64_MAX
 enum {
     WARP_RANK_SHIFT = 24,
     WARP_RANK_OFFSET = (1 << WARP_RANK_SHIFT) - 1,

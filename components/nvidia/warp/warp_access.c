@@ -193,12 +193,15 @@ static char *whole_at(struct warp_machine *m, const struct warp_op *op, unsigned
 }
 
 /* cp.async.bulk: from the address of source 1 to that of source 2, as many bytes as source 3 has.
- * `target`: the spaces of the two. Done at once; what is observed is global memory, or the source
- * where there is none. */
+ * `target`: the spaces of the two; `value`: there is no barrier, whose addresses are those of the
+ * last access. Done at once; what is observed is global memory, or the source where there is none.
+ */
 RUN(BULK_COPY)
 {
     const u32 *size = warp_source(m, op, 3);
     unsigned from_space = op->target & 255, to_space = op->target >> 8;
+    m->bulk = 0;
+    EACH m->bulk_barrier[i] = op->value ? WARP_NO_BARRIER : m->address[i];
     EACH
     {
         u64 seen;
@@ -219,7 +222,8 @@ RUN(BULK_COPY)
         m->space = (uint8_t)(writes_global ? to_space : from_space);
         m->address[i] = writes_global ? m->address[i] : seen;
         m->bytes = size[i] < WARP_BULK_PART ? size[i] : WARP_BULK_PART;
-        m->bulk = mask & (mask - 1) ? 0 : size[i]; /* of several lanes only the beginnings */
+        m->bulk |= 1u << i;
+        m->bulk_bytes[i] = size[i];
     }
 }
 

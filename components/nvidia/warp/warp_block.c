@@ -151,6 +151,8 @@ static struct warp_step step_of(const struct warp_machine *m, const struct warp_
                               .space = m->space,
                               .addresses = m->bytes ? m->address : NULL,
                               .at = m->block,
+                              .passed = m->passed,
+                              .barrier = WARP_NO_BARRIER,
                               .phase =
                                   op->kind == WARP_CLUSTER ? warp_cluster_phase(m, op, mask) : 0};
 }
@@ -167,16 +169,26 @@ static void announce(struct warp_machine *m, const struct warp_op *op, uint32_t 
 }
 
 /* A bulk copy is observed as accesses of all lanes to what follows each other. */
-static uint64_t part_of_bulk(struct warp_machine *m, struct warp_step *step, uint64_t *start,
-                             uint64_t rest)
+static void observe_bulk(struct warp_machine *m, const struct warp_step *step)
 {
     enum { BYTES = WARP_BULK_PART * WARP_LANES };
-    uint64_t lanes = (rest + WARP_BULK_PART - 1) / WARP_BULK_PART;
-    step->active = lanes >= WARP_LANES ? UINT32_MAX : (1u << lanes) - 1;
-    for (unsigned i = 0; i < WARP_LANES; i++)
-        m->address[i] = *start + WARP_BULK_PART * i;
-    *start += BYTES;
-    return rest > BYTES ? rest - BYTES : 0;
+    uint64_t address[WARP_LANES];
+    struct warp_step part = *step;
+    part.addresses = address;
+    for (uint32_t left = m->bulk; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(left);
+        uint32_t size = m->bulk_bytes[lane];
+        part.bulk = size;
+        part.barrier = m->bulk_barrier[lane];
+        for (uint32_t done = 0; done < size; done += BYTES, part.bulk = 0) {
+            uint32_t lanes = (size - done + WARP_BULK_PART - 1) / WARP_BULK_PART;
+            part.active = lanes >= WARP_LANES ? UINT32_MAX : (1u << lanes) - 1;
+            for (unsigned i = 0; i < WARP_LANES; i++)
+                address[i] = m->address[lane] + done + WARP_BULK_PART * i;
+            m->launch->observe(m->launch->context, &part);
+        }
+    }
+    m->bulk = 0;
 }
 
 static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
@@ -187,18 +199,10 @@ static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t m
         warp_undefined_after(m, op, mask);
     if (m->launch->watched && counted)
         warp_stuck_step(m, op, mask);
-    if (m->launch->observe && counted) {
-        unsigned lane = mask ? (unsigned)__builtin_ctz(mask) : 0;
-        uint64_t rest = m->bulk, begin = m->address[lane], start = begin;
-        struct warp_step part = step;
-        do {
-            if (rest)
-                rest = part_of_bulk(m, &part, &start, rest);
-            m->launch->observe(m->launch->context, &part);
-        } while (rest);
-        m->address[lane] = begin;
-        m->bulk = 0;
-    }
+    if (m->launch->observe && counted && m->bulk)
+        observe_bulk(m, &step);
+    else if (m->launch->observe && counted)
+        m->launch->observe(m->launch->context, &step);
     if (m->launch->debug && (counted || m->bytes))
         m->launch->debug->after(m->launch->context, &step);
 }

@@ -206,7 +206,7 @@ RUN(MBARRIER_INIT)
     }
 }
 
-enum { ARRIVE_EXPECTS = 1, ARRIVE_DROPS = 2, ARRIVE_STAYS = 4 };
+enum { ARRIVE_EXPECTS = 1, ARRIVE_DROPS = 2, ARRIVE_STAYS = 4 /* as many as before */ };
 
 /* at[0]: the state before, or nothing; at[2]: count of arrivals (nothing: 1), or bytes expected
  * with ARRIVE_EXPECTS in `target`. */
@@ -266,6 +266,7 @@ RUN(MBARRIER_WAIT)
         u64 waited = op->target ? parity[i] & 1 : token[i] >> 63;
         bits |= (u32)(state >> 63 != waited) << i;
     }
+    m->passed = bits;
     warp_put_predicate(m, op->at[0], bits, mask);
 }
 

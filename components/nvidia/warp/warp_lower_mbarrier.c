@@ -20,6 +20,8 @@ static void lower_arrive(struct warp_build *b, struct warp_address a, unsigned a
     warp_use(op, 2, operand);
     op->target =
         (has(b, PTX_MOD_EXPECT_TX) ? 1u : 0) | (in->opcode == PTX_OP_MBARRIER_ARRIVE_DROP ? 2u : 0);
+    if (in->opcode == PTX_OP_CP_ASYNC_MBARRIER_ARRIVE && !has(b, PTX_MOD_NOINC))
+        op->target = 4;
 }
 
 static void lower_wait(struct warp_build *b, struct warp_address a)
@@ -67,8 +69,7 @@ void warp_lower_mbarrier(struct warp_build *b)
         lower_wait(b, a);
         return;
     case PTX_OP_CP_ASYNC_MBARRIER_ARRIVE: /* what precedes it is complete */
-        if (has(b, PTX_MOD_NOINC))
-            lower_arrive(b, a, 0, false);
+        lower_arrive(b, a, 0, false);
         return;
     default: /* mbarrier.inval */
         warp_use_address(warp_emit(b, WARP_RUN_TOUCH), a);

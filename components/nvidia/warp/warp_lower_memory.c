@@ -346,16 +346,18 @@ static void lower_bulk_copy(struct warp_build *b)
     struct warp_value source = whole_address(b, &in->operands[1], from),
                       target = whole_address(b, &in->operands[0], to),
                       size = warp_input(b, &in->operands[2], PTX_U32);
+    if (!back) { /* nothing looks at it before the bytes are there, which the copy stands for */
+        struct warp_address barrier = warp_address_of(b, &in->operands[3], PTX_SPACE_SHARED);
+        struct warp_op *tx = warp_emit(b, WARP_RUN_MBARRIER_TX);
+        warp_use_address(tx, barrier);
+        warp_use(tx, 2, size);
+        tx->kind = WARP_PLAIN;
+        tx->target = 1;
+    }
     struct warp_op *op = warp_emit3(b, WARP_RUN_BULK_COPY, WARP_NO_VALUE, source, target, size);
     op->kind = WARP_MEMORY;
     op->target = (uint32_t)from | (uint32_t)to << 8;
-    if (back)
-        return;
-    struct warp_address barrier = warp_address_of(b, &in->operands[3], PTX_SPACE_SHARED);
-    op = warp_emit(b, WARP_RUN_MBARRIER_TX);
-    warp_use_address(op, barrier);
-    warp_use(op, 2, size);
-    op->target = 1;
+    op->value = back;
 }
 
 void warp_lower_memory(struct warp_build *b)

@@ -33,8 +33,8 @@ struct warp_split {
 struct warp_watch {
     uint32_t branches; /* since the watch began anew */
     uint32_t from;     /* so many of them are only counted */
-    uint32_t pc;       /* then a place in the loop, */
-    uint64_t state;    /* and what the registers were there */
+    uint32_t pc;       /* a place in the loop */
+    uint64_t state;    /* hash of the registers at that place */
 };
 
 /* Turns may be short, so what is counted of loops lasts longer than they do. */
@@ -45,8 +45,8 @@ struct warp_warp {
     uint32_t count;    /* of splits */
     uint32_t patience; /* branches backward of splits while others wait */
     struct warp_watch watch;
-    struct repeats repeats; /* of a launch that is watched, */
-    uint32_t ran, ran_lap;  /* and its lanes that have executed something in this lap */
+    struct repeats repeats; /* of a launch that is watched */
+    uint32_t ran, ran_lap;  /* lanes that have executed something in lap `ran_lap` */
     struct warp_split split[WARP_LANES];
 };
 
@@ -102,9 +102,12 @@ struct warp_machine {
     uint64_t fault_address;
     const char *fault_what;
     const struct warp_op *fault_op;
-    char text[256]; /* fault_what, where that is made */
-    uint64_t bulk;  /* bytes of a bulk copy of one lane; 0: none */
-    uint8_t space;  /* of the last access */
+    char text[256];  /* fault_what, where that is made */
+    uint32_t passed; /* lanes whose wait at an mbarrier is over */
+    uint32_t bulk;   /* lanes with a bulk copy, its bytes and barrier */
+    uint32_t bulk_bytes[WARP_LANES];
+    uint64_t bulk_barrier[WARP_LANES];
+    uint8_t space; /* of the last access */
     uint32_t bytes;
     uint8_t hint[WARP_HINTS];                  /* spans of the view */
     _Alignas(64) uint64_t address[WARP_LANES]; /* of the last access */

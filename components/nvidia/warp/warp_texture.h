@@ -7,8 +7,8 @@
 enum {
     WARP_TEXTURE_DIMENSIONS = 3,     /* the bits of 1 to 3 */
     WARP_TEXTURE_BY_NUMBER = 1 << 4, /* coordinates are integers: neither modes nor filters */
-    WARP_TEXTURE_GATHERS = 1 << 5,   /* tld4, */
-    WARP_TEXTURE_COMPONENT = 6,      /* at this bit, of two: of what */
+    WARP_TEXTURE_GATHERS = 1 << 5,   /* tld4 */
+    WARP_TEXTURE_COMPONENT = 6,      /* first of two bits: the component that tld4 gathers */
     WARP_SURFACE_STORES = 1 << 8,
     WARP_SURFACE_CLAMPS = 1 << 9, /* outside; neither: a fault */
     WARP_SURFACE_ZEROES = 1 << 10,

@@ -111,10 +111,10 @@ struct trace_cpu {
     uint32_t packet_bytes;
     struct api_trace trace; /* in the memory of the process, as are the blobs */
     struct cpu_names memory, streams, events;
-    struct cpu_names host;          /* pinned memory: addresses, */
-    struct cpu_names written;       /* and the calls, from 1, that have written there */
-    struct cpu_names code;          /* modules: handles */
-    uint64_t pinned_bytes;          /* at the end of the host's memory */
+    struct cpu_names host;    /* addresses of pinned memory */
+    struct cpu_names written; /* numbers, from 1, of the calls that have written to pinned memory */
+    struct cpu_names code;    /* modules: handles */
+    uint64_t pinned_bytes;    /* at the end of the host's memory */
     uint32_t checks, check_count;   /* blob: struct cpu_check[] */
     uint32_t compared;              /* of them */
     uint32_t modules, module_count; /* blob: uint64_t handles */

@@ -58,8 +58,8 @@ struct program_table {
     uint32_t named;  /* allocations at an address that another process uses, too */
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
     uint64_t contained[PAGE_TABLE_PIDS / 64]; /* processes whose faults end only themselves */
-    uint64_t killed[PAGE_TABLE_PIDS / 64];    /* processes whose wavefronts are to end, */
-    uint32_t killed_count;                    /* and how many there are */
+    uint64_t killed[PAGE_TABLE_PIDS / 64];    /* processes whose wavefronts are to end */
+    uint32_t killed_count;                    /* number of bits in `killed` */
     struct gpu_set reach[PROGRAM_GPUS];       /* GPUs whose memory kernels on GPU i may access */
     /* The GPU that a component belongs to, by its number in the platform. */
     uint16_t gpu_of[PROGRAM_INSTANCES];
@@ -98,15 +98,20 @@ static inline const struct program_allocation *program_find(const struct program
     return &table->allocation[rank - 1];
 }
 
+/* By what the tables know `address` of a process: its own name for it, or the address itself. */
+static inline uint64_t program_name(const struct program_table *table, uint32_t pid,
+                                    uint64_t address)
+{
+    uint64_t name = page_table_name(pid, page_table_address(address));
+    return table->named && program_find(table, name) ? name : address;
+}
+
 /* What `address` means in a process: its own allocation there, or that of another process, which is
  * not mapped in this one. */
 static inline const struct program_allocation *program_find_in(const struct program_table *table,
                                                                uint32_t pid, uint64_t address)
 {
-    const struct program_allocation *own = table->named && !page_table_is_name(address)
-                                               ? program_find(table, page_table_name(pid, address))
-                                               : NULL;
-    return own ? own : program_find(table, address);
+    return program_find(table, program_name(table, pid, address));
 }
 
 /* The last allocation that begins before `end`, if it reaches beyond `start`; or NULL. */

@@ -32,7 +32,7 @@ struct repeats {
     uint64_t state; /* that it had */
     uint32_t lap, looks;
     bool again;     /* it has come back to it in this lap */
-    uint8_t access; /* enum repeats_access of what it reads in the lap, */
+    uint8_t access; /* enum repeats_access of what it reads in the lap */
     uint64_t pc, address;
 };
 

@@ -123,7 +123,7 @@ static inline bool bulk_next(const uint32_t *record, struct bulk_cursor *at,
 {
     if (at->run == bulk_runs(record))
         return false;
-    const uint32_t *run = bulk_head(record) + 2 + (size_t)at->run * TRACE_RUN;
+    const uint32_t *run = bulk_head(record) + TRACE_BULK_HEAD + (size_t)at->run * TRACE_RUN;
     uint64_t row = trace_wide(run) + (uint64_t)(int64_t)(int32_t)run[2] * at->row;
     uint64_t size = coalesce_rest(row + at->done, run[4] - at->done);
     *request = coalesce_part(row + at->done, size, 4);

@@ -10,7 +10,10 @@
  *   addresses TRACE_STRIDE: base (2 words), stride;  TRACE_DELTA: base (2 words), a difference for
  *             each further active lane;  TRACE_LIST: 2 words for each active lane
  *   bulk      TRACE_BULK, instead of addresses: a word of the barrier's number * 256 + runs, what a
- *             wait is for, then for each run base (2 words), stride, rows, bytes of a row (bulk.h)
+ *             wait is for, where the barrier is, then for each run base (2 words), stride, rows,
+ * bytes of a row (bulk.h)
+ *
+ *   part      TRACE_PART alone, and in the next word the number of the block's part that follows
  *
  * No record crosses the end of a chunk; TRACE_LINK in place of word 0 leads to the chunk whose
  * number stands in the last word of this one.
@@ -35,9 +38,10 @@ enum {
     TRACE_INSTS = 65536,       /* static instructions of a kernel, at most */
     TRACE_RECORD = 2 + 2 * 32, /* words, at most */
     TRACE_RUNS = 12,           /* of a bulk copy, at most: its record is no longer than others */
-    TRACE_RUN = 5,             /* words */
-    TRACE_BARRIERS = 16,       /* of a block */
-    TRACE_PHASES = 32          /* barriers in shared memory that a block tells apart */
+    TRACE_RUN = 5,             /* words, behind */
+    TRACE_BULK_HEAD = 3,
+    TRACE_BARRIERS = 16, /* of a block */
+    TRACE_PHASES = 32    /* barriers in shared memory that a block tells apart */
 };
 
 enum {
@@ -47,7 +51,8 @@ enum {
     TRACE_SPACE_SHIFT = 19,
     TRACE_FIELD = 3, /* of mode and space */
     TRACE_LINK = 1 << 21,
-    TRACE_BULK = 1 << 22
+    TRACE_BULK = 1 << 22,
+    TRACE_PART = 1 << 23
 };
 
 enum trace_mode { TRACE_NONE, TRACE_STRIDE, TRACE_DELTA, TRACE_LIST };
@@ -78,9 +83,10 @@ enum trace_kind {
     TRACE_MEMBAR,  /* waits for the warp's own memory accesses */
     /* What is asynchronous joins the warp's open group of copies or of products. */
     TRACE_COPY,          /* global to shared memory, lane by lane */
-    TRACE_COPY_COMMIT,   /* closes the open group of copies, */
-    TRACE_COPY_ARRIVE,   /* and the barrier in its address waits for that group */
+    TRACE_COPY_COMMIT,   /* closes the open group of copies */
+    TRACE_COPY_ARRIVE,   /* closes it, and lets the barrier in its address wait for it */
     TRACE_COPY_WAIT,     /* until at most `count` groups are under way */
+    TRACE_COPY_WAIT_ALL, /* until no copy is under way, of the open group either */
     TRACE_MATRIX,        /* a quarter of a product of four warps: `count` cycles of the tensor unit,
                           * `width` of shared memory */
     TRACE_MATRIX_COMMIT, /* such a product, and closes the group */
@@ -112,15 +118,18 @@ struct trace_block {
     uint32_t warps;
     uint32_t rank;        /* in its cluster */
     uint32_t asks;        /* for an account of its warps' time (warp_cycles.h) */
-    uint32_t profile;     /* number of its kernel in a profile of instructions, */
-    uint32_t pcs;         /* and arena: uint32_t of each static instruction, by id */
+    uint32_t profile;     /* number of its kernel in a profile of instructions */
+    uint32_t pcs;         /* arena: uint32_t of each static instruction, by id */
     uint32_t more;        /* there will be more instructions when these are over */
     uint32_t ended;       /* bits of warps that have no more then */
     uint32_t first, last; /* chunks */
-    uint32_t next;        /* free list of the player */
+    uint32_t next;        /* list of the player */
+    uint32_t part, sm;    /* for the player: which of several parts this is, and where */
+    uint64_t placed;      /* how many blocks were before it */
     uint64_t local_base;
     struct {
         uint32_t at, count; /* first word of its instructions, and how many there are */
+        uint32_t rest;      /* records behind them, of later parts */
     } warp[TRACE_WARPS];
 };
 
@@ -177,7 +186,7 @@ static inline uint32_t trace_record_end(const uint32_t *words, uint32_t at)
     case TRACE_LIST:
         return at + 2 * lanes;
     default:
-        return word & TRACE_BULK ? at + 2 + TRACE_RUN * (words[at] & 0xff) : at;
+        return word & TRACE_BULK ? at + TRACE_BULK_HEAD + TRACE_RUN * (words[at] & 0xff) : at;
     }
 }
 

@@ -32,8 +32,8 @@
     X(ISSUED_COPIER, "issued", "copier")                                                           \
     X(ISSUED_SHARED, "issued", "shared")                                                           \
     X(EXECUTING_RESULT, "executing", "result")                                                     \
-    X(WAITING_MEMORY, "waiting", "memory") /* for a register that a load brings, */                \
-    X(WAITING_SHARED, "waiting", "shared") /* all of those from shared memory */                   \
+    X(WAITING_MEMORY, "waiting", "memory") /* for a register that a load brings */                 \
+    X(WAITING_SHARED, "waiting", "shared") /* for one that shared memory brings */                 \
     X(WAITING_BARRIER, "waiting", "barrier")                                                       \
     X(WAITING_FENCE, "waiting", "fence") /* for the warp's own accesses */                         \
     X(WAITING_COPIES, "waiting", "copies")                                                         \
@@ -60,10 +60,10 @@ struct warp_account {
     uint64_t unit_busy[8]; /* cycles of the units of a sub-core, by enum trace_unit */
     uint64_t shared_busy;  /* cycles of shared memory, conflicts included */
     uint64_t shared_conflict;
-    uint64_t memory_issued; /* instructions of global and local memory, */
-    uint64_t memory_cycles; /* the cycles from issue to the last answer of all, */
-    uint64_t memory_lines;  /* their requests, */
-    uint64_t local_lines;   /* and those of local memory among these */
+    uint64_t memory_issued; /* instructions of global and local memory */
+    uint64_t memory_cycles; /* cycles from issue to the last answer, summed over them */
+    uint64_t memory_lines;  /* requests of these instructions */
+    uint64_t local_lines;   /* requests of local memory among these */
 };
 _Static_assert(sizeof(struct warp_account) <= 352, "fits the payload of thread_block.finished");
 

@@ -1,7 +1,5 @@
-/*
- * test_opencl_compiler.c - OpenCL C becomes code objects, and what their kernels are is read from
- * them. Each test has a cache of its own.
- */
+/* OpenCL C becomes code objects, and what their kernels are is read from
+ * them. Each test has a cache of its own. */
 #include "components/opencl/compiler/opencl_compiler.h"
 
 #include <criterion/criterion.h>

@@ -56,8 +56,8 @@ struct command_move {
     uint32_t launches_before; /* of all devices, when it began */
     bool beside_kernels;      /* kernels ran when it began */
     uint8_t way;              /* copies: enum copy_way */
-    bool of_library;          /* for itself: contents of managed or registered memory, */
-    bool shared;              /* which host and GPU share: they move in no time */
+    bool of_library; /* the library moves contents of managed or registered memory for itself */
+    bool shared;     /* host and GPU share the memory: it moves in no time */
     uint32_t first_ready, last_ready; /* COPY_BY_HOST: pieces that have been read */
 };
 

@@ -5,8 +5,8 @@
  * mode. Two states, then:
  *
  * - caches_live: caches hold bytes, the newest ones among them, as always;
- * - otherwise simulated memory holds the newest bytes and caches are only tags
- * (components/sampling/warmup.h).
+ * - otherwise simulated memory holds the newest bytes and caches are only tags, as
+ *   components/sampling/warmup.h says.
  *
  * A command that is not timed needs the second, a timed launch the first. Both changes, and
  * everything that is not timed, wait until nothing is under way on the platform, so no message can

@@ -5,7 +5,9 @@
  * begins until
  *   - copies that are under way have ended,
  *   - GPUs on which kernels run have paused: all accesses are answered, and first-level caches and
- * TLBs have forgotten all. Then each question is worked on: a page is taken on the GPU that asks,
+ *     TLBs have forgotten all.
+ *
+ * Then each question is worked on: a page is taken on the GPU that asks,
  * its controller copies the contents, the page table is changed at the end of a window, all TLBs
  * are shot down, the old page is given back, and the question answered. When none is left the GPUs
  * go on; the next pause comes `migration_interval` cycles later at the earliest. The copy goes

@@ -303,6 +303,14 @@ API_CALL(queue_attends, (queue), uint32_t queue)
     return status;
 }
 
+API_CALL(queue_signalled, (queue), uint32_t queue)
+{
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK)
+        driver_queue_at(d, queue)->signalled = true;
+    return status;
+}
+
 /* A wrong pointer of the program must not change the simulation.
  * Commands of both directions share the field of the pointer; writes only read what is there. */
 static enum driver_status move_bytes(struct driver *d, uint32_t queue, enum driver_kind kind,
@@ -877,6 +885,7 @@ static const struct driver_api api_table = {
     .queue_create = api_queue_create,
     .queue_destroy = api_queue_destroy,
     .queue_attends = api_queue_attends,
+    .queue_signalled = api_queue_signalled,
     .write = api_write,
     .read = api_read,
     .write_shared = api_write_shared,

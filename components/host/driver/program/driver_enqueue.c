@@ -141,7 +141,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     d->undone++;
     if (call_path(d))
         call_path(d)->command(d, number);
-    record_enqueued(k);
+    record_enqueued(d, k);
     if (ticket)
         *ticket = k->ticket;
     journal_call(k);

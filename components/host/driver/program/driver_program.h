@@ -213,7 +213,7 @@ static void code_copies_release(struct driver *d, uint64_t address, uint32_t han
 static void record_init(void);
 
 /* A command was appended to its queue. */
-static void record_enqueued(const struct driver_command *k);
+static void record_enqueued(const struct driver *d, const struct driver_command *k);
 
 /* A copy begins, which kernels in PTX may find in caches. */
 static void record_copy(const struct driver_command *k);

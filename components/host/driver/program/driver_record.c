@@ -52,10 +52,12 @@ static void record_caller(const struct driver_command *k)
     check_copy_called(k->ticket, &place);
 }
 
-static void record_enqueued(const struct driver_command *k)
+static void record_enqueued(const struct driver *d, const struct driver_command *k)
 {
     if (k->kind == DRIVER_WRITE || k->kind == DRIVER_FILL)
         check_memory_written(k->move.address, k->size);
+    if (driver_queue_at(d, k->queue)->signalled)
+        return;
     check_command(k->queue, k->ticket, k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
     record_caller(k);
 }

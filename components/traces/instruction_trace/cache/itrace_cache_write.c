@@ -191,11 +191,13 @@ static void complete(struct itrace_cache_writer *w, struct itrace *trace)
 bool itrace_cache_add(struct itrace *trace, enum itrace_event event)
 {
     struct itrace_cache_writer *w = trace->writer;
-    bool ok = event != ITRACE_ERROR && trace->errors == 0 && !trace->has_clusters;
-    /* Records have no place for transfers, groups and clusters: such a trace is read as text each
-     * time. */
+    bool ok =
+        event != ITRACE_ERROR && trace->errors == 0 && !trace->has_clusters && !trace->has_parts;
+    /* Records have no place for transfers, groups, clusters and parts: such a trace is read as text
+     * each time. */
     if (event == ITRACE_STEP)
-        ok = ok && !trace->step.copy.runs && !trace->step.inst->closes_group;
+        ok = ok && !trace->step.copy.runs && !trace->step.inst->closes_group
+             && !trace->step.inst->at_barrier;
     if (ok && event == ITRACE_END) {
         complete(w, trace);
         return false;

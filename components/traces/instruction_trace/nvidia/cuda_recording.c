@@ -202,18 +202,46 @@ static void write_addresses(FILE *to, const struct itrace_step *step)
     }
 }
 
-static void write_step(const struct cuda_trace *t, FILE *to, const struct itrace_step *step)
+/* One transfer at most. */
+static void write_bulk(FILE *to, const struct itrace_bulk *copy)
 {
-    const struct itrace_inst *inst = step->inst;
+    uint32_t bytes = copy->runs ? copy->run[0].bytes : 16;
+    fprintf(to, "%" PRIu32 " 0x%" PRIx64 " 0 %" PRIu32 " 0 3 %" PRIu32 " ", bytes, copy->barrier,
+            bytes, copy->runs);
+    if (copy->runs)
+        fprintf(to, "0x%016" PRIx64 " ", copy->run[0].base);
+}
+
+/* In a raw recording each line says where it belongs. */
+static void write_place(const struct cuda_trace *t, FILE *to)
+{
     if (record.form.raw)
         fprintf(to, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", t->block[0], t->block[1],
                 t->block[2], t->warp);
+}
+
+void cuda_trace_part(struct cuda_trace *t, uint32_t part)
+{
+    write_place(t, t->file);
+    fprintf(t->file, "part = %" PRIu32 "\n", part);
+}
+
+static void write_step(const struct cuda_trace *t, FILE *to, const struct itrace_step *step)
+{
+    const struct itrace_inst *inst = step->inst;
+    write_place(t, to);
     fprintf(to, "%04" PRIx32 " %08" PRIx64 " ", inst->pc, step->mask);
     write_registers(to, inst->destinations, inst->destination_count);
     fprintf(to, "%s ", inst->name);
     write_registers(to, inst->sources, inst->source_count);
-    fprintf(to, "%u ", inst->width);
-    if (inst->width)
+    if (itrace_bulk_names(inst->name))
+        write_bulk(to, &step->copy);
+    else if (inst->at_barrier)
+        fprintf(to, "%u 0x%" PRIx64 " %" PRIu32 " ", inst->width, step->copy.barrier,
+                step->copy.need);
+    else
+        fprintf(to, "%u ", inst->width);
+    if (inst->width && !itrace_bulk_names(inst->name) && !inst->at_barrier)
         write_addresses(to, step);
     for (unsigned i = 0; i < inst->immediate_count; i++)
         fprintf(to, "%" PRId64 " ", inst->immediates[i]);

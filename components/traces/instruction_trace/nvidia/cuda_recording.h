@@ -42,6 +42,8 @@ struct cuda_trace *cuda_trace_begin(const struct itrace_header *header);
 void cuda_trace_block(struct cuda_trace *trace, uint64_t number);
 /* The warp's `steps` steps follow. */
 void cuda_trace_warp(struct cuda_trace *trace, uint32_t warp, uint32_t steps);
+/* What follows of the warp is of a later part of the block. */
+void cuda_trace_part(struct cuda_trace *trace, uint32_t part);
 void cuda_trace_step(struct cuda_trace *trace, const struct itrace_step *step);
 void cuda_trace_block_end(struct cuda_trace *trace);
 void cuda_trace_end(struct cuda_trace *trace);

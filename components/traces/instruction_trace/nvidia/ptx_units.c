@@ -65,6 +65,16 @@ bool ptx_name_is_barrier(const char *name)
            && strncmp(name, "bar.warp.", 9) != 0 && strncmp(name, "barrier.cluster", 15) != 0;
 }
 
+bool ptx_name_is_at_mbarrier(const char *name)
+{
+    static const char *const names[] = {"mbarrier.arrive", "mbarrier.test_wait",
+                                        "mbarrier.try_wait", "cp.async.mbarrier"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 bool ptx_name_bypasses(const char *name)
 {
     bool strong = has_part(name, "relaxed") || has_part(name, "acquire");

@@ -19,6 +19,9 @@ bool ptx_opcode_find(const char *name, struct sass_opcode *opcode);
 /* Is it a barrier of the block's warps? */
 bool ptx_name_is_barrier(const char *name);
 
+/* Does it wait or arrive at a barrier in shared memory (mbarrier)? */
+bool ptx_name_is_at_mbarrier(const char *name);
+
 /* Does what it loads have to be seen by the whole GPU, so that the L1 is not looked into: volatile
  * and strong operations beyond the block, and the cache operators .cg and .cv (PTX ISA, cache
  * operators)? */

@@ -328,8 +328,22 @@ static enum itrace_event take_insts(struct itrace *t, const char *at)
     if (t->state != ITRACE_WARP_NAMED)
         return bad(t, "'insts =' stands behind 'warp =' only");
     t->warp_left = t->warp_steps = number;
+    t->part = 0;
     t->state = ITRACE_IN_WARP;
     return ITRACE_WARP;
+}
+
+/* What follows is of a later part of the block (docs/reference/traces.md). */
+static enum itrace_event take_part(struct itrace *t, const char *at)
+{
+    uint64_t number;
+    if (!itrace_take_decimal(&at, &number) || *at || number <= t->part || number > UINT32_MAX)
+        return bad(t, "'part =' wants a number above that of the part before, not '%.40s'", at);
+    if (t->state != ITRACE_IN_WARP)
+        return bad(t, "'part =' stands between the instructions of a warp only");
+    t->part = (uint32_t)number;
+    t->has_parts = true;
+    return ITRACE_END;
 }
 
 static const struct {
@@ -340,6 +354,7 @@ static const struct {
     {"thread block =", take_block},  {"cluster id =", take_cluster},
     {"cluster cta =", take_cluster}, {"cluster rank =", take_cluster},
     {"warp =", take_warp},           {"insts =", take_insts},
+    {"part =", take_part},
 };
 
 /* The layout of the lines from the first instruction: the mask is where 8 or 16 hexadecimal digits
@@ -407,7 +422,7 @@ static enum itrace_event take_instruction(struct itrace *t)
 static enum itrace_event take_line(struct itrace *t)
 {
     char first = t->line[0];
-    if (first == '#' || first == 't' || first == 'w' || first == 'i' || first == 'c')
+    if (first && strchr("#twicp", first))
         for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++)
             if (starts_with(t->line, structure[i].key))
                 return structure[i].take(t, itrace_skip_blanks(t->line + strlen(structure[i].key)));

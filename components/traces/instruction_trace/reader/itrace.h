@@ -63,6 +63,8 @@ struct itrace {
     bool has_clusters;    /* of more than one block; known when the first such has come */
     uint32_t warp;
     uint64_t warp_steps; /* WARP: what "insts = " says */
+    uint32_t part;       /* STEP: of the block, 0 at first */
+    bool has_parts;      /* of more than one; known when the first such has come */
     struct itrace_step step;
     const char *text; /* STEP: the line, without the ids in front; until the next call */
     size_t text_size;

@@ -13,7 +13,8 @@ bool itrace_bulk_names(const char *opcode)
     for (size_t i = 0; *opcode == 'U' && i < sizeof names / sizeof names[0]; i++)
         if (strlen(names[i]) == size && memcmp(names[i], opcode, size) == 0)
             return true;
-    return false;
+    return strncmp(opcode, "cp.async.bulk.global", 20) == 0
+           || strncmp(opcode, "cp.async.bulk.shared", 20) == 0;
 }
 
 /* The common form has a mode and an address there; transfers have a barrier and 0 or 1. */
@@ -95,6 +96,18 @@ static const char *take_transfers(const char **at, uint32_t width, bool differen
     }
     if (row.bytes)
         add_row(copy, row.start, row.bytes);
+    return NULL;
+}
+
+const char *itrace_bulk_take_barrier(const char **at, struct itrace_bulk *copy)
+{
+    uint64_t need;
+    *copy = (struct itrace_bulk){0};
+    if (!itrace_take_base(at, &copy->barrier))
+        return "the address of a barrier";
+    if (!itrace_take_decimal(at, &need) || need > UINT32_MAX)
+        return "how many copies and arrivals a wait is for";
+    copy->need = (uint32_t)need;
     return NULL;
 }
 

@@ -6,7 +6,13 @@
  *
  * (trace_parser.cc): `count` transfers of mem_width bytes each; barrier, blocks and addresses are
  * hexadecimal. Neighbouring transfers become rows, and rows at equal distances become runs. Lines
- * of older tracers have no transfers, or an address in the common form. */
+ * of older tracers have no transfers, or an address in the common form.
+ *
+ * Traces of PTX have bulk copies in this form, too, and what waits or arrives at a barrier:
+ *
+ *   mem_width barrier need
+ *
+ * `need` says for how many copies and arrivals a wait is that has passed, 0 of all others. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_BULK_H
 #define HEDDLE_COMPONENTS_ITRACE_BULK_H
 
@@ -28,6 +34,7 @@ struct itrace_bulk_run {
 struct itrace_bulk {
     uint32_t runs;    /* 0: nothing is moved, or the line does not say what */
     uint64_t barrier; /* address in shared memory */
+    uint32_t need;    /* of a wait in PTX */
     bool multicast;   /* to other blocks of the cluster, too */
     bool is_short;    /* more runs than there is room for: the last one stands for the rest */
     struct itrace_bulk_run run[ITRACE_BULK_RUNS];
@@ -37,6 +44,8 @@ struct itrace_bulk {
 bool itrace_bulk_names(const char *opcode);
 /* Does the text behind mem_width have transfers? */
 bool itrace_bulk_follows(const char *at);
+/* Takes barrier and need; else as below. */
+const char *itrace_bulk_take_barrier(const char **at, struct itrace_bulk *copy);
 /* Takes what follows mem_width, transfers of `width` bytes. NULL, or what was expected at *at. */
 const char *itrace_bulk_take(const char **at, uint32_t width, struct itrace_bulk *copy);
 

@@ -229,6 +229,7 @@ static bool take_head(struct itrace_program *program, const char **at, struct it
         return fail(program, "an access %llu bytes wide: there are 1, 2, 4, 8, 16, ... 128",
                     (unsigned long long)width);
     inst->width = (uint8_t)width;
+    inst->at_barrier = width && ptx_name_is_at_mbarrier(inst->name);
     return true;
 }
 
@@ -322,10 +323,15 @@ static bool take_addresses(struct itrace_program *program, const char **at,
     }
 }
 
-/* What a bulk copy moves, or addresses. */
-static bool take_accesses(struct itrace_program *program, const char **at, uint32_t bulk,
-                          struct itrace_step *step)
+/* What a bulk copy moves, a barrier, or addresses. */
+static bool take_accesses(struct itrace_program *program, const char **at,
+                          const struct itrace_inst *inst, struct itrace_step *step)
 {
+    uint32_t bulk = inst->bulk;
+    if (inst->at_barrier) {
+        const char *missing = itrace_bulk_take_barrier(at, &step->copy);
+        return !missing || expected(program, missing, *at);
+    }
     if (!bulk || !itrace_bulk_follows(*at)) {
         if (!take_addresses(program, at, step))
             return false;
@@ -497,7 +503,8 @@ bool itrace_program_step(struct itrace_program *program, const struct itrace_lay
     struct itrace_inst *hint, fresh = {0};
     step->mode = ITRACE_MODE_NONE;
     step->count = 0;
-    step->copy.runs = 0;
+    step->copy.runs = step->copy.need = 0;
+    step->copy.barrier = 0;
     if (!take_place(program, layout, &text, &place, step))
         return false;
     const char *head = text;
@@ -507,7 +514,7 @@ bool itrace_program_step(struct itrace_program *program, const struct itrace_lay
     else if (!take_head(program, &text, &fresh))
         return false;
     const struct itrace_inst *known = inst ? inst : &fresh;
-    if (known->width && !take_accesses(program, &text, known->bulk, step))
+    if (known->width && !take_accesses(program, &text, known, step))
         return false;
     const char *tail = text;
     step->inst = inst ? find(program, &place, head, &text, hint) : NULL;

@@ -33,6 +33,7 @@ struct itrace_inst {
     struct sass_opcode opcode;
     bool known;        /* the opcode is in the table */
     bool closes_group; /* a product of four warps that is the last of its group */
+    bool at_barrier;   /* of PTX: its line has a barrier, and what a wait is for */
     uint32_t bulk; /* bytes of each transfer of a bulk copy; 0: it is none, or they are not told */
     uint8_t destination_count, source_count, immediate_count;
     uint8_t width; /* of one lane's access in bytes; 0: the line has no addresses */

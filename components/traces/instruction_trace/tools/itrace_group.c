@@ -52,6 +52,12 @@ static bool has_mask(const char *text)
     return false;
 }
 
+/* A line that says what is of a later part of the block. */
+static bool is_part(const char *text)
+{
+    return strncmp(text, "part = ", 7) == 0;
+}
+
 /* "x y z warp" and what stands behind them. */
 static bool take_line(struct group *g, const char *line, size_t size, uint64_t number)
 {
@@ -69,7 +75,7 @@ static bool take_line(struct group *g, const char *line, size_t size, uint64_t n
         value[i] = (uint32_t)one;
         at = end + 1;
     }
-    if (!has_mask(at))
+    if (!is_part(at) && !has_mask(at))
         return wrong(g, number, what);
     g->lines = itrace_reserve(g->lines, g->count + 1, &g->room, sizeof *g->lines);
     g->lines[g->count++] = (struct raw_line){
@@ -128,7 +134,11 @@ static bool same(const struct raw_line *a, const struct raw_line *b, unsigned co
 
 static void write_warp(const struct group *g, FILE *out, size_t first, size_t end)
 {
-    fprintf(out, "\nwarp = %" PRIu32 "\ninsts = %zu\n", g->lines[first].place[3], end - first);
+    size_t count = 0;
+    for (size_t i = first; i < end; i++)
+        count += !is_part(g->text + g->lines[i].at);
+    g->result->instructions += count;
+    fprintf(out, "\nwarp = %" PRIu32 "\ninsts = %zu\n", g->lines[first].place[3], count);
     for (size_t i = first; i < end; i++) {
         fwrite(g->text + g->lines[i].at, 1, g->lines[i].size, out);
         putc('\n', out);
@@ -167,7 +177,6 @@ bool itrace_group(const char *from, const char *to, struct itrace_group_result *
     if (ok) {
         qsort(g.lines, g.count, sizeof *g.lines, by_place);
         write_grouped(&g, output.file);
-        result->instructions = g.count;
         written = itrace_output_commit(&output);
     }
     if (!written)

@@ -26,6 +26,13 @@ static void writes(uint32_t thread, uint64_t at, uint64_t bytes)
     memset(memory.bytes + at, (int)thread + 1, bytes);
 }
 
+static bool updates(uint32_t thread, uint64_t at, uint8_t operation)
+{
+    bool done = footprint_mark_update(footprint_of(thread), memory.bytes + at, 4, operation);
+    memory.bytes[at]++;
+    return done;
+}
+
 static bool is_as_before(void)
 {
     return !memcmp(memory.bytes, before, MEMORY);
@@ -57,13 +64,35 @@ Test(footprint, a_dword_that_one_thread_writes_and_another_one_accesses_brings_m
             for (unsigned dword = 0; dword < 64; dword += 21) {
                 writes(2, places[i], 256);
                 writes(0, 0x80000, 4096);
-                (kind == FOOTPRINT_READ ? reads : writes)(1, places[i] + 4 * dword, 4);
+                if (kind == FOOTPRINT_UPDATED)
+                    updates(1, places[i] + 4 * dword, 1);
+                else
+                    (kind == FOOTPRINT_READ ? reads : writes)(1, places[i] + 4 * dword, 4);
                 cr_assert_not(footprint_end(THREADS), "place %u, dword %u", i, dword);
                 cr_assert(is_as_before());
                 footprint_begin(THREADS);
             }
     reads(0, 0, 4096);
     cr_assert(footprint_end(THREADS), "no mark is left");
+}
+
+Test(footprint, threads_may_update_a_dword_by_one_operation_that_none_of_the_others_reads)
+{
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
+        for (uint32_t thread = 0; thread < THREADS; thread++)
+            cr_assert(updates(thread, places[i], 3));
+        cr_assert(footprint_end(THREADS), "place %u", i);
+        cr_assert_eq(memory.bytes[places[i]], (char)(before[places[i]] + THREADS));
+        memory.bytes[places[i]] = before[places[i]];
+        footprint_begin(THREADS);
+        cr_assert(updates(0, places[i], 4), "operations of earlier launches are forgotten");
+        cr_assert(updates(2, places[i] ^ 4096, 3), "another page");
+        cr_assert_not(updates(1, places[i] ^ 4, 3), "an operation of its own in the same page");
+        reads(1, places[i], 4);
+        cr_assert_not(footprint_end(THREADS), "place %u", i);
+        cr_assert(is_as_before());
+        footprint_begin(THREADS);
+    }
 }
 
 Test(footprint, what_a_thread_cannot_mark_brings_memory_back)

@@ -1,6 +1,7 @@
 /* The functional executor on kernels of a few instructions: order of work-groups, barriers, memory
  * whose pages are scattered, faults, limits. Whole programs run in tests/system. */
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 
 #include "components/amd/functional/functional.h"
 #include "components/protocols/page_table/host_view.h"
@@ -78,6 +79,19 @@ static const uint32_t add_from[] = {
     0x32060687,             /* v_add_u32 v3, vcc, 7, v3 */
     0x36020200,             /* v_subrev_u32 v1, vcc, distance, v1 */
     0xdc700000, 0x00000301, /* flat_store_dword v[1:2], v3 */
+    0xbf810000,             /* s_endpgm */
+};
+
+/* All work-groups change data[0..15] by an atomic operation; its code is to be put in. */
+enum { CHANGE_BY = 6 };
+static const uint32_t change[] = {
+    0x8e038402,             /* s_lshl_b32 s3, s2, 4 */
+    0x32060003,             /* v_add_u32 v3, vcc, s3, v0 */
+    0x24020082,             /* v_lshlrev_b32 v1, 2, v0 */
+    0x7e040201,             /* v_mov_b32 v2, s1 */
+    0x32020200,             /* v_add_u32 v1, vcc, s0, v1 */
+    0x38040480,             /* v_addc_u32 v2, vcc, 0, v2, vcc */
+    0xdd000000, 0x00000301, /* flat_atomic_* v0, v[1:2], v3 */
     0xbf810000,             /* s_endpgm */
 };
 
@@ -313,6 +327,43 @@ Test(functional, threads_share_work_groups_that_do_not_depend_on_each_other)
     cr_assert_eq(r.work_groups, GROUPS);
     for (uint32_t i = 0; i < DATA_PAGES * PAGE / 4; i++)
         cr_assert_eq(got[i], i * i + 7, "element %u is %u", i, got[i]);
+}
+
+/* data[0..15] after 64 work-groups. */
+static struct functional_result run_update(uint32_t sharing, uint32_t got[ADD_FROM_ITEMS])
+{
+    for (uint32_t i = 0; i < ADD_FROM_ITEMS; i++)
+        got[i] = i % 2 ? 500 : 0;
+    host_view_write(table(), DATA, got, ADD_FROM_ITEMS * sizeof *got);
+    threads = sharing;
+    struct functional_result r = run(DATA, 64 * ADD_FROM_ITEMS, ADD_FROM_ITEMS, 128, 0);
+    host_view_read(table(), DATA, got, ADD_FROM_ITEMS * sizeof *got);
+    return r;
+}
+
+enum { ADD = 66, XOR = 74, DEC = 76, OPERATIONS = DEC - ADD + 1 };
+
+ParameterizedTestParameters(functional, threads_share_updates_whose_order_does_not_matter)
+{
+    static uint32_t cases[2 * OPERATIONS]; /* with and without the old value */
+    for (uint32_t i = 0; i < 2 * OPERATIONS; i++)
+        cases[i] = i;
+    return cr_make_param_array(uint32_t, cases, 2 * OPERATIONS);
+}
+
+ParameterizedTest(const uint32_t *number, functional,
+                  threads_share_updates_whose_order_does_not_matter)
+{
+    uint32_t operation = ADD + *number / 2, returns = *number % 2, one[ADD_FROM_ITEMS],
+             four[ADD_FROM_ITEMS], code[sizeof change / 4];
+    memcpy(code, change, sizeof code);
+    code[CHANGE_BY] |= operation << 18 | returns << 16;
+    open_memory(code, sizeof code);
+    struct functional_result r = run_update(4, four);
+    run_update(1, one);
+    cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
+    cr_assert_eq(r.threads, operation <= XOR && !returns ? 4 : 1, "operation %u", operation);
+    cr_assert(!memcmp(one, four, sizeof one), "operation %u", operation);
 }
 
 /* Each work-group reads what the next one writes, and none writes what another one does. */

@@ -1,11 +1,9 @@
-/*
- * encode.h - machine words for tests and benchmarks of the instruction library, from the manual's
+/* Machine words for tests and benchmarks of the instruction library, from the manual's
  * field layouts.
  *
  * Written apart from the decoder, so that a wrong field shows. Opcode numbers come from the public
  * table by mnemonic; operands are codes of the 9-bit source encoding (256 + n is VGPR n). Every
- * function writes whole words and returns how many.
- */
+ * function writes whole words and returns how many. */
 #ifndef HEDDLE_TEST_ISA_ENCODE_H
 #define HEDDLE_TEST_ISA_ENCODE_H
 

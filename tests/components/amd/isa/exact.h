@@ -1,5 +1,4 @@
-/*
- * exact.h - exact integers, and scalar operands, of the models of scalar and vector instructions.
+/* Exact integers, and scalar operands, of the models of scalar and vector instructions.
  *
  * Types are letters: w 32, h 16, q 64 bits unsigned; W H Q signed; m n o raw floats of 32, 16, 64.
  */

@@ -1,5 +1,4 @@
-/*
- * fixed_point.h - numbers in fixed point, wide enough for any product of two f64, and their
+/* Numbers in fixed point, wide enough for any product of two f64, and their
  * rounding: an oracle for floating-point arithmetic that uses none.
  *
  * A value is a two's complement integer of FIXED_WORDS times 2^FIXED_LSB. Those who need only what

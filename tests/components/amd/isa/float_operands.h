@@ -1,6 +1,4 @@
-/*
- * float_operands.h - operands for tests of floats: edges, halfway cases, neighbours, and random.
- */
+/* Operands for tests of floats: edges, halfway cases, neighbours, and random. */
 #ifndef HEDDLE_TEST_ISA_FLOAT_OPERANDS_H
 #define HEDDLE_TEST_ISA_FLOAT_OPERANDS_H
 

@@ -1,5 +1,4 @@
-/*
- * float_oracle.c - see float_oracle.h.
+/* See float_oracle.h.
  *
  * MPFR rounds to the precision of the destination with an unlimited exponent; its check_range and
  * subnormalize then bring the result, with the direction in which it was rounded, into the format.

@@ -1,5 +1,4 @@
-/*
- * isa_coverage.c - which instructions decode, execute and are tested: the page about it, and the
+/* Which instructions decode, execute and are tested: the page about it, and the
  * check that no form which can be executed is without a test.
  *
  *   isa_coverage page  TEST...          writes the page to standard output
@@ -9,8 +8,7 @@
  *       of it that names none such; and if the file PAGE is not the page
  *
  * TEST are executables that call covered_mark() (covered.h). One without up-to-date marks is run.
- * A form decodes, or executes, if an encoding with plain operands does.
- */
+ * A form decodes, or executes, if an encoding with plain operands does. */
 #include <stdarg.h>
 #include <stdlib.h>
 

@@ -1,10 +1,8 @@
-/*
- * kernel_ops.h - expressions that mean the same in OpenCL C and in C: kernels.cl and
+/* Expressions that mean the same in OpenCL C and in C: kernels.cl and
  * test_isa_kernels.c both expand them.
  *
  * X(result type, source type, expression of x and y). y is never 0 and the shifts are masked, so
- * that C defines the result.
- */
+ * that C defines the result. */
 
 /* By hand: clang-format takes a list for an expression, and puts several into a line. */
 /* clang-format off */

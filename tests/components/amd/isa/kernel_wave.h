@@ -1,9 +1,7 @@
-/*
- * kernel_wave.h - compiled kernels, executed instruction by instruction, for tests.
+/* Compiled kernels, executed instruction by instruction, for tests.
  *
  * The loader and the functional wavefront here are as small as they can be: device addresses are
- * host addresses, a work-group is one wavefront, memory instructions are carried out at once.
- */
+ * host addresses, a work-group is one wavefront, memory instructions are carried out at once. */
 #ifndef HEDDLE_TEST_ISA_KERNEL_WAVE_H
 #define HEDDLE_TEST_ISA_KERNEL_WAVE_H
 

@@ -1,6 +1,4 @@
-/*
- * machine.h - one wavefront with registers and LDS, for tests of the instruction library.
- */
+/* One wavefront with registers and LDS, for tests of the instruction library. */
 #ifndef HEDDLE_TEST_ISA_MACHINE_H
 #define HEDDLE_TEST_ISA_MACHINE_H
 

@@ -1,9 +1,7 @@
-/*
- * oracle.h - LLVM 19's disassembler in this process, and the words that it is asked about.
+/* LLVM 19's disassembler in this process, and the words that it is asked about.
  *
  * The library is opened at run time through its C interface (llvm-c/Disassembler.h), so that
- * building needs no LLVM. It comes with the package llvm-19.
- */
+ * building needs no LLVM. It comes with the package llvm-19. */
 #ifndef HEDDLE_TEST_ISA_ORACLE_H
 #define HEDDLE_TEST_ISA_ORACLE_H
 

@@ -1,6 +1,4 @@
-/*
- * random.h - numbers that are the same in each run (xorshift64*, Vigna 2016).
- */
+/* Numbers that are the same in each run (xorshift64*, Vigna 2016). */
 #ifndef HEDDLE_TEST_ISA_RANDOM_H
 #define HEDDLE_TEST_ISA_RANDOM_H
 

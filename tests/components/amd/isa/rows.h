@@ -1,5 +1,4 @@
-/*
- * rows.h - what the tests of all rows (test_isa_rows_*.c) share: random values, and a small
+/* What the tests of all rows (test_isa_rows_*.c) share: random values, and a small
  * machine.
  *
  * Their expectations are computed from the same random choices that the words were encoded from, by

@@ -1,7 +1,5 @@
-/*
- * stream.h - runs any bytes as a program, for tests that nothing crashes, hangs or depends on the
- * host-CPU variant.
- */
+/* Runs any bytes as a program, for tests that nothing crashes, hangs or depends on the
+ * host-CPU variant. */
 #ifndef HEDDLE_TEST_ISA_STREAM_H
 #define HEDDLE_TEST_ISA_STREAM_H
 

@@ -1,7 +1,5 @@
-/*
- * sweep.c - see sweep.h. It starts at words in which all fields name registers that are far enough
- * apart for tuples, and which LLVM takes.
- */
+/* See sweep.h. It starts at words in which all fields name registers that are far enough
+ * apart for tuples, and which LLVM takes. */
 #include "sweep.h"
 
 enum {

@@ -1,8 +1,6 @@
-/*
- * sweep.h - words of an instruction that differ from a valid one in one field: every register and
+/* Words of an instruction that differ from a valid one in one field: every register and
  * constant that it can name, with every modifier, every literal that equals a constant, and all
- * combinations of flags.
- */
+ * combinations of flags. */
 #ifndef HEDDLE_TEST_ISA_SWEEP_H
 #define HEDDLE_TEST_ISA_SWEEP_H
 

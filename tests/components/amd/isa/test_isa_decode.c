@@ -1,7 +1,5 @@
-/*
- * test_isa_decode.c - the decoder on every row of the tables, on truncated input and on nonsense.
- * (The text of decoded instructions is compared with llvm-mc's in test_isa_oracle.c.)
- */
+/* The decoder on every row of the tables, on truncated input and on nonsense.
+ * (The text of decoded instructions is compared with llvm-mc's in test_isa_oracle.c.) */
 #include "machine.h"
 
 /* The words of an encoding whose fields are all legal: registers 0 and up, no modifiers. */

@@ -1,5 +1,4 @@
-/*
- * test_isa_division.c - a / b, sqrt(a) and fma(a, b, c) of compiled kernels, in fp16, fp32 and
+/* A / b, sqrt(a) and fma(a, b, c) of compiled kernels, in fp16, fp32 and
  * fp64, against MPFR.
  *
  * Operands are all pairs, and some triples, of edges, and random ones with many halfway cases and
@@ -13,8 +12,7 @@
  * instructions gives, and what is not correctly rounded is so by the compiler's sequence.
  *
  * HEDDLE_FULL in the environment: ten million of each to nearest, and all triples. Skipped, loudly,
- * without clang or the device libraries.
- */
+ * without clang or the device libraries. */
 #include <unistd.h>
 
 #include "float_operands.h"

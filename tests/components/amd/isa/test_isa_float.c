@@ -1,10 +1,8 @@
-/*
- * test_isa_float.c - every row of float_rows.tab, in each form that a target has of it, in random
+/* Every row of float_rows.tab, in each form that a target has of it, in random
  * modes, with random modifiers and operands at edges and elsewhere, against float_oracle.c. Each
  * instruction runs by isa_execute and, prepared, by isa_ready; in a different variant each time.
  *
- * HEDDLE_FULL in the environment: more than a hundred times as much.
- */
+ * HEDDLE_FULL in the environment: more than a hundred times as much. */
 #include <stdlib.h>
 
 #include <criterion/criterion.h>

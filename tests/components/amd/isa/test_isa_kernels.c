@@ -1,10 +1,8 @@
-/*
- * test_isa_kernels.c - whole compiled kernels, executed instruction by instruction, against the
+/* Whole compiled kernels, executed instruction by instruction, against the
  * host's results.
  *
  * clang compiles kernels.cl for each target, optimised and not. Skipped, loudly, without clang or
- * the device libraries. CLANG names another compiler.
- */
+ * the device libraries. CLANG names another compiler. */
 #include <math.h>
 #include <tgmath.h>
 

@@ -1,5 +1,4 @@
-/*
- * test_isa_matrix.c - every matrix instruction of gfx908, gfx90a and gfx942, against matrices.
+/* Every matrix instruction of gfx908, gfx90a and gfx942, against matrices.
  *
  * The oracle shares nothing with isa_matrix.c: where an element stands comes from the formulae of
  * AMD's calculator (mfma.tab), and an element of D from exact sums in fixed point (fixed_point.h),
@@ -9,8 +8,7 @@
  *
  * Each instruction is executed 20 times with new operands, with HEDDLE_FULL in the environment
  * 100,000 times. In one of 64 all of D and all other registers are looked at, in the others a few
- * elements.
- */
+ * elements. */
 #include <stdlib.h>
 
 #include "covered.h"

@@ -1,6 +1,4 @@
-/*
- * test_isa_memory.c - LDS instructions, addresses and data of vector and scalar memory, atomics.
- */
+/* LDS instructions, addresses and data of vector and scalar memory, atomics. */
 #include "machine.h"
 
 static uint32_t lds_word(const struct machine *m, unsigned address)

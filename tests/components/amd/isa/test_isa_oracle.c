@@ -1,5 +1,4 @@
-/*
- * test_isa_oracle.c - decoder and disassembler against LLVM 19.
+/* Decoder and disassembler against LLVM 19.
  *
  * Every opcode of every format, existing or not, with fields from zero to random, one bit after the
  * other turned over, and random words; then, for opcodes that exist, words that differ in one field
@@ -7,8 +6,7 @@
  * opcode of which LLVM takes no word must not be one. LLVM refuses bits that the hardware ignores;
  * nothing is asked of other words. oracle_allow.txt lists where LLVM is odd. HEDDLE_FULL asks for a
  * hundred times as many random words and for all values of all fields. Skipped, loudly, where there
- * is no libLLVM.
- */
+ * is no libLLVM. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>

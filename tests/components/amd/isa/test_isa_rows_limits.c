@@ -1,8 +1,6 @@
-/*
- * test_isa_rows_limits.c - clamp of integer results, dot products with their modifiers, sums of
+/* Clamp of integer results, dot products with their modifiers, sums of
  * absolute differences, cube maps: against arithmetic of 128 bits written here, and the manuals'
- * tables.
- */
+ * tables. */
 #include "covered.h"
 #include "machine.h"
 

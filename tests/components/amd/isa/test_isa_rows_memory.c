@@ -1,11 +1,9 @@
-/*
- * test_isa_rows_memory.c - every flat, global, scratch, buffer and scalar memory instruction on
+/* Every flat, global, scratch, buffer and scalar memory instruction on
  * every target, with random addresses, offsets, bases and resources, against bytes that the test
  * moves itself, lane by lane.
  *
  * Device addresses are host addresses, as in test_isa_kernels.c. Flat addresses lie in memory, LDS
- * and scratch; some buffer accesses outside their resource.
- */
+ * and scratch; some buffer accesses outside their resource. */
 #include "memory_model.h"
 
 enum { TRIES = 5, MEMORY = 8192, PRIVATE = 256, SCRATCH = PRIVATE * 64 };

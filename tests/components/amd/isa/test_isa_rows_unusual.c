@@ -1,9 +1,7 @@
-/*
- * test_isa_rows_unusual.c - rows that compilers seldom emit, on every target that has them: indexed
+/* Rows that compilers seldom emit, on every target that has them: indexed
  * registers, the branch stack, skipped vector instructions; operands in LDS; scalar atomics,
  * scratch and probes; typed buffers, transfers to and from LDS, and elements that reach beyond a
- * buffer. Expectations are worked out here, bit by bit.
- */
+ * buffer. Expectations are worked out here, bit by bit. */
 #include <math.h>
 
 #include "covered.h"

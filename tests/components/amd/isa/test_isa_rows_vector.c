@@ -1,8 +1,6 @@
-/*
- * test_isa_rows_vector.c - every vector instruction on integers, bits and masks, on every target,
+/* Every vector instruction on integers, bits and masks, on every target,
  * in every form that it has, with random operands and modifiers, against vector_model.c; and those
- * that move values between lanes, one by one.
- */
+ * that move values between lanes, one by one. */
 #include "encode.h"
 #include "vector_model.h"
 

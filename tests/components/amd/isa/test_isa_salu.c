@@ -1,6 +1,4 @@
-/*
- * test_isa_salu.c - scalar ALU, branches and program control against values worked out by hand.
- */
+/* Scalar ALU, branches and program control against values worked out by hand. */
 #include "machine.h"
 
 struct scalar_case {

@@ -1,8 +1,6 @@
-/*
- * test_isa_uses.c - registers that an instruction does not use, as isa_uses() says it, have no
- * influence on what it does, and it leaves them as they are. Each instruction is executed twice,
- * with other values in all registers that it is not said to use.
- */
+/* What an instruction is not said to use has no influence on what it does: registers by
+ * isa_uses(), which it leaves as they are, and SCC by isa_reads_scc(). Each instruction is executed
+ * twice, with other values there. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -78,19 +76,38 @@ static bool is_tested(const struct stream *s)
     return s->steps == 1 && !s->refused;
 }
 
+/* A random instruction that can be executed; false: none was found this time. */
+static bool choose(enum isa_target target, uint32_t word[3], struct isa_inst *inst)
+{
+    random_words(word);
+    return isa_decode(target, word, 3 * sizeof *word, inst) > 0 && fits(inst);
+}
+
+static unsigned as_many(void)
+{
+    const char *full = getenv("HEDDLE_FULL");
+    return full && *full ? INSTRUCTIONS * 50 : INSTRUCTIONS;
+}
+
+static void compare(const struct stream *plain, const struct stream *other,
+                    const struct isa_inst *inst)
+{
+    char text[ISA_MAX_TEXT];
+    const char *difference = stream_difference(plain, other);
+    isa_format(inst, UINT64_MAX, text, sizeof text);
+    cr_assert_null(difference, "%s: '%s' differs in %s",
+                   isa_target_name((enum isa_target)inst->target), text, difference);
+}
+
 Test(isa_uses, name_all_registers_that_matter)
 {
     static struct stream plain, other;
     static bool unused[REGISTERS];
-    const char *full = getenv("HEDDLE_FULL");
-    unsigned most = full && *full ? INSTRUCTIONS * 50 : INSTRUCTIONS, tested = 0;
-    for (unsigned i = 0; tested < most; i++) {
+    for (unsigned i = 0, tested = 0; tested < as_many(); i++) {
         enum isa_target target = (enum isa_target)(i % ISA_TARGET_COUNT);
         struct isa_inst inst;
-        char text[ISA_MAX_TEXT];
         uint32_t word[3];
-        random_words(word);
-        if (isa_decode(target, word, sizeof word, &inst) <= 0 || !fits(&inst))
+        if (!choose(target, word, &inst))
             continue;
         find_unused(&inst, unused);
         stream_init(&plain, i);
@@ -99,10 +116,28 @@ Test(isa_uses, name_all_registers_that_matter)
         stream_run(&plain, target, (const uint8_t *)word, sizeof word, 1);
         stream_run(&other, target, (const uint8_t *)word, sizeof word, 1);
         disturb(&other, unused, 0x5a5a5a5a);
-        const char *difference = stream_difference(&plain, &other);
-        isa_format(&inst, UINT64_MAX, text, sizeof text);
-        cr_assert_null(difference, "%s: '%s' differs in %s", isa_target_name(target), text,
-                       difference);
+        compare(&plain, &other, &inst);
+        tested += is_tested(&plain);
+    }
+}
+
+Test(isa_uses, say_whether_scc_matters)
+{
+    static struct stream plain, other;
+    for (unsigned i = 0, tested = 0; tested < as_many(); i++) {
+        enum isa_target target = (enum isa_target)(i % ISA_TARGET_COUNT);
+        struct isa_inst inst;
+        uint32_t word[3];
+        if (!choose(target, word, &inst) || isa_reads_scc(&inst))
+            continue;
+        stream_init(&plain, i);
+        other = plain;
+        other.wave.scc ^= 1;
+        stream_run(&plain, target, (const uint8_t *)word, sizeof word, 1);
+        stream_run(&other, target, (const uint8_t *)word, sizeof word, 1);
+        if (!(inst.flags & ISA_WRITES_SCC))
+            other.wave.scc ^= 1;
+        compare(&plain, &other, &inst);
         tested += is_tested(&plain);
     }
 }

@@ -1,7 +1,5 @@
-/*
- * test_isa_valu.c - vector ALU semantics against values worked out by hand and against host
- * arithmetic written here.
- */
+/* Vector ALU semantics against values worked out by hand and against host
+ * arithmetic written here. */
 #include <fenv.h>
 #include <math.h>
 

@@ -1,10 +1,8 @@
-/*
- * test_isa_variants.c - the vector code gives the same bytes whichever x86-64 level it was compiled
+/* The vector code gives the same bytes whichever x86-64 level it was compiled
  * for.
  *
  * Every vector ALU instruction of the tables, in plain, modified and partially masked form, on
- * random registers.
- */
+ * random registers. */
 #include "machine.h"
 
 static uint64_t state = 0x9e3779b97f4a7c15u;

@@ -1,9 +1,7 @@
-/*
- * vector_model.h - what a vector instruction on integers, bits or masks leaves in registers.
+/* What a vector instruction on integers, bits or masks leaves in registers.
  *
  * A struct vector_form is one instruction as a test chose it: its encoding and its expected result
- * are both made from it, apart from each other and from the library.
- */
+ * are both made from it, apart from each other and from the library. */
 #ifndef HEDDLE_TEST_ISA_VECTOR_MODEL_H
 #define HEDDLE_TEST_ISA_VECTOR_MODEL_H
 

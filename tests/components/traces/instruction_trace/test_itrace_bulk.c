@@ -104,4 +104,16 @@ Test(itrace_bulk, common_form_is_told_apart)
     cr_expect(itrace_bulk_follows("0x400 0 8192 0 4 0x1000 0"));
     cr_expect(itrace_bulk_names("UTMALDG.2D") && itrace_bulk_names("UBLKCP"));
     cr_expect_not(itrace_bulk_names("UTMACMDFLUSH") || itrace_bulk_names("UTMA"));
+    cr_expect(itrace_bulk_names("cp.async.bulk.global.shared::cta.bulk_group"));
+    cr_expect_not(itrace_bulk_names("cp.async.bulk.wait_group"));
+}
+
+Test(itrace_bulk, barrier_says_what_a_wait_is_for)
+{
+    struct itrace_bulk copy;
+    const char *at = "0x100000000408 12 ";
+    cr_assert_null(itrace_bulk_take_barrier(&at, &copy));
+    cr_expect(copy.barrier == 0x100000000408 && copy.need == 12 && !copy.runs && !*at);
+    cr_expect_not_null(itrace_bulk_take_barrier(&(const char *){"zz"}, &copy));
+    cr_expect_not_null(itrace_bulk_take_barrier(&(const char *){"0x400 4294967296"}, &copy));
 }

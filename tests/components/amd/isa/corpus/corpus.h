@@ -1,13 +1,11 @@
-/*
- * corpus.h - kernels that mean the same to a GPU and to the host: corpus_*.cpp are compiled for
+/* Kernels that mean the same to a GPU and to the host: corpus_*.cpp are compiled for
  * both.
  *
  * KERNEL(name) is followed by the body of one work-item: x holds its 8 words of input, y is for its
  * 8 words of output, i is its number. GROUP(name) is followed by the body of a work-item that
  * works together with the others of its wavefront, on the device; HOST_GROUP(name) by what all 64
  * of them leave, on the host, where x and y hold 64 times 8 words. No library is used: what is
- * tested is code that a compiler makes by itself.
- */
+ * tested is code that a compiler makes by itself. */
 #ifndef HEDDLE_CORPUS_H
 #define HEDDLE_CORPUS_H
 

@@ -1,13 +1,11 @@
-/*
- * run_corpus.c - runs all kernels of compiled objects and compares what they write with the host's.
+/* Runs all kernels of compiled objects and compares what they write with the host's.
  *
  *   run_corpus [-k KERNEL] [-x KERNEL...] HOST_LIBRARY CODE_OBJECT...
  *
  * The host's library is the same source (corpus.h). Device addresses are host addresses, a
  * work-group is one wavefront, memory instructions are carried out at once. Prints a line for each
  * object; fails if a kernel is refused, does not end, or writes something else. -k runs one kernel,
- * -x leaves one out.
- */
+ * -x leaves one out. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,88 @@
+/* Barriers in shared memory (mbarrier) of blocks that are executed: what a wait is for.
+ *
+ * The executor runs a block in an order in which each wait comes behind the copies and arrivals
+ * that have ended its phase, and copies take no time. So these are counted by barrier, and a wait
+ * that has passed is for as many as there were when the barrier's last phase was over: in time it
+ * ends when so many copies have come and so many warps have arrived. A wait that has not passed,
+ * and is tried again, is for none. As the SM does each of them in the order of its warp, no wait is
+ * for one that stands behind it.
+ *
+ * Barriers are told apart by their address, as far as there are TRACE_PHASES words. Those of other
+ * blocks of a cluster are not counted here: what arrives there is seen when a wait passes. */
+#include "player_call.h"
+
+static uint32_t mbarrier_number(uint8_t kind, const struct itrace_bulk *at)
+{
+    if (kind == TRACE_PHASE_WAIT && !at->need)
+        return PHASE_NOTHING;
+    return at->barrier ? (uint32_t)(at->barrier % PHASE_WINDOW / 8 % TRACE_PHASES) : TRACE_PHASES;
+}
+
+/* The generic address of the barrier; 0: there is none in the block. */
+static uint64_t mbarrier_address(const struct player_call *c, uint8_t kind,
+                                 const struct warp_step *step)
+{
+    const uint32_t *cluster = c->call.launch.cluster;
+    uint32_t blocks = 1;
+    uint64_t at = step->barrier;
+    if (kind < TRACE_BULK_LOAD || kind > TRACE_BULK_REDUCE)
+        at = step->active && step->addresses ? step->addresses[__builtin_ctz(step->active)]
+                                             : WARP_NO_BARRIER;
+    if (at == WARP_NO_BARRIER)
+        return 0;
+    for (unsigned i = 0; i < 3; i++)
+        blocks *= cluster[i] ? cluster[i] : 1;
+    uint64_t rank = at >> WARP_RANK_SHIFT;
+    return rank && rank != step->block % blocks + 1 ? 0 : WARP_SHARED + (at & WARP_RANK_OFFSET);
+}
+
+/* The barrier as it is behind the step. */
+static void mbarrier_count(const struct player_call *c, struct player_mbarrier *b, uint64_t address,
+                           bool waits, const struct warp_step *step)
+{
+    uint64_t state = 0;
+    warp_read(&c->call.launch, step->at, step->warp * WARP_LANES, address, &state, sizeof state);
+    b->done += !waits;
+    if (state >> 63 != b->phase) {
+        b->phase = state >> 63;
+        b->over = b->done;
+    }
+}
+
+static unsigned mbarrier_record(struct player_call *c, uint32_t words[TRACE_RECORD], uint8_t kind,
+                                const struct warp_step *step)
+{
+    bool bulk = kind >= TRACE_BULK_LOAD && kind <= TRACE_BULK_REDUCE;
+    bool waits = kind == TRACE_PHASE_WAIT;
+    struct itrace_inst inst = {.id = step->instruction};
+    struct itrace_step s = {.inst = &inst, .mask = bulk ? 1 : step->active};
+    if (bulk && step->active && !step->bulk)
+        return 0; /* the first step of the copy stands for all of it */
+    if (bulk && !step->active)
+        s.mask = 0;
+    s.copy.barrier = mbarrier_address(c, kind, step);
+    if (bulk && s.mask && step->space == PTX_SPACE_GLOBAL) {
+        s.copy.runs = 1;
+        s.copy.run[0] = (struct itrace_bulk_run){step->addresses[0], 0, 1, step->bulk};
+    }
+    if (s.copy.barrier) {
+        struct itrace_bulk any = {.barrier = s.copy.barrier, .need = 1};
+        struct player_mbarrier *b = &c->mbarriers.number[mbarrier_number(kind, &any)];
+        mbarrier_count(c, b, s.copy.barrier, waits, step);
+        s.copy.need = waits && step->passed & step->active ? b->over : 0;
+    }
+    return phase_record(words, kind, mbarrier_number(kind, &s.copy), &s);
+}
+
+static void mbarrier_decode(const uint32_t *record, struct itrace_bulk *to)
+{
+    const uint32_t *head = bulk_head(record), *run = head + TRACE_BULK_HEAD;
+    *to = (struct itrace_bulk){.runs = bulk_runs(record)};
+    if (!(*record & TRACE_BULK))
+        return;
+    bool is_none = *head >> 8 == TRACE_PHASES;
+    to->need = head[1];
+    to->barrier = is_none ? 0 : WARP_SHARED + head[2];
+    for (uint32_t i = 0; i < to->runs; i++, run += TRACE_RUN)
+        to->run[i] = (struct itrace_bulk_run){trace_wide(run), (int32_t)run[2], run[3], run[4]};
+}
