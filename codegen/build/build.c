@@ -19,6 +19,7 @@
 
 #include "codegen/build/cache.h"
 #include "codegen/build/depend.h"
+#include "codegen/emit/input.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gen.h"
 #include "codegen/build/jobs.h"
@@ -249,7 +250,7 @@ static bool has(struct build *b, const struct layout_unit *unit,
     size_t size;
     bool found = false;
     for (uint32_t i = 0; unit && !found && i < unit->type->behaviour_count; i++) {
-        const char *text = depend_read_file(b->arena, unit->type->behaviour[i], &size);
+        const char *text = input_read(b->arena, unit->type->behaviour[i], &size);
         found = text && is_in(text, what);
     }
     return found;
@@ -444,7 +445,7 @@ static bool place_library(struct build *b, const char *library, const char *outp
         return false;
     }
     size_t size;
-    const char *bytes = depend_read_file(b->arena, library, &size);
+    const char *bytes = input_read(b->arena, library, &size);
     return bytes && emit_write_bytes(output, bytes, size) != EMIT_FAILED;
 }
 

@@ -28,30 +28,6 @@ void depend_init(struct depend *depend, struct arena *arena)
     intern_init(&depend->folders, arena);
 }
 
-char *depend_read_file(struct arena *arena, const char *path, size_t *size)
-{
-    FILE *file = input_mistake(path, INPUT_BYTES) == NULL ? fopen(path, "rb") : NULL;
-    if (!file)
-        return NULL;
-    size_t capacity = 16384;
-    char *text = arena_alloc(arena, capacity);
-    size_t got;
-    *size = 0;
-    while ((got = fread(text + *size, 1, capacity - 1 - *size, file)) > 0) {
-        *size += got;
-        if (*size + 1 < capacity)
-            continue;
-        char *larger = arena_alloc(arena, capacity * 2);
-        memcpy(larger, text, *size);
-        text = larger;
-        capacity *= 2;
-    }
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    text[*size] = '\0';
-    return failed ? NULL : text;
-}
-
 /* The include directives of a text. */
 static void scan(struct depend *depend, struct depend_file *file, const char *text)
 {
@@ -83,7 +59,7 @@ static struct depend_file *load(struct depend *depend, const char *path)
     file->path = arena_strdup(depend->arena, path);
     file->folder = name_folder(depend->arena, path);
     size_t size = 0;
-    const char *text = depend_read_file(depend->arena, path, &size);
+    const char *text = input_read(depend->arena, path, &size);
     file->readable = text != NULL;
     if (text) {
         struct sha256 hash;

@@ -32,9 +32,6 @@ void depend_init(struct depend *depend, struct arena *arena);
 bool depend_add(struct depend *depend, struct sha256 *hash, const char *path,
                 const char *const *folders, uint32_t folder_count);
 
-/* The bytes of a file and a NUL, in `arena`; NULL when it cannot be read (errno). */
-char *depend_read_file(struct arena *arena, const char *path, size_t *size);
-
 /* Paths looked at so far, also of files that turned out not to be there. */
 uint32_t depend_count(const struct depend *depend);
 const char *depend_path(const struct depend *depend, uint32_t index);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "codegen/build/depend.h"
+#include "codegen/emit/input.h"
 #include "codegen/build/seal.h"
 #include "runtime/engine/hash.h"
 #include "codegen/emit/emit.h"
@@ -168,7 +169,7 @@ bool stamp_holds(const char *file)
     struct arena arena;
     size_t size;
     arena_init(&arena);
-    char *text = depend_read_file(&arena, file, &size);
+    char *text = input_read(&arena, file, &size);
     bool holds = text && lines_hold(&arena, file, text, size);
     arena_release(&arena);
     return holds;

@@ -265,11 +265,12 @@ bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbi
 
 /* ---- sources ---- */
 
-/* "folder/a.cu" with another ending, in the current folder. */
+/* "folder/a.cu" with another ending, in the folder that was asked for, or the current one. */
 static const char *named_after(struct cuda_cc *cc, const char *source, const char *ending)
 {
     const char *slash = strrchr(source, '/'), *name = slash ? slash + 1 : source;
-    return arena_printf(cc->c->arena, "%.*s%s", (int)(strrchr(name, '.') - name), name, ending);
+    return arena_printf(cc->c->arena, "%s%s%.*s%s", cc->folder ? cc->folder : "",
+                        cc->folder ? "/" : "", (int)(strrchr(name, '.') - name), name, ending);
 }
 
 const char *cuda_cc_temporary(struct cuda_cc *cc)
@@ -280,49 +281,62 @@ const char *cuda_cc_temporary(struct cuda_cc *cc)
     return path;
 }
 
-/* Libraries of NVIDIA's that the source uses, and which are not there. */
-static void explain_libraries(struct cuda_cc *cc, const char *source)
+/* Host code in C or C++, as nvcc takes sources that are not .cu; and what -E and -M ask for. */
+static bool is_plain(const struct cuda_cc *cc, const char *source)
 {
-    static const char *const names[] = {"thrust/",  "cub/",     "curand.h", "cublas", "cufft",
-                                        "cusparse", "cusolver", "cudnn",    "nvrtc",  "nccl"};
-    size_t size;
-    const char *text = cuda_cc_read(cc, source, &size);
-    for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
-        for (const char *at = text; (at = strstr(at, "#include")); at++) {
-            const char *name = at + strlen("#include");
-            name += strspn(name, " \t<\"");
-            if (strncmp(name, names[i], strlen(names[i])) != 0)
-                continue;
-            fprintf(
-                stderr,
-                "heddle cuda-cc: '%s' includes %.*s, a library of NVIDIA's that heddle does not "
-                "have; nvcc's programs with headers only run as they are (-cudart shared)\n",
-                source, (int)strcspn(names[i], "/"), names[i]);
-            break;
-        }
-    if (text && (strstr(text, "cuInit(") || strstr(text, "cuLaunchKernel(")))
-        fprintf(stderr,
-                "heddle cuda-cc: '%s' calls CUDA's driver (cuInit()), whose functions heddle does "
-                "not have; those of the runtime (cudaLaunchKernel()) do the same\n",
-                source);
+    const char *dot = strrchr(source, '.');
+    return !cc->all_cuda && strcmp(dot, ".cu") != 0;
 }
 
-static bool compile(struct cuda_cc *cc, const char *source)
+static bool compile_plain(struct cuda_cc *cc, const char *source, const char *object)
+{
+    const bool is_c = strcmp(strrchr(source, '.'), ".c") == 0, plain = is_plain(cc, source);
+    words line = {0};
+    if (plain) {
+        cuda_cc_add(cc, &line, CUDA_CC_COMPILER);
+        cuda_cc_add(cc, &line, is_c ? "-xc" : "-xc++");
+        cuda_cc_add(cc, &line, "-isystem");
+        cuda_cc_add(cc, &line,
+                    arena_printf(cc->c->arena, "%s/cuda/include", cc->c->toolkit.library));
+        cuda_cc_add(cc, &line, "-Qunused-arguments");
+    } else {
+        line = begin(cc, source);
+        cuda_cc_add(cc, &line, "--cuda-host-only");
+    }
+    for (size_t i = 0; i < cc->both.count; i++) /* a standard is one of C++ */
+        if (!is_c || strncmp(cc->both.items[i], "-std=", 5) != 0)
+            cuda_cc_add(cc, &line, cc->both.items[i]);
+    add_all(cc, &line, &cc->host);
+    cuda_cc_add(cc, &line, cc->preprocessed ? cc->preprocessed : "-c");
+    if (object) {
+        cuda_cc_add(cc, &line, "-o");
+        cuda_cc_add(cc, &line, object);
+    }
+    cuda_cc_add(cc, &line, source);
+    if (!cc->preprocessed)
+        cuda_cc_add(cc, &cc->objects, object);
+    return cuda_cc_run(cc, &line);
+}
+
+static const char *object_of(struct cuda_cc *cc, const char *source)
+{
+    return !cc->only_objects ? cuda_cc_temporary(cc)
+           : cc->output      ? cc->output
+                             : named_after(cc, source, ".o");
+}
+
+static bool compile_cuda(struct cuda_cc *cc, const char *source)
 {
     const char *ptx = !cc->only_ptx ? cuda_cc_temporary(cc)
                       : cc->output  ? cc->output
                                     : named_after(cc, source, ".ptx");
-    if (access(source, R_OK) != 0) {
-        fprintf(stderr, "heddle cuda-cc: cannot read '%s': %s\n", source, strerror(errno));
-        return false;
-    }
     const bool managed = cuda_cc_has_managed(cc, source);
     cc->has_managed = managed;
     cc->has_clusters = cuda_cc_has_clusters(cc, source);
     const bool twice = managed || cc->has_clusters;
     const char *ir = twice ? cuda_cc_temporary(cc) : ptx;
     if (!ptx || !ir || !compile_device(cc, source, twice || cc->relocatable, ir)) {
-        explain_libraries(cc, source);
+        cuda_cc_explain_headers(cc, source);
         return false;
     }
     if (twice && !cuda_cc_managed_ptx(cc, ir, ptx))
@@ -331,10 +345,7 @@ static bool compile(struct cuda_cc *cc, const char *source)
         return false;
     if (cc->only_ptx)
         return true;
-    const char *fatbin = cuda_cc_temporary(cc);
-    const char *object = !cc->only_objects ? cuda_cc_temporary(cc)
-                         : cc->output      ? cc->output
-                                           : named_after(cc, source, ".o");
+    const char *fatbin = cuda_cc_temporary(cc), *object = object_of(cc, source);
     if (!fatbin || !object || !(cc->relocatable || cuda_cc_is_complete(cc, ptx))
         || !(cc->relocatable ? cuda_cc_make_bitcode : cuda_cc_write_fatbin)(cc, ptx, fatbin)
         || !compile_host(cc, source, fatbin, managed, managed ? ir : object)
@@ -344,6 +355,46 @@ static bool compile(struct cuda_cc *cc, const char *source)
     return true;
 }
 
+static bool compile(struct cuda_cc *cc, const char *source)
+{
+    if (access(source, R_OK) != 0) {
+        fprintf(stderr, "heddle cuda-cc: cannot read '%s': %s\n", source, strerror(errno));
+        return false;
+    }
+    if (cc->preprocessed)
+        return compile_plain(cc, source, cc->output);
+    return is_plain(cc, source) ? compile_plain(cc, source, object_of(cc, source))
+                                : compile_cuda(cc, source);
+}
+
+static bool make_archive(struct cuda_cc *cc)
+{
+    words line = {0};
+    cuda_cc_add(cc, &line, "ar");
+    cuda_cc_add(cc, &line, "rcs");
+    cuda_cc_add(cc, &line, cc->output ? cc->output : "a.a");
+    add_all(cc, &line, &cc->objects);
+    return cuda_cc_run(cc, &line);
+}
+
+/* What is made of the objects. */
+static bool finish(struct cuda_cc *cc)
+{
+    if (cc->only_ptx || cc->only_objects || cc->preprocessed)
+        return true;
+    if (cc->only_archive)
+        return make_archive(cc);
+    return cuda_cc_link_device(cc) && (cc->only_device_link || link_program(cc));
+}
+
+static int show_version(void)
+{
+    printf("heddle cuda-cc: clang 19 with headers of heddle's\n"
+           "Cuda compilation tools, release %d.%d, V%d.%d.0\n",
+           CUDA_CC_RELEASE / 10, CUDA_CC_RELEASE % 10, CUDA_CC_RELEASE / 10, CUDA_CC_RELEASE % 10);
+    return EXIT_CLEAN;
+}
+
 int command_cuda_cc(struct command *c)
 {
     struct cuda_cc cc = {.c = c, .architecture = ARCHITECTURE};
@@ -351,12 +402,13 @@ int command_cuda_cc(struct command *c)
     bool good = true;
     for (int i = 0; good && (size_t)i < all->count; i++)
         good = cuda_cc_take_word(&cc, all, &i);
-    if (!good || !check_words(&cc))
+    if (good && cc.only_version)
+        return show_version();
+    if (!good || !check_words(&cc) || !cuda_cc_check_libraries(&cc))
         return EXIT_USAGE;
     for (size_t i = 0; good && i < cc.sources.count; i++)
         good = compile(&cc, cc.sources.items[i]);
-    if (good && !cc.only_ptx && !cc.only_objects)
-        good = cuda_cc_link_device(&cc) && (cc.only_device_link || link_program(&cc));
+    good = good && finish(&cc);
     for (size_t i = 0; i < cc.temporary.count; i++)
         unlink(cc.temporary.items[i]);
     return good ? EXIT_CLEAN : EXIT_ERRORS;

@@ -6,6 +6,7 @@
 
 #define CUDA_CC_COMPILER    "clang++-19"
 #define CUDA_CC_PTX_VERSION "83"
+#define CUDA_CC_RELEASE     128 /* CUDA's, whose headers heddle's are like */
 
 typedef VECTOR(const char *) words;
 
@@ -14,8 +15,11 @@ struct cuda_cc {
     words sources, objects;
     words both, host, device, link; /* words for clang */
     words temporary;
-    const char *output, *architecture;
-    bool only_objects, only_ptx, verbose;
+    const char *output, *architecture, *folder;
+    const char *preprocessed; /* the option that asks for text instead of code; NULL: none */
+    unsigned generation;      /* 90 of sm_90; 0: not asked for */
+    bool only_objects, only_ptx, only_archive, only_version, verbose;
+    bool all_cuda;    /* sources are CUDA whatever their names (-x cu) */
     bool relocatable; /* device code of objects is bitcode, which is linked */
     bool only_device_link;
     bool has_managed;  /* the source that is compiled has __managed__ variables */
@@ -26,6 +30,11 @@ void cuda_cc_add(struct cuda_cc *cc, words *list, const char *word);
 
 /* One word of the command line; false: what is wrong was said. */
 bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *at);
+
+/* Says what stands in the way of libraries of NVIDIA's: those that the source includes; those that
+ * the command line links, of which there is none if this is true. */
+void cuda_cc_explain_headers(struct cuda_cc *cc, const char *source);
+bool cuda_cc_check_libraries(const struct cuda_cc *cc);
 
 /* Runs a command and waits for it. */
 bool cuda_cc_run(struct cuda_cc *cc, words *line);

@@ -1,47 +1,18 @@
 /* The command line of `heddle cuda-cc`: nvcc's options and clang's. What is neither goes to clang.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codegen/command/command_cuda_cc.h"
 
 /* Options of clang whose value is the next word. */
 static bool has_value(const char *word)
 {
-    static const char *const names[] = {"-I",         "-D",      "-U",      "-include", "-isystem",
-                                        "-idirafter", "-iquote", "-Xclang", "-mllvm",   "-MF",
-                                        "-MT",        "-MQ",     "-x"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(word, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool is_link_value(const char *word)
-{
-    return strcmp(word, "-L") == 0 || strcmp(word, "-l") == 0 || strcmp(word, "-Xlinker") == 0;
-}
-
-/* nvcc's options without a counterpart: what they ask for is so anyway. */
-static bool is_silent(const char *word)
-{
-    static const char *const names[] = {"--expt-relaxed-constexpr",
-                                        "--expt-extended-lambda",
-                                        "--extended-lambda",
-                                        "-expt-relaxed-constexpr",
-                                        "-extended-lambda",
-                                        "-lineinfo",
-                                        "--generate-line-info",
-                                        "-lcudart",
-                                        "-lcudadevrt",
-                                        "-G",
-                                        "--device-debug",
-                                        "-keep",
-                                        "--keep",
-                                        "--resource-usage",
-                                        "-res-usage",
-                                        "-allow-unsupported-compiler",
-                                        "--allow-unsupported-compiler"};
+    static const char *const names[] = {"-I",       "-D",         "-U",      "-include",
+                                        "-isystem", "-idirafter", "-iquote", "-Xclang",
+                                        "-mllvm",   "-MF",        "-MT",     "-MQ"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(word, names[i]) == 0)
             return true;
@@ -65,155 +36,356 @@ static void take_file(struct cuda_cc *cc, const char *word)
     cuda_cc_add(cc, &cc->objects, word);
 }
 
-/* The newest "sm_NN" or "compute_NN" in the text, as "sm_NN"; NULL if there is none. */
-static const char *find_architecture(struct cuda_cc *cc, const char *text)
+/* ---- what options do ---- */
+
+/* The newest that clang 19 knows; its PTX is that of newer ones, but for what only they have. */
+enum { NEWEST = 90, ALL_MACHINES = 80 };
+
+/* The number of "sm_NN" or "compute_NN" in the text, and whether it is a name such as "sm_90a"; 0
+ * if there is none. */
+static unsigned find_architecture(const char *text, bool *variant)
 {
     static const char *const prefixes[] = {"compute_", "sm_"};
     for (size_t i = 0; i < 2; i++) {
         const char *at = strstr(text, prefixes[i]);
-        if (!at)
-            continue;
-        at += strlen(prefixes[i]);
-        size_t length = strspn(at, "0123456789");
-        if (length > 0)
-            return arena_printf(cc->c->arena, "sm_%.*s%s", (int)length, at,
-                                at[length] == 'a' ? "a" : "");
+        char *end;
+        unsigned found = at ? (unsigned)strtoul(at + strlen(prefixes[i]), &end, 10) : 0;
+        if (found > 0) {
+            *variant = *end == 'a';
+            return found;
+        }
     }
-    return NULL;
+    return 0;
 }
 
-static bool take_architecture(struct cuda_cc *cc, const char *text)
+/* One of several architectures is taken, which all machines run: the newest up to sm_80; else the
+ * oldest. */
+static bool is_better(unsigned now, unsigned found)
 {
-    const char *found = find_architecture(cc, text);
-    if (!found) {
+    if ((now <= ALL_MACHINES) != (found <= ALL_MACHINES))
+        return found <= ALL_MACHINES;
+    return found <= ALL_MACHINES ? found > now : found < now;
+}
+
+static bool take_architecture(struct cuda_cc *cc, const char *option, const char *text)
+{
+    bool variant, is_one = strcmp(option, "gencode") != 0 && strcmp(option, "generate-code") != 0;
+    if (strcmp(text, "native") == 0 || strncmp(text, "all", 3) == 0)
+        return true; /* that of all machines, which is the default */
+    unsigned found = find_architecture(text, &variant);
+    if (found == 0) {
         fprintf(stderr, "heddle cuda-cc: '%s' names no architecture such as sm_80\n", text);
         return false;
     }
-    cc->architecture = found;
+    if (!is_one && cc->generation > 0 && !is_better(cc->generation, found))
+        return true;
+    cc->generation = found;
+    if (found > NEWEST) {
+        fprintf(stderr, "heddle cuda-cc: '%s' is newer than clang 19: takes sm_%d\n", text, NEWEST);
+        found = NEWEST;
+    }
+    cc->architecture = arena_printf(cc->c->arena, "sm_%u%s", found, variant ? "a" : "");
     return true;
 }
 
+/* Words between commas and spaces, as nvcc and then a shell part them; the quotes go. */
 static void take_host_words(struct cuda_cc *cc, const char *text)
 {
     while (*text) {
-        size_t length = strcspn(text, ",");
-        cuda_cc_add(cc, &cc->host, arena_printf(cc->c->arena, "%.*s", (int)length, text));
-        text += length + (text[length] == ',');
+        size_t length = strcspn(text, ", ");
+        char *word = arena_printf(cc->c->arena, "%.*s", (int)length, text), *to = word;
+        for (const char *at = word; *at; at++)
+            if (*at != '"' && *at != '\'')
+                *to++ = *at;
+        *to = '\0';
+        if (*word)
+            cuda_cc_add(cc, &cc->host, word);
+        text += length + (text[length] != '\0');
     }
 }
 
-static const char *value_of(const char *word, const char *name)
+static bool take_default_stream(struct cuda_cc *cc, const char *value)
 {
-    size_t length = strlen(name);
-    return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
-}
-
-/* --default-stream legacy, null or per-thread, behind `=` or as the next word; 0, 1 and -1 as
- * below. */
-static int take_default_stream(struct cuda_cc *cc, const char *word, const char *next, int *at)
-{
-    const char *name = word + strspn(word, "-"), *value = value_of(name, "default-stream");
-    if (strcmp(name, "default-stream") == 0 && next) {
-        value = next;
-        ++*at;
-    }
-    if (!value)
-        return 0;
     if (strcmp(value, "per-thread") == 0) {
         cuda_cc_add(cc, &cc->both, "-Xclang"); /* the driver hands it on for HIP only */
         cuda_cc_add(cc, &cc->both, "-fgpu-default-stream=per-thread");
         cuda_cc_add(cc, &cc->both, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM");
     } else if (strcmp(value, "legacy") != 0 && strcmp(value, "null") != 0) {
         fprintf(stderr, "heddle cuda-cc: '%s' is none of legacy, null, per-thread\n", value);
-        return -1;
-    }
-    return 1;
-}
-
-/* Options of nvcc about its own passes, with a value behind `=` or as the next word: they have none
- * here. What they say of precision is kept or exceeded. */
-static bool take_idle_option(const char *word, const char *next, int *at)
-{
-    static const char *const names[] = {
-        "-Xptxas",   "--ptxas-options", "-ccbin",          "--compiler-bindir", "-t",
-        "--threads", "-diag-suppress",  "--diag-suppress", "-maxrregcount",     "--maxrregcount",
-        "-prec-div", "--prec-div",      "-prec-sqrt",      "--prec-sqrt"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (value_of(word, names[i]))
-            return true;
-        if (strcmp(word, names[i]) == 0 && next) {
-            ++*at;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool take_language(struct cuda_cc *cc, const char *word, const char *next, int *at)
-{
-    const char *name = word + strspn(word, "-");
-    if (strcmp(name, "use_fast_math") == 0) {
-        cuda_cc_add(cc, &cc->device, "-ffast-math");
-    } else if (strcmp(name, "ftz=true") == 0) {
-        cuda_cc_add(cc, &cc->device, "-fgpu-flush-denormals-to-zero");
-    } else if (strcmp(word, "--std") == 0 && next) {
-        cuda_cc_add(cc, &cc->both, arena_printf(cc->c->arena, "-std=%s", next));
-        ++*at;
-    } else {
         return false;
     }
     return true;
 }
 
-/* -rdc=true and its kind: device code of several files becomes one program. */
-static int take_link_option(struct cuda_cc *cc, const char *word)
+/* ---- nvcc's options ---- */
+
+enum action {
+    IDLE,       /* what it asks for is so anyway, or is about a pass that is not there */
+    IDLE_VALUE, /* with a value */
+    ARCHITECTURE,
+    HOST_WORDS,
+    LINKER_WORDS,
+    DEFAULT_STREAM,
+    STANDARD,
+    OUTPUT,
+    FOLDER,
+    LANGUAGE,
+    RELOCATABLE,
+    CONTRACTION,
+    FLUSHING,
+    ONLY_BEFORE, /* from here on options without a value */
+    FAST_MATH,
+    ONLY_COMPILES,
+    ONLY_DEVICE_COMPILES,
+    ONLY_LINKS_DEVICE,
+    ONLY_PTX,
+    ARCHIVE,
+    PREPROCESSED,
+    NO_WARNINGS,
+    VERBOSE,
+    VERSION,
+    REFUSED,
+};
+
+static const struct option {
+    const char *name; /* without its one or two dashes */
+    enum action action;
+} options[] = {
+    {"expt-relaxed-constexpr", IDLE},
+    {"expt-extended-lambda", IDLE},
+    {"extended-lambda", IDLE},
+    {"lineinfo", IDLE},
+    {"generate-line-info", IDLE},
+    {"src-in-ptx", IDLE},
+    {"G", IDLE},
+    {"device-debug", IDLE},
+    {"keep", IDLE},
+    {"resource-usage", IDLE},
+    {"res-usage", IDLE},
+    {"restrict", IDLE},
+    {"extra-device-vectorization", IDLE},
+    {"allow-unsupported-compiler", IDLE},
+    {"forward-unknown-to-host-compiler", IDLE},
+    {"forward-unknown-opts", IDLE},
+    {"Wno-deprecated-gpu-targets", IDLE},
+    {"Wext-lambda-captures-this", IDLE},
+    {"Wmissing-launch-bounds", IDLE},
+    {"Wdefault-stream-launch", IDLE},
+    {"lcudart", IDLE},
+    {"lcudart_static", IDLE},
+    {"lcudadevrt", IDLE},
+    {"lnvToolsExt", IDLE},
+    {"lcuda", IDLE},
+    {"lcurand", IDLE},
+    {"Xptxas", IDLE_VALUE},
+    {"ptxas-options", IDLE_VALUE},
+    {"Xcudafe", IDLE_VALUE},
+    {"Xnvlink", IDLE_VALUE},
+    {"nvlink-options", IDLE_VALUE},
+    {"Xfatbin", IDLE_VALUE},
+    {"fatbin-options", IDLE_VALUE},
+    {"ccbin", IDLE_VALUE},
+    {"compiler-bindir", IDLE_VALUE},
+    {"code", IDLE_VALUE},
+    {"gpu-code", IDLE_VALUE},
+    {"t", IDLE_VALUE},
+    {"threads", IDLE_VALUE},
+    {"split-compile", IDLE_VALUE},
+    {"keep-dir", IDLE_VALUE},
+    {"compress-mode", IDLE_VALUE},
+    {"diag-suppress", IDLE_VALUE},
+    {"diag-warn", IDLE_VALUE},
+    {"diag-error", IDLE_VALUE},
+    {"Werror", IDLE_VALUE},
+    {"maxrregcount", IDLE_VALUE},
+    {"prec-div", IDLE_VALUE},
+    {"prec-sqrt", IDLE_VALUE},
+    {"cudart", IDLE_VALUE},
+    {"cudadevrt", IDLE_VALUE},
+    {"dopt", IDLE_VALUE},
+    {"arch", ARCHITECTURE},
+    {"gpu-architecture", ARCHITECTURE},
+    {"cuda-gpu-arch", ARCHITECTURE},
+    {"offload-arch", ARCHITECTURE},
+    {"gencode", ARCHITECTURE},
+    {"generate-code", ARCHITECTURE},
+    {"Xcompiler", HOST_WORDS},
+    {"compiler-options", HOST_WORDS},
+    {"Xlinker", LINKER_WORDS},
+    {"linker-options", LINKER_WORDS},
+    {"default-stream", DEFAULT_STREAM},
+    {"std", STANDARD},
+    {"o", OUTPUT},
+    {"output-file", OUTPUT},
+    {"odir", FOLDER},
+    {"output-directory", FOLDER},
+    {"x", LANGUAGE},
+    {"rdc", RELOCATABLE},
+    {"relocatable-device-code", RELOCATABLE},
+    {"fmad", CONTRACTION},
+    {"ftz", FLUSHING},
+    {"use_fast_math", FAST_MATH},
+    {"c", ONLY_COMPILES},
+    {"compile", ONLY_COMPILES},
+    {"dc", ONLY_DEVICE_COMPILES},
+    {"device-c", ONLY_DEVICE_COMPILES},
+    {"dlink", ONLY_LINKS_DEVICE},
+    {"device-link", ONLY_LINKS_DEVICE},
+    {"ptx", ONLY_PTX},
+    {"lib", ARCHIVE},
+    {"E", PREPROCESSED},
+    {"preprocess", PREPROCESSED},
+    {"M", PREPROCESSED},
+    {"MM", PREPROCESSED},
+    {"disable-warnings", NO_WARNINGS},
+    {"verbose", VERBOSE},
+    {"version", VERSION},
+    {"V", VERSION},
+    {"cubin", REFUSED},
+    {"fatbin", REFUSED},
+    {"run", REFUSED},
+    {"dryrun", REFUSED},
+};
+
+static const struct option *find_option(const char *name, size_t length)
 {
-    const char *name = word + strspn(word, "-"), *value = value_of(name, "rdc");
-    if (!value)
-        value = value_of(name, "relocatable-device-code");
-    bool only_compiles = strcmp(name, "dc") == 0 || strcmp(name, "device-c") == 0;
-    bool only_links = strcmp(name, "dlink") == 0 || strcmp(name, "device-link") == 0;
-    if (!value && !only_compiles && !only_links)
-        return 0;
-    cc->relocatable |= only_compiles || (value && strcmp(value, "true") == 0);
-    cc->only_objects |= only_compiles;
-    cc->only_device_link |= only_links;
-    return 1;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (strncmp(options[i].name, name, length) == 0 && options[i].name[length] == '\0')
+            return &options[i];
+    return NULL;
 }
 
-/* An option of nvcc that clang spells otherwise. 1: taken; 0: it is not one; -1: said. */
+static bool act_on_value(struct cuda_cc *cc, const struct option *option, const char *value)
+{
+    bool is_true = strcmp(value, "true") == 0;
+    switch (option->action) {
+    case ARCHITECTURE:
+        return take_architecture(cc, option->name, value);
+    case HOST_WORDS:
+        take_host_words(cc, value);
+        break;
+    case LINKER_WORDS:
+        cuda_cc_add(cc, &cc->link, arena_printf(cc->c->arena, "-Wl,%s", value));
+        break;
+    case DEFAULT_STREAM:
+        return take_default_stream(cc, value);
+    case STANDARD:
+        cuda_cc_add(cc, &cc->both, arena_printf(cc->c->arena, "-std=%s", value));
+        break;
+    case OUTPUT:
+        cc->output = value;
+        break;
+    case FOLDER:
+        cc->folder = value;
+        break;
+    case LANGUAGE:
+        cc->all_cuda = strcmp(value, "cu") == 0 || strcmp(value, "cuda") == 0;
+        break;
+    case RELOCATABLE:
+        cc->relocatable |= is_true;
+        break;
+    case CONTRACTION:
+        if (!is_true)
+            cuda_cc_add(cc, &cc->device, "-ffp-contract=off");
+        break;
+    case FLUSHING:
+        if (is_true)
+            cuda_cc_add(cc, &cc->device, "-fgpu-flush-denormals-to-zero");
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+static bool act(struct cuda_cc *cc, const struct option *option, const char *word)
+{
+    switch (option->action) {
+    case FAST_MATH:
+        cuda_cc_add(cc, &cc->device, "-ffast-math");
+        break;
+    case ONLY_DEVICE_COMPILES:
+        cc->relocatable = true; /* fall through */
+    case ONLY_COMPILES:
+        cc->only_objects = true;
+        break;
+    case ONLY_LINKS_DEVICE:
+        cc->only_device_link = true;
+        break;
+    case ONLY_PTX:
+        cc->only_ptx = true;
+        break;
+    case ARCHIVE:
+        cc->only_archive = true;
+        break;
+    case PREPROCESSED:
+        cc->preprocessed = word[1] == '-' ? "-E" : word;
+        break;
+    case NO_WARNINGS:
+        cuda_cc_add(cc, &cc->both, "-w");
+        break;
+    case VERBOSE:
+        cc->verbose = true;
+        break;
+    case VERSION:
+        cc->only_version = true;
+        break;
+    case REFUSED:
+        fprintf(stderr,
+                "heddle cuda-cc: '%s' is not there: what runs is PTX (--ptx), by `heddle run`\n",
+                word);
+        return false;
+    default:
+        break;
+    }
+    return true;
+}
+
+/* 1: taken; 0: it is not an option of nvcc; -1: what is wrong was said. */
 static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *next, int *at)
 {
-    static const char *const architectures[] = {"-arch",    "--gpu-architecture", "--cuda-gpu-arch",
-                                                "-gencode", "--generate-code",    "--offload-arch"};
-    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
-        const char *value = value_of(word, architectures[i]);
-        if (!value && strcmp(word, architectures[i]) == 0 && next) {
-            value = next;
-            ++*at;
-        }
-        if (value)
-            return take_architecture(cc, value) ? 1 : -1;
-    }
-    int stream = take_default_stream(cc, word, next, at);
-    if (stream)
-        return stream;
-    if (is_silent(word) || take_idle_option(word, next, at) || take_language(cc, word, next, at))
-        return 1;
-    if (strcmp(word, "-cudart") == 0 || strncmp(word, "--cudart", 8) == 0) {
-        *at += word[1] == 'c' && next;
-        return 1;
-    }
-    if ((strcmp(word, "-Xcompiler") == 0 || strcmp(word, "--compiler-options") == 0) && next) {
-        take_host_words(cc, next);
+    const char *name = word + strspn(word, "-"), *value = strchr(name, '=');
+    const struct option *option = find_option(name, strcspn(name, "="));
+    if (!option)
+        return 0;
+    if (option->action > ONLY_BEFORE || option->action == IDLE)
+        return act(cc, option, word) ? 1 : -1;
+    if (value) {
+        value++;
+    } else if (next) {
+        value = next;
         ++*at;
-        return 1;
+    } else {
+        fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);
+        return -1;
     }
-    if (value_of(word, "-Xcompiler") || value_of(word, "--compiler-options")) {
-        take_host_words(cc, strchr(word, '=') + 1);
-        return 1;
-    }
-    return take_link_option(cc, word);
+    return act_on_value(cc, option, value) ? 1 : -1;
+}
+
+/* ---- clang's ---- */
+
+static bool is_link_value(const char *word)
+{
+    return strcmp(word, "-L") == 0 || strcmp(word, "-l") == 0;
+}
+
+/* Has the folder headers of NVIDIA's toolkit? Heddle's stand in their place. */
+static bool is_toolkit(struct cuda_cc *cc, const char *folder)
+{
+    return access(arena_printf(cc->c->arena, "%s/cuda_runtime.h", folder), F_OK) == 0;
+}
+
+static words *list_of(struct cuda_cc *cc, const char *word)
+{
+    static const char *const of_host[] = {"-fopenmp", "-pthread", "-M", "-fPIC", "-shared"};
+    static const char *const of_link[] = {"-l", "-L", "-Wl,"};
+    for (size_t i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
+        if (strncmp(word, of_host[i], strlen(of_host[i])) == 0)
+            return &cc->host;
+    for (size_t i = 0; i < sizeof of_link / sizeof of_link[0]; i++)
+        if (strncmp(word, of_link[i], strlen(of_link[i])) == 0)
+            return &cc->link;
+    return &cc->both;
 }
 
 bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *at)
@@ -224,36 +396,19 @@ bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *
         take_file(cc, word);
         return true;
     }
-    if ((strcmp(word, "-o") == 0 || has_value(word) || is_link_value(word)) && !next) {
-        fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);
-        return false;
-    }
     int taken = take_nvcc_option(cc, word, next, at);
     if (taken)
         return taken > 0;
-    if (strcmp(word, "-o") == 0) {
-        cc->output = next;
-        ++*at;
-    } else if (strcmp(word, "-c") == 0) {
-        cc->only_objects = true;
-    } else if (strcmp(word, "--ptx") == 0 || strcmp(word, "-ptx") == 0) {
-        cc->only_ptx = true;
-    } else if (strcmp(word, "--verbose") == 0) {
-        cc->verbose = true;
-    } else if (strcmp(word, "-x") == 0) {
-        ++*at; /* the language is CUDA */
-    } else if (is_link_value(word) || strncmp(word, "-l", 2) == 0 || strncmp(word, "-L", 2) == 0
-               || strncmp(word, "-Wl,", 4) == 0) {
-        cuda_cc_add(cc, &cc->link, word);
-        if (is_link_value(word))
-            cuda_cc_add(cc, &cc->link, all->items[++*at]);
-    } else {
-        words *list = strncmp(word, "-fopenmp", 8) == 0 || strcmp(word, "-pthread") == 0
-                          ? &cc->host
-                          : &cc->both;
-        cuda_cc_add(cc, list, word);
-        if (has_value(word))
-            cuda_cc_add(cc, list, all->items[++*at]);
+    bool needs_value = has_value(word) || is_link_value(word);
+    if (needs_value && !next) {
+        fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);
+        return false;
     }
+    *at += needs_value;
+    if (strncmp(word, "-I", 2) == 0 && is_toolkit(cc, needs_value ? next : word + 2))
+        return true;
+    cuda_cc_add(cc, list_of(cc, word), word);
+    if (needs_value)
+        cuda_cc_add(cc, list_of(cc, word), next);
     return true;
 }

@@ -12,14 +12,6 @@
 #include "codegen/command/python.h"
 #include "codegen/views/view.h"
 
-static void add(struct options_list *words, const char *option, const char *value)
-{
-    if (value && option)
-        words->items[words->count++] = option;
-    if (value)
-        words->items[words->count++] = value;
-}
-
 /* NULL: said on standard error. */
 static json_t *read_shares(struct command *c)
 {
@@ -28,16 +20,7 @@ static json_t *read_shares(struct command *c)
     if (json_object_get(root, "shares"))
         return root;
     json_decref(root);
-    size_t most = 5 + 2 * (o->set.count + o->include.count);
-    struct options_list words = {arena_alloc(c->arena, most * sizeof(char *)), 0};
-    add(&words, NULL, o->stats);
-    add(&words, "--description", o->arguments.count ? o->arguments.items[0] : NULL);
-    add(&words, "--kernel", o->kernel);
-    for (size_t i = 0; i < o->set.count; i++)
-        add(&words, "--set", o->set.items[i]);
-    for (size_t i = 0; i < o->include.count; i++)
-        add(&words, "-I", o->include.items[i]);
-    return python_ask(c, &words);
+    return python_ask(c);
 }
 
 static struct view_share share_of(json_t *measures, unsigned kind)

@@ -18,34 +18,6 @@ static struct {
     char board[64];
 } view = {.until_closed = -1};
 
-static void add(struct options_list *words, const char *option, const char *value)
-{
-    if (option)
-        words->items[words->count++] = option;
-    words->items[words->count++] = value;
-}
-
-static struct options_list words_of(struct command *c)
-{
-    const struct options *o = c->options;
-    size_t most = 9 + 2 * (o->set.count + o->include.count);
-    struct options_list words = {arena_alloc(c->arena, most * sizeof(char *)), 0};
-    add(&words, NULL, "view");
-    add(&words, NULL, view.board);
-    add(&words, NULL, o->arguments.items[0]);
-    if (*o->view)
-        add(&words, "--port", o->view);
-    if (o->view_paused)
-        add(&words, NULL, "--paused");
-    if (o->platform)
-        add(&words, "--platform", o->platform);
-    for (size_t i = 0; i < o->set.count; i++)
-        add(&words, "--set", o->set.items[i]);
-    for (size_t i = 0; i < o->include.count; i++)
-        add(&words, "-I", o->include.items[i]);
-    return words;
-}
-
 static bool fail(void)
 {
     fprintf(stderr, "heddle run: '--view': %s\n", strerror(errno));
@@ -63,7 +35,8 @@ bool run_view_start(struct command *c, struct handed *handed)
         || pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
         return fail();
     snprintf(view.board, sizeof view.board, "/proc/%ld/fd/%d", (long)getpid(), file);
-    const struct python_child child = {"run", words_of(c), in[0], out[1]};
+    const struct python_child child = {
+        .what = "view", .file = view.board, .in = in[0], .out = out[1]};
     bool serves = python_start(c, &child, &view.child);
     close(in[0]);
     close(out[1]);

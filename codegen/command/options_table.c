@@ -22,8 +22,16 @@ const struct command_spec command_specs[COMMAND_COUNT] = {
 
 const struct option_spec option_specs[] = {
 #define OPTION(field, name, argument, type, purpose, commands, handed, help)                       \
-    {name,     argument, OPTION_##type, PURPOSE_##purpose, offsetof(struct options, field),        \
-     commands, handed,   help},
+    {                                                                                              \
+        name,                                                                                      \
+        argument,                                                                                  \
+        OPTION_##type,                                                                             \
+        PURPOSE_##purpose,                                                                         \
+        offsetof(struct options, field),                                                           \
+        commands,                                                                                  \
+        handed,                                                                                    \
+        help,                                                                                      \
+        #field},
 #define AGAIN OPTION
 #include "codegen/command/options.def"
 #undef OPTION

@@ -61,6 +61,7 @@ struct option_spec {
     unsigned commands;
     char handed; /* '=' or ':'; 0: not */
     const char *help;
+    const char *key; /* its field in struct options, and its attribute in Python */
 };
 extern const struct option_spec option_specs[];
 extern const size_t option_spec_count;

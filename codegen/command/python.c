@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "codegen/command/options_table.h"
+
 #define PYTHON "/usr/bin/python3"
 
 struct words {
@@ -25,10 +27,52 @@ static void add(struct words *w, const char *word)
     vector_push(w->arena, &w->list, word);
 }
 
-static void add_path(struct words *w, const char *option, const char *path)
+/* A word of python/heddle/words.py: `value` NULL is no value of that kind. */
+static void add_value(struct words *w, const char *key, char kind, const char *value)
 {
-    if (path)
-        add(w, arena_printf(w->arena, "%s=%s", option, path));
+    add(w, arena_printf(w->arena, "%s:%c=%s", key, kind, value ? value : ""));
+}
+
+static void add_text(struct words *w, const char *key, const char *value)
+{
+    add_value(w, key, value ? 't' : '-', value);
+}
+
+static void add_list(struct words *w, const char *key, const char *const *values, size_t count)
+{
+    add_value(w, key, '[', NULL);
+    for (size_t i = 0; i < count; i++)
+        add_value(w, key, ',', values[i]);
+}
+
+static size_t length_of(char **words)
+{
+    size_t count = 0;
+    while (words && words[count])
+        count++;
+    return count;
+}
+
+/* Every option of the command, given or not, its files, and the words of the program. */
+static void add_options(struct words *w, const struct command *c)
+{
+    const struct options *o = c->options;
+    struct option_given given;
+    for (size_t i = 0; i < option_spec_count; i++) {
+        const struct option_spec *spec = &option_specs[i];
+        if (!option_belongs(spec, o->command))
+            continue;
+        option_given(o, spec, &given);
+        if (option_is_list(spec))
+            add_list(w, spec->key, given.values, given.count);
+        else if (spec->type == OPTION_FLAG || spec->type == OPTION_NUMBER)
+            add_value(w, spec->key, spec->type == OPTION_FLAG ? '?' : '#', given.value);
+        else
+            add_text(w, spec->key, given.value);
+    }
+    add_list(w, "files", o->arguments.items, o->arguments.count);
+    add_list(w, "program", (const char *const *)o->program, length_of(o->program));
+    add_list(w, "words", (const char *const *)c->words, length_of(c->words));
 }
 
 /* The package's folder in front of what the user has. */
@@ -60,9 +104,10 @@ static struct words begin(struct command *c, const char *name, const char *self,
     add(&words, "-m");
     add(&words, "heddle");
     add(&words, name);
-    add_path(&words, "--heddle", self);
-    add_path(&words, "--hip", c->toolkit.hip_folder);
-    add_path(&words, "--library", c->toolkit.library);
+    add_text(&words, "heddle", self);
+    add_value(&words, "hip", 't', c->toolkit.hip_folder);
+    add_value(&words, "library", 't', c->toolkit.library);
+    add_options(&words, c);
     return words;
 }
 
@@ -91,7 +136,7 @@ static char *find_self(const char *name)
     return self;
 }
 
-/* The interpreter's words up to those of `heddle NAME`; false: said on standard error. */
+/* false: said on standard error. */
 static bool prepare(struct command *c, const char *name, struct words *words, const char **python)
 {
     char *self = find_self(name);
@@ -108,21 +153,21 @@ int command_python(struct command *c)
     struct words words;
     if (!prepare(c, name, &words, &python))
         return EXIT_ERRORS;
-    for (char **word = c->words; *word; word++)
-        add(&words, *word);
     become(&words, name, python);
     return EXIT_ERRORS;
 }
 
 bool python_start(struct command *c, const struct python_child *child, pid_t *pid)
 {
-    const char *python;
+    const char *name = child->what ? "run" : options_command_name(c->options->command), *python;
     struct words words;
     posix_spawn_file_actions_t actions;
-    if (!prepare(c, child->name, &words, &python))
+    if (!prepare(c, name, &words, &python))
         return false;
-    for (size_t i = 0; i < child->words.count; i++)
-        add(&words, child->words.items[i]);
+    add_text(&words, "what", child->what);
+    add_text(&words, "file", child->file);
+    add_text(&words, "built", child->built);
+    add_text(&words, "about", child->about);
     add(&words, NULL);
     fflush(NULL);
     posix_spawn_file_actions_init(&actions);
@@ -132,7 +177,7 @@ bool python_start(struct command *c, const struct python_child *child, pid_t *pi
                               (char *const *)(uintptr_t)words.list.items, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (reason != 0)
-        say_not_started(child->name, python, reason);
+        say_not_started(name, python, reason);
     return reason == 0;
 }
 
@@ -143,24 +188,25 @@ int python_end(pid_t pid)
 }
 
 int python_print(struct command *c, const char *what, const char *path, const char *built,
-                 const char *program)
+                 const char *about)
 {
-    const char *words[] = {what,      path,  "--description", c->options->arguments.items[0],
-                           "--built", built, program};
-    const struct python_child child = {
-        "run", {words, program ? 7 : 6}, STDIN_FILENO, STDERR_FILENO};
+    const struct python_child child = {.what = what,
+                                       .file = path,
+                                       .built = built,
+                                       .about = about,
+                                       .in = STDIN_FILENO,
+                                       .out = STDERR_FILENO};
     pid_t pid;
     return python_start(c, &child, &pid) ? python_end(pid) : EXIT_ERRORS;
 }
 
-json_t *python_ask(struct command *c, const struct options_list *words)
+json_t *python_ask(struct command *c)
 {
     int ends[2];
     pid_t pid;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
-    const struct python_child child = {options_command_name(c->options->command), *words,
-                                       STDIN_FILENO, ends[1]};
+    const struct python_child child = {.in = STDIN_FILENO, .out = ends[1]};
     bool started = python_start(c, &child, &pid);
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");

@@ -10,16 +10,15 @@
 
 #include "codegen/command/command.h"
 
-/* `python3 -m heddle COMMAND` with the paths of this toolkit and then the words of the command line
- * as they are. Returns only when that cannot be started, with an exit status; the reason was said
- * on standard error. */
+/* `python3 -m heddle COMMAND` with the paths of this toolkit and all options of the command, as
+ * words that python/heddle/words.py reads. Returns only when that cannot be started, with an exit
+ * status; the reason was said on standard error. */
 int command_python(struct command *c);
 
-/* `python3 -m heddle NAME WORDS...` as a child, with these files as its standard input and output.
- */
+/* A child that does that, with these files as its standard input and output, and what `heddle run`
+ * wants of it: python/heddle/run.py. */
 struct python_child {
-    const char *name; /* in messages, too */
-    struct options_list words;
+    const char *what, *file, *built, *about; /* NULL: nothing */
     int in, out;
 };
 /* false: said on standard error. */
@@ -27,14 +26,14 @@ bool python_start(struct command *c, const struct python_child *child, pid_t *pi
 /* Waits; its exit status. */
 int python_end(pid_t pid);
 
-/* Prints what the file `path` says at the end of a run on standard error: `run WHAT PATH
- * --description PLATFORM --built BUILT [PROGRAM]`. `built` is the platform that ran. `program` is
- * what the table is about, or a series of the run; it may be NULL. Returns an exit status. */
+/* Prints what the file `path` says at the end of a run on standard error. `built` is the platform
+ * that ran. `about` is what the table is about, or a series of the run; it may be NULL. Returns an
+ * exit status. */
 int python_print(struct command *c, const char *what, const char *path, const char *built,
-                 const char *program);
+                 const char *about);
 
-/* The JSON that this command in Python prints with these words; the caller releases it. NULL: said
- * on standard error. */
-json_t *python_ask(struct command *c, const struct options_list *words);
+/* The JSON that this command in Python prints; the caller releases it. NULL: said on standard
+ * error. */
+json_t *python_ask(struct command *c);
 
 #endif

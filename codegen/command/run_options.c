@@ -146,12 +146,13 @@ static bool parse_when(const struct options *o, struct handed *handed)
 
 bool run_report_known(const struct options *o)
 {
-    static const char *const kinds[] = {"cpi", "limits", "trust", "counters"};
+    static const char *const kinds[] = {"cpi", "limits", "trust", "counters", "dram"};
     for (size_t i = 0; o->report && i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(o->report, kinds[i]) == 0)
             return true;
     if (o->report)
-        fprintf(stderr, "heddle run: '--report %s': there is cpi, limits, trust and counters\n",
+        fprintf(stderr,
+                "heddle run: '--report %s': there is cpi, limits, trust, counters and dram\n",
                 o->report);
     return !o->report;
 }

@@ -6,6 +6,7 @@
 #include "codegen/emit/emitters.h"
 #include "dsl/message_layout.h"
 #include "dsl/source.h"
+#include "codegen/emit/input.h"
 #include "codegen/emit/names.h"
 
 #include <ctype.h>
@@ -159,6 +160,38 @@ static bool has_source(const struct model_type *type, const char *file)
     return false;
 }
 
+/* Is the name a word of the text? */
+static bool has_word(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+        bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+        if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_')
+            return true;
+    }
+    return false;
+}
+
+/* NAME_init is the author's where one of the C files has the word; what is zero needs none. */
+static bool has_init(struct emit *e, const struct model_type *type)
+{
+    const char *init = arena_printf(e->arena, "%s_init", name_c(e->arena, type->name));
+    bool found = false;
+    for (uint32_t i = 0; i < type->behaviour_count && !found; i++) {
+        size_t size;
+        const char *text = input_read(e->arena, type->behaviour[i], &size);
+        found = text == NULL || has_word(text, init);
+    }
+    return found;
+}
+
+static void emit_empty_init(struct emit *e, const struct model_type *type)
+{
+    const char *name = name_c(e->arena, type->name);
+    if (!has_init(e, type))
+        emit(e, "static void %s_init(struct %s *self)\n{\n    (void)self;\n}\n\n", name, name);
+}
+
 /* The authors' C files, each once, parts before their owners. */
 static void emit_sources(struct emit *e, const struct layout_unit *unit)
 {
@@ -175,18 +208,9 @@ static void emit_sources(struct emit *e, const struct layout_unit *unit)
     for (uint32_t f = 0; f < unit->type->behaviour_count; f++)
         emit(e, "#include \"%s\"\n", source_base_name(unit->type->behaviour[f]));
     emit(e, "\n");
-}
-
-/* Is the name a word of the text? */
-static bool has_word(const char *text, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
-        bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
-        if (begins && !isalnum((unsigned char)at[length]) && at[length] != '_')
-            return true;
-    }
-    return false;
+    for (uint32_t i = 0; i < unit->parts.count; i++)
+        emit_empty_init(e, unit->parts.items[i].type);
+    emit_empty_init(e, unit->type);
 }
 
 static bool is_use(const struct model_type *type, const char *stat)

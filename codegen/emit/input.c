@@ -2,9 +2,12 @@
 #include "codegen/emit/input.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "dsl/arena.h"
 
 const char *input_mistake(const char *path, uint64_t most)
 {
@@ -28,4 +31,28 @@ FILE *input_open(const char *subject, const char *path, uint64_t most)
         fprintf(stderr, "heddle %s: cannot read '%s': %s\n", subject, path,
                 mistake != NULL ? mistake : strerror(errno));
     return file;
+}
+
+char *input_read(struct arena *arena, const char *path, size_t *size)
+{
+    FILE *file = input_mistake(path, INPUT_BYTES) == NULL ? fopen(path, "rb") : NULL;
+    if (!file)
+        return NULL;
+    size_t capacity = 16384;
+    char *text = arena_alloc(arena, capacity);
+    size_t got;
+    *size = 0;
+    while ((got = fread(text + *size, 1, capacity - 1 - *size, file)) > 0) {
+        *size += got;
+        if (*size + 1 < capacity)
+            continue;
+        char *larger = arena_alloc(arena, capacity * 2);
+        memcpy(larger, text, *size);
+        text = larger;
+        capacity *= 2;
+    }
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    text[*size] = '\0';
+    return failed ? NULL : text;
 }

@@ -1,16 +1,16 @@
-"""Started by the command `heddle`: python3 -m heddle COMMAND ARGUMENTS."""
+"""Started by the command `heddle`: python3 -m heddle COMMAND WORDS."""
 from __future__ import annotations
 
 import importlib
 import sys
 
 # The module of each command, and Debian's packages of what it needs beside Python's own modules.
-MODULES = {"calibrate": "heddle.calibrate", "debug": "heddle.debug.debug",
+MODULES = {"calibrate": "heddle.calibration.calibrate", "debug": "heddle.debug.debug",
            "doc": "heddle.pages.reference",
            "dot": "heddle.pages.walk", "experiment": "heddle.experiment",
            "params": "heddle.params", "report": "heddle.report.report", "run": "heddle.run",
            "stats": "heddle.stats", "sweep": "heddle.sweeps.sweep",
-           "whatif": "heddle.whatif"}
+           "whatif": "heddle.whatif.whatif"}
 NEEDED = {"calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"}}
 
 
@@ -32,9 +32,12 @@ def main() -> int:
         print(f"heddle {name}: '{sys.executable}' lacks modules; install the Debian package"
               f"{'s' if len(packages) > 1 else ''} {' and '.join(packages)}", file=sys.stderr)
         return 1
+    from heddle import words
     from heddle.mistakes import Mistake
+    chosen = words.read(sys.argv[2:])
+    sys.argv = ["heddle", name, *chosen.words]  # as it was typed
     try:
-        return int(importlib.import_module(MODULES[name]).main(sys.argv[2:]))
+        return int(importlib.import_module(MODULES[name]).main(chosen))
     except Mistake as mistake:
         print(f"heddle {name}: {mistake}", file=sys.stderr)
         return 2 if mistake.usage else 1

@@ -11,11 +11,11 @@ import fnmatch
 import shlex
 from typing import Any, Iterator, Sequence
 
-from heddle import floor as floors
-from heddle.floor import Floor
 from heddle.mistakes import Mistake
 from heddle.statistics_file import (Statistics, collapse, identity, labels, number, program,
                                     title)
+from heddle.verdict import noise_floor as floors
+from heddle.verdict.noise_floor import Floor
 
 SHOWN = 10  # changes, unless all are asked for
 

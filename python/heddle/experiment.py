@@ -16,13 +16,14 @@ import subprocess
 import sys
 from typing import Any, Iterable, Sequence
 
-from heddle import cold as all_launches, draw, made, pgf, profiler, words as command_line
+from heddle import cold as all_launches, draw, provenance, pgf, profiler
 from heddle.correction import Correction, correction
 from heddle.draw import escape
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.report.page import figure, section, whole
-from heddle.trial import Statistics, Trials, add_options, cpu_seconds, launches, short
+from heddle.trial import Statistics, Trials, cpu_seconds, launches, short
+from heddle.words import Options
 
 MEMORY = [f"memory:{n}" for n in range(1, 11)]
 SIMULATED = ["perfect", "none", *MEMORY, "full-memory", "functional"]
@@ -151,17 +152,18 @@ LEGEND = {"perfect": draw.BLACK, "full-memory": "#c8a27a", "memory:N": "#2a60c0"
           "functional": "#2a8f3a", "formula": "#c03030", "formula-bytes": "#8040a0"}
 WIDTH, HEIGHT = 360, 240
 CONVERTER = "rsvg-convert"
+ACCURACY = "accuracy in %"
 
 
-def panel(kernel: Kernel, left: float, top: float, accuracy: bool) -> list[str]:
+def panel(kernel: Kernel, left: float, top: float, what: str) -> list[str]:
     """IPC, or accuracy, over the number of launches warmed up with."""
-    value = kernel.accuracy if accuracy else kernel.ipc
+    value = kernel.accuracy if what == ACCURACY else kernel.ipc
     values = [value(mode) for mode in MODES if kernel.cycles.get(mode, 0) > 0]
     x = draw.Linear([0, 10], left + 52, left + 342)
     y = draw.Linear(values, top + 190, top + 30, from_zero=False)
     parts = [draw.text(left + 52, top + 22, f"launch {kernel.launch}: {short(kernel.name)[:40]}"),
-             draw.text((x.start + x.end) / 2, top + 218, "preceding launches, "
-                       + ("accuracy in %" if accuracy else "IPC"), "middle", 11)]
+             draw.text((x.start + x.end) / 2, top + 218, f"preceding launches, {what}",
+                       "middle", 11)]
     for at in y.ticks():
         parts += [draw.line(x.start, y.at(at), x.end, y.at(at), "#e8e8e8"),
                   draw.text(x.start - 5, y.at(at) + 4, draw.tick_text(at), "end", 11)]
@@ -182,15 +184,15 @@ def panel(kernel: Kernel, left: float, top: float, accuracy: bool) -> list[str]:
     return parts
 
 
-def plot(kernels: list[Kernel], accuracy: bool) -> str:
+def plot(kernels: list[Kernel], what: str) -> str:
     parts = []
     for i, kernel in enumerate(kernels):
-        parts += panel(kernel, i % 2 * WIDTH, i // 2 * HEIGHT, accuracy)
+        parts += panel(kernel, i % 2 * WIDTH, i // 2 * HEIGHT, what)
     bottom = (len(kernels) + 1) // 2 * HEIGHT
     for i, (name, colour) in enumerate(LEGEND.items()):
         parts += [draw.box(52 + 110 * i, bottom + 8, 10, 10, colour, name),
                   draw.text(66 + 110 * i, bottom + 17, name, size=11)]
-    return draw.document(bottom + 30, parts, "accuracy" if accuracy else "IPC", 2 * WIDTH)
+    return draw.document(bottom + 30, parts, what, 2 * WIDTH)
 
 
 # ---- page
@@ -254,15 +256,14 @@ def write_figure(folder: pathlib.Path, name: str, svg: str) -> None:
 
 
 def rank(trials: Trials, profile: Statistics, tables: Tables, folder: pathlib.Path,
-         figures: dict[str, tuple[str, str]]) -> str:
+         figures: dict[str, tuple[str, str]], unit: str) -> str:
     """All launches, cold and warm; those to be looked at."""
     kernels, run = measure_together(trials, "1-", profile, tables)
     ranked = sorted(kernels, key=lambda k: (-k.cost, k.launch))
     numbers = picked(ranked)
     write(folder / "ranking.csv", ranking(ranked))
     write(folder / "factors.csv", all_launches.factors(kernels, set(numbers), run, profile))
-    figures["launches"] = ("All launches", all_launches.plot(
-        kernels, set(numbers), "warps" if trials.is_list else "wavefronts"))
+    figures["launches"] = ("All launches", all_launches.plot(kernels, set(numbers), unit))
     listed = ",".join(map(str, numbers))
     print(f"launches {listed} lose most by a cold start, of each kernel the worst; ranking.csv and "
           f"factors.csv have all {len(ranked)}")
@@ -275,15 +276,16 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
     if not profile.get("kernels"):
         raise Mistake("there is no launch to look at")
     figures: dict[str, tuple[str, str]] = {}
-    numbers = chosen.kernels or rank(trials, profile, tables, folder, figures)
+    unit = "warps" if trials.is_list else "wavefronts"
+    numbers = chosen.kernels or rank(trials, profile, tables, folder, figures, unit)
     if chosen.corrections:
         kernels, _ = measure_together(trials, numbers, profile, tables)
     else:
         kernels = simulated(trials.run("--kernels", numbers, "--warmup", "none"))
         for kernel in kernels:
             measure(trials, kernel, profile, tables, chosen.verbose)
-        figures["ipc"] = ("IPC", plot(kernels, False))
-        figures["accuracy"] = ("Accuracy", plot(kernels, True))
+        figures["ipc"] = ("IPC", plot(kernels, f"IPC of {unit}"))
+        figures["accuracy"] = ("Accuracy", plot(kernels, ACCURACY))
     write(folder / "results.csv", results(kernels))
     write(folder / "corrections.csv", corrections(kernels))
     for name, (_, svg) in figures.items():
@@ -291,20 +293,14 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
     if not chosen.corrections:
         write(folder / "index.html",
               page(f"Warm-up: {pathlib.Path(trials.subject).name} on "
-                   f"{pathlib.Path(chosen.platform_file).stem}",
-                   made.lines(made.now(chosen.heddle)), figures, kernels))
+                   f"{pathlib.Path(chosen.files[0]).stem}",
+                   provenance.lines(provenance.now(chosen.heddle)), figures, kernels))
     if not shutil.which(CONVERTER):
         print(f"heddle experiment: no figure is a PDF, since '{CONVERTER}' is not installed "
               "(Debian: librsvg2-bin)", file=sys.stderr)
 
 
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("experiment")
-    add_options(parser)
-    parser.add_argument("--kernels")
-    parser.add_argument("--corrections", action="store_true")
-    parser.add_argument("--profiler", action="append", default=[])
-    chosen = command_line.parse(parser, words)
+def main(chosen: Options) -> int:
     trials = Trials("experiment", chosen, "PLATFORM [--kernels LIST] -o DIR")
     if not chosen.output:
         raise Mistake("'-o DIR' says where to write", usage=True)
@@ -319,5 +315,6 @@ def main(words: Sequence[str]) -> int:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise Mistake(f"cannot create the folder '{folder}': {error.strerror}") from None
+    trials.record_instructions(folder / "traces")
     experiment(trials, chosen, folder)
     return 0

@@ -12,12 +12,12 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
-from heddle import terms
+from heddle import vocabulary
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, collapse, identity, labels, number
 
 if TYPE_CHECKING:
-    from heddle.judged import Limit
+    from heddle.verdict.judged import Limit
 
 WAVEFRONTS = ("issued", "executing", "waiting")  # groups of wavefronts that have not ended
 # What a work-group takes: the same in all launches of a kernel.
@@ -67,7 +67,7 @@ class Kernel:
         default_factory=lambda: dict.fromkeys((*SHAPE, *ACHIEVED, *UNITS, "all_unit_cycles"), 0))
     busy: dict[str, int] = dataclasses.field(default_factory=dict)  # cycles of an SM's units
     limiters: list[str] = dataclasses.field(default_factory=list)
-    limits: list[Limit] = dataclasses.field(default_factory=list)  # see heddle.limits
+    limits: list[Limit] = dataclasses.field(default_factory=list)  # see heddle.verdict.limits
 
     @property
     def short(self) -> str:
@@ -115,7 +115,7 @@ class Kernel:
         return self["lanes"] or LANES
 
     def said(self, sentence: str) -> str:
-        return terms.nvidia(sentence) if self.is_nvidia else sentence
+        return vocabulary.nvidia(sentence) if self.is_nvidia else sentence
 
     @property
     def fullest(self) -> tuple[str, float]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator
 
 from heddle import words as command_line
 from heddle.files import csv_text, write_or_print
+from heddle.words import Options
 
 Row = dict[str, Any]
 COLUMNS = ("parameter", "members", "value", "number", "unit", "source", "basis", "said_by", "file",
@@ -86,12 +87,10 @@ def table(rows: list[Row]) -> str:
          takes(row) if row["source"] == "slot" else row["doc"]) for row in rows])
 
 
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("params")
-    for name in ("--csv", "--sources"):
-        parser.add_argument(name, action="store_true")
-    chosen, others = parser.parse_known_args(words)
-    told = command_line.asked(chosen.heddle, "params", "--json", *others)
+def main(chosen: Options) -> int:
+    told = command_line.asked(
+        chosen.heddle, "params", "--json", *chosen.files,
+        *chosen.again("--set", "--platform", "-I", "--allow-incoherent"))
     if told is None:
         return 1
     rows = json.loads(told)

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Iterator
 
-from heddle import statistics_file, terms
+from heddle import statistics_file, vocabulary
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Identity, Statistics, identity, kernel_labels, number
 
@@ -176,7 +176,7 @@ def table(path: str, program: str | None) -> str:
         executed = sum(int(row["executions"]) for row in of)
         slots = f"{whole} slot-cycles of wavefronts"
         if "waiting.memory" in of[0]:
-            slots = terms.nvidia(slots)
+            slots = vocabulary.nvidia(slots)
         told += (f"{names[one]}\n  {executed} instructions executed, {slots}\n\n"
                  f"  {'offset':>12} {'executions':>10} {'slot-cycles':>12} {'of all':>7} "
                  f"{'lines / cy':>12} {'L1':>7} {'L2':>7}  instruction  ; most of its cycles\n")

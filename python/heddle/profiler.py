@@ -7,7 +7,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import pathlib
-from typing import Any
 
 from heddle.mistakes import Mistake
 

@@ -3,13 +3,13 @@ components and connections, as codegen/command/command_dot.c reads them."""
 from __future__ import annotations
 
 import json
-from typing import Any, Sequence
+from typing import Any
 
-from heddle import words as command_line
 from heddle.measures import Measured, of_kernel, of_run
 from heddle.mistakes import Mistake
 from heddle.model import described
 from heddle.statistics_file import Identity, Statistics, kernel_labels, read
+from heddle.words import Options
 
 
 def shares(found: Measured, title: str) -> dict[str, Any]:
@@ -47,17 +47,10 @@ def _listed(gpus: list[int]) -> str:
     return ", ".join(map(str, gpus))
 
 
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("dot")
-    parser.add_argument("stats")
-    parser.add_argument("--description")
-    parser.add_argument("--kernel")
-    parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("-I", dest="include", action="append", default=[])
-    chosen = command_line.parse(parser, words)
+def main(chosen: Options) -> int:
     statistics = read(chosen.stats)
     kernel = _kernel(statistics, chosen.stats, chosen.kernel) if chosen.kernel else None
-    model = described(chosen, statistics, chosen.stats, chosen.description, chosen.set,
+    model = described(chosen, statistics, chosen.stats, next(iter(chosen.files), None), chosen.set,
                       chosen.include)
     found = of_kernel(model, statistics, *kernel) if kernel else of_run(model, statistics)
     print(json.dumps(shares(found, f"of {kernel[1]}" if kernel else "of the whole run")))

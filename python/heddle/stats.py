@@ -6,15 +6,15 @@ its members; buckets are left to the JSON. Rows are in the order of the first fi
 only later ones have."""
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import sys
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator
 
 from heddle import differences, words as command_line
 from heddle.files import csv_text, write_or_print
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, is_whole, kernel_labels, read
+from heddle.words import Options
 
 Number = int | float
 Key = tuple[str, str, str]  # section ("kernel", "component", ...), where, what
@@ -121,7 +121,7 @@ def _tidy(table: Table) -> str:
                      *columns], rows)
 
 
-def statistics(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+def statistics(chosen: Options, runs: list[Statistics]) -> str:
     if chosen.csv:
         return _tidy(_table(chosen.files, runs, True))
     if len(runs) > 1:
@@ -136,8 +136,9 @@ def statistics(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
 # ---- reports
 
 
-def cpi(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
-    from heddle import kernels, limits
+def cpi(chosen: Options, runs: list[Statistics]) -> str:
+    from heddle import kernels
+    from heddle.verdict import limits
     if len(runs) > 2:
         raise Mistake("'--report' compares two runs at most", usage=True)
     differences.check(runs, chosen.files)
@@ -146,12 +147,12 @@ def cpi(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     return kernels.rows_csv(found) if chosen.csv else kernels.table(found)
 
 
-def _model(chosen: argparse.Namespace, runs: list[Statistics]) -> Any:
+def _model(chosen: Options, runs: list[Statistics]) -> Any:
     from heddle import model
     return model.described(chosen, runs[0], chosen.files[0], chosen.description)
 
 
-def measures(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+def measures(chosen: Options, runs: list[Statistics]) -> str:
     from heddle import measures as found
     model = _model(chosen, runs)
     scopes = [found.of_run(model, runs[0]), *(found.of_kernel(model, runs[0], kernel, label)
@@ -175,8 +176,9 @@ def measures(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
-    from heddle import kernels, limits as rules
+def limits(chosen: Options, runs: list[Statistics]) -> str:
+    from heddle import kernels
+    from heddle.verdict import limits as rules
     found = kernels.read(runs[0], chosen.files[0])
     told = list(rules.report(found, runs[0], chosen.files[0]))
     if chosen.csv:
@@ -188,7 +190,7 @@ def limits(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
                    for line in (label, *(f"  {limit.words}" for limit in of)))
 
 
-def series(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+def series(chosen: Options, runs: list[Statistics]) -> str:
     from heddle import intervals
     if not chosen.series:
         raise Mistake("'--report series' shows what `heddle run --series` wrote; name it with "
@@ -202,21 +204,26 @@ def series(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
                       f"{row.most:.6g}"] for row in rows))
 
 
-def trust(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
-    from heddle import trust as found
+def trust(chosen: Options, runs: list[Statistics]) -> str:
+    from heddle.verdict import trust as found
     return "\n".join(found.told(chosen, runs[0], chosen.files[0], chosen.description)) + "\n"
 
 
-def counters(chosen: argparse.Namespace, runs: list[Statistics]) -> str:
+def counters(chosen: Options, runs: list[Statistics]) -> str:
     from heddle.counters import told
     found = told.counted(runs[0], chosen.files[0], chosen.profile)
     return told.rocprof_csv(found) if chosen.csv else \
         "".join(f"{line}\n" for line in told.lines(found, chosen.all))
 
 
-REPORTS: dict[str | None, Callable[[argparse.Namespace, list[Statistics]], str]] = {
+def dram(chosen: Options, runs: list[Statistics]) -> str:
+    from heddle import dram as found
+    return "".join(f"{line}\n" for line in found.lines(_model(chosen, runs), runs[0]))
+
+
+REPORTS: dict[str | None, Callable[[Options, list[Statistics]], str]] = {
     None: statistics, "cpi": cpi, "measures": measures, "limits": limits, "series": series,
-    "trust": trust, "counters": counters}
+    "trust": trust, "counters": counters, "dram": dram}
 
 
 # ---- the command
@@ -237,19 +244,10 @@ def _warn(name: str, run: Statistics) -> None:
         print(f"heddle stats: '{name}' is a sample{told}", file=sys.stderr)
 
 
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("stats")
-    parser.add_argument("files", nargs="+")
-    for name in ("--csv", "--all"):
-        parser.add_argument(name, action="store_true")
-    for name in ("--report", "--description", "--series", "--only", "--profile"):
-        parser.add_argument(name)
-    parser.add_argument("--threshold")
-    parser.add_argument("--series-counter", action="append", default=[])
-    chosen = command_line.parse(parser, words)
+def main(chosen: Options) -> int:
     if chosen.report not in REPORTS:
         raise Mistake(f"'--report {chosen.report}': there is cpi, measures, limits, series, "
-                      "trust and counters", usage=True)
+                      "trust, counters and dram", usage=True)
     if chosen.profile and chosen.report != "counters":
         raise Mistake("'--profile FILE' is for '--report counters'", usage=True)
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:

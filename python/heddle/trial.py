@@ -2,44 +2,24 @@
 as a child, whose statistics are read."""
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
 from typing import Any
 
 from heddle.mistakes import Mistake
+from heddle.model import dumped
+from heddle.words import Options
 
 Statistics = dict[str, Any]
 
-# Options that a trial hands on to `heddle run`: with one value, with several, and without.
-ONE, MANY = ("--platform", "--threads", "--play"), ("--set", "-I")
-FLAGS = ("--generic", "--allow-incoherent", "--no-cache", "--allow-incomplete")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("platform_file")
-    parser.add_argument("--verbose", action="store_true")
-    for name in ONE:
-        parser.add_argument(name)
-    for name in MANY:
-        parser.add_argument(name, action="append", default=[])
-    for name in FLAGS:
-        parser.add_argument(name, action="store_true")
-
-
-def _handed_on(chosen: argparse.Namespace) -> list[str]:
-    words: list[str] = []
-    for name in (*ONE, *MANY, *FLAGS):
-        value = getattr(chosen, name.strip("-").replace("-", "_"))
-        if value is True:
-            words.append(name)
-        for one in value if isinstance(value, list) else [value] if isinstance(value, str) else []:
-            words += [name, one]
-    return words
+# Options that a trial hands on to `heddle run`.
+HANDED_ON = ("--platform", "--threads", "--play", "--set", "-I", "--generic", "--allow-incoherent",
+             "--no-cache", "--allow-incomplete")
 
 
 def _status_of(words: list[str]) -> int:
@@ -57,15 +37,30 @@ def _status_of(words: list[str]) -> int:
 class Trials:
     """`usage`: how the command is told what to run."""
 
-    def __init__(self, command: str, chosen: argparse.Namespace, usage: str):
-        if bool(chosen.program) == bool(chosen.play):
-            raise Mistake("either a program or '--play sass=LIST', not both" if chosen.play else
+    def __init__(self, command: str, chosen: Options, usage: str):
+        if bool(chosen.program) == bool(chosen.play_sass):
+            raise Mistake("either a program or '--play sass=LIST', not both" if chosen.program else
                           f"name a program or a list of traces: heddle {command} {usage} -- "
                           "PROGRAM ARGS..., or --play sass=LIST", usage=True)
-        self.command, self.is_list = command, bool(chosen.play)
-        self.subject = chosen.play.removeprefix("sass=") if chosen.play else chosen.program[0]
-        self.words = [chosen.heddle, "run", chosen.platform_file, *_handed_on(chosen)]
+        self.command, self.is_list = command, bool(chosen.play_sass)
+        self.subject = chosen.play_sass or chosen.program[0]
+        self.words = [chosen.heddle, "run", chosen.files[0], *chosen.again(*HANDED_ON)]
         self.program = ["--", *chosen.program] if chosen.program else []
+        self.described = [chosen.heddle, chosen.files[0],
+                          *chosen.again("--platform", "--set", "-I")]
+
+    def record_instructions(self, folder: pathlib.Path) -> None:
+        """Of a CUDA program: caches are warmed without time by traces only, so what it executes is
+        recorded in the folder, and played from now on. Nothing where programs are AMD's."""
+        if self.is_list or not any(one["type"] == "trace_player"
+                                   for one in dumped(*self.described)["instances"]):
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        status = _status_of([*self.words, "--record", f"instructions={folder}", *self.program])
+        if status != 0:
+            raise Mistake(f"a run of '{self.subject}' ended with status {status}")
+        self.is_list, self.program = True, []
+        self.words += ["--play", f"sass={folder}/kernelslist.g"]
 
     def run(self, *options: str) -> Statistics:
         """What the program prints is thrown away, what it and the simulator complain about is not.

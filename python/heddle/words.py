@@ -1,28 +1,46 @@
-"""Words of a command line, and what a command prints. The command in C has checked the words' forms
-(see `heddle help COMMAND`) and hands them on as they are, behind the paths of its toolkit."""
+"""The options of a command, and what a command prints. The command in C has parsed the command line
+(see `heddle help COMMAND`) and hands on all options of the command, given or not, as words
+KEY:KIND=VALUE; keys are fields of struct options (codegen/command/options.def)."""
 from __future__ import annotations
 
-import argparse
-from typing import Sequence
+import types
+from typing import Any, Sequence
 
 from heddle.mistakes import Mistake
 
 
-def parser(command: str) -> argparse.ArgumentParser:
-    found = argparse.ArgumentParser(prog=f"heddle {command}", allow_abbrev=False)
-    found.add_argument("--heddle", required=True)
-    for name in ("--hip", "--library"):
-        found.add_argument(name, default="")
-    found.add_argument("-o", dest="output")
-    return found
+class Options(types.SimpleNamespace):
+    """A text or a number is None if it was not given, a flag False, a list empty. Beside the
+    options there are `files`, the `program` behind `--`, all `words` as they were given, and the
+    paths of the toolkit: `heddle`, `hip`, `library`."""
+
+    def again(self, *names: str) -> list[str]:
+        """These options as words, for another command."""
+        words: list[str] = []
+        for name in names:
+            value = getattr(self, KEYS.get(name) or name.strip("-").replace("-", "_"))
+            if value is True:
+                words.append(name)
+            for one in value if isinstance(value, list) else [value] if value else []:
+                words += [] if value is True else [name, PREFIXES.get(name, "") + str(one)]
+        return words
 
 
-def parse(of: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-    """What stands behind `--` is the program, whose words may look like options."""
-    cut = words.index("--") if "--" in words else len(words)
-    chosen = of.parse_intermixed_args(words[:cut])
-    chosen.program = list(words[cut + 1:])
-    return chosen
+KEYS = {"-I": "include", "--play": "play_sass"}  # where the name says something else
+PREFIXES = {"--play": "sass="}
+
+
+def read(words: Sequence[str]) -> Options:
+    found: dict[str, Any] = {}
+    for word in words:
+        head, _, value = word.partition("=")
+        key, _, kind = head.partition(":")
+        if kind == ",":
+            found[key].append(value)
+        else:
+            found[key] = {"t": value, "-": None, "[": [], "?": bool(value),
+                          "#": int(value) if kind == "#" and value else None}[kind]
+    return Options(**found)
 
 
 def asked(*words: str) -> str | None:

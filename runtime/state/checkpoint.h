@@ -17,13 +17,7 @@
  * did before (components/host/driver/program/driver_journal.h), then checkpoint_resume() puts the
  * state in place.
  *
- * A state is that of one process: several ranks have none.
- *
- * File: struct checkpoint_header, struct checkpoint_engine, then `page_count` times struct
- * checkpoint_page in ascending order, the pages that hold anything but zeros, then the parts, each
- * behind a struct checkpoint_part_header and filled up to a multiple of 8 bytes. Integers are the
- * host's, little-endian.
- */
+ * A state is that of one process: several ranks have none. */
 #ifndef HEDDLE_RUNTIME_CHECKPOINT_H
 #define HEDDLE_RUNTIME_CHECKPOINT_H
 
@@ -32,53 +26,8 @@
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
+#include "checkpoint_format.h"
 #include "platform.h"
-
-#define CHECKPOINT_VERSION 16
-#define CHECKPOINT_PAGE    4096
-#define CHECKPOINT_START                                                                           \
-    ((uint64_t)1 << 62) /* page of the arena as it was at the start, where it                      \
-                           is another one now */
-#define CHECKPOINT_MEMORY ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
-
-struct checkpoint_header {
-    char magic[8];
-    uint32_t version; /* of this format */
-    uint32_t abi;
-    char toolkit[16];
-    char model[72];
-    uint64_t layout; /* hash of the sizes of everything in the arena */
-    uint64_t time_ps;
-    uint64_t instructions;
-    uint64_t front_bytes; /* of the arena, in use: struct arena_ends */
-    uint64_t arena_bytes;
-    uint64_t memory_first;
-    uint64_t memory_bytes;
-    uint64_t page_count;
-    uint64_t parts_bytes;
-    uint64_t checksum; /* hash_bytes() of what follows, then of the header with 0 here */
-};
-
-struct checkpoint_engine {
-    struct {
-        uint64_t cycle;
-        uint64_t time_ps;
-        uint64_t fraction;
-    } domains[ENGINE_MAX_DOMAINS];
-};
-
-struct checkpoint_page {
-    uint64_t number; /* address / CHECKPOINT_PAGE from the start of the arena; or of DRAM, +
-                        CHECKPOINT_MEMORY */
-    uint8_t bytes[CHECKPOINT_PAGE];
-};
-
-#define CHECKPOINT_PART_NAME 16
-
-struct checkpoint_part_header {
-    char name[CHECKPOINT_PART_NAME];
-    uint64_t bytes; /* that follow, without what fills them up */
-};
 
 /* What a library keeps outside of the arena and of simulated memory, and that belongs to the state.
  * Registered before checkpoint_open(), once a process. */

@@ -44,9 +44,7 @@ bool parts_load(const char *bytes, uint64_t size);
  * parameters is made of them: if the run has left it as it was, it gets today's value; if the run
  * has changed it, what it would be today is unknown, and the state is refused. Only times and rates
  * may differ, and only those that leave the layout of the arena as it is: another number of sets
- * would find a cache's lines in the wrong places. The messages name the parameters.
- *
- * */
+ * would find a cache's lines in the wrong places. The messages name the parameters. */
 
 /* The part that says what a state is of. */
 #define MERGE_PART "platform"

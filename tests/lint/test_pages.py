@@ -8,6 +8,8 @@ import functools
 import re
 from pathlib import Path
 
+import pytest
+
 import house
 from house import FILES, files, text_of
 
@@ -111,3 +113,18 @@ def test_names_that_are_gone_are_found():
         assert is_known(name)
     for name in "no_house.py", "test_of_" + "nothing", "exists_" + "not()", "HEDDLE_" + "NOTHING":
         assert not is_known(name)
+
+
+@pytest.mark.parametrize("folder", sorted({
+    str(Path(f).parent) for f in FILES if f.startswith("python/heddle/") and f.endswith(".py")}))
+def test_modules_of_python_are_listed(folder):
+    """Those of the package in a table, those of its folders in the text of `__init__.py`."""
+    there = {part for f in FILES if f.startswith(f"{folder}/") and f.endswith(".py")
+             for part in [Path(f).relative_to(folder).parts[0].removesuffix(".py")]
+             if not part.startswith("__")}
+    if folder == "python/heddle":
+        cells = re.findall(r"^\| (`.*?) \|", text_of("python/README.md"), re.MULTILINE)
+        listed = set(re.findall(r"`(\w+)/?`", " ".join(cells)))
+    else:
+        listed = set(re.findall(r"^(\w+)  +", text_of(f"{folder}/__init__.py"), re.MULTILINE))
+    assert there == listed

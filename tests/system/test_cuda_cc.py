@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, HEDDLE, ROOT, call
+from harness import ANY, BUILD, HEDDLE, ROOT, call
 
 PROGRAMS = Path(__file__).parent.parent / "programs/cuda"
 MACHINE = "platforms/a100.heddle --mode functional"
@@ -69,11 +69,68 @@ def test_disassembler_shows_the_ptx_of_a_program(tmp_path):
     call([HEDDLE, "disasm", program], "a fat binary of version 77", status=1)
 
 
-def test_options_of_nvcc_are_understood(tmp_path):
-    words = ("-G -lineinfo -Xptxas -v -ccbin g++ --std c++17 -t 4 -diag-suppress 177 -ftz=true "
-             "-rdc=false -maxrregcount=32 --resource-usage --use_fast_math -Xcompiler -Wall")
-    call([HEDDLE, "cuda-cc", *words.split(), PROGRAMS / "intrinsics.cu", "-o", tmp_path / "x"])
-    assert os.access(tmp_path / "x", os.X_OK)
+SMALL = """#include <cstdio>
+#ifndef SMALL
+#error the definition is lost
+#endif
+__global__ void k(int *p) { *p = 7; }
+int main() { int *p; cudaMallocManaged(&p, 4); k<<<1, 1>>>(p); cudaDeviceSynchronize();
+             std::printf("%d\\n", *p); }
+"""
+WORDS = [
+    "-G -lineinfo -Xptxas -v -ccbin g++ --std c++17 -t 4 -diag-suppress 177 -ftz=true -rdc=false "
+    "-maxrregcount=32 --resource-usage --use_fast_math -Xcompiler -Wall",
+    "-std c++17 -arch native -code=sm_80 --cudart static -lcudart_static -lcuda -lcurand -restrict "
+    "-extra-device-vectorization -src-in-ptx --disable-warnings -Werror all-warnings -m64 "
+    "-Xcudafe --diag_suppress=177 -Xnvlink --suppress -fmad=false -Wno-deprecated-gpu-targets "
+    "-Xlinker -rpath,/tmp -Xlinker --as-needed -forward-unknown-to-host-compiler"]
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_options_of_nvcc_are_understood(tmp_path, words):
+    """Also those in quotes, with several words, and NVIDIA's headers are not taken."""
+    (tmp_path / "a.cu").write_text(SMALL)
+    (tmp_path / "toolkit").mkdir()
+    (tmp_path / "toolkit/cuda_runtime.h").write_text("#error of another toolkit\n")
+    told = call([HEDDLE, "cuda-cc", *words.split(), "-Xcompiler", '-O1 "-DSMALL",-Wall', "-I",
+                 tmp_path / "toolkit", f"-I{tmp_path}/toolkit", tmp_path / "a.cu", "--output-file",
+                 tmp_path / "x", "-DSMALL"])
+    assert os.access(tmp_path / "x", os.X_OK) and not told.stderr
+
+
+def test_of_several_architectures_one_is_taken_that_all_machines_run(tmp_path):
+    (tmp_path / "a.cu").write_text("__global__ void k() {}\n")
+    for numbers, taken in (((50, 80, 90), 80), ((90, 70), 70), ((90,), 90), ((120,), 90)):
+        words = [w for n in numbers for w in ("-gencode", f"arch=compute_{n},code=sm_{n}")]
+        told = call([HEDDLE, "cuda-cc", "--ptx", *words, tmp_path / "a.cu", "-o", tmp_path / "p"])
+        assert f".target sm_{taken}\n" in (tmp_path / "p").read_text()
+        assert ("newer than clang 19: takes sm_90" in told.stderr) == (numbers == (120,))
+
+
+def test_other_sources_are_host_code(run, tmp_path):
+    """C is C, and C++ is not CUDA, unless -x cu says so; -odir, -lib, -E."""
+    (tmp_path / "c.c").write_text(
+        "#include <cuda_runtime_api.h>\n#include <stdlib.h>\n"
+        "int seven(int new)\n{\n    int *p = malloc(4), count;\n    *p = new;\n"
+        "    return cudaGetDeviceCount(&count) == cudaSuccess && count == 1 ? *p : 0;\n}\n")
+    (tmp_path / "d.cpp").write_text(
+        "#ifdef __CUDACC__\n#error CUDA\n#endif\nint twice(int x) { return 2 * x; }\n")
+    (tmp_path / "a.cu").write_text(
+        '#include <cstdio>\nextern "C" int seven(int);\nint twice(int);\n'
+        '__global__ void k() {}\nint main() { std::printf("%d\\n", twice(seven(7))); }\n')
+    (tmp_path / "objects").mkdir()
+    for source in ("c.c", "d.cpp"):
+        call([HEDDLE, "cuda-cc", "-std=c++17", "-c", "-odir", tmp_path / "objects",
+              tmp_path / source])
+    call([HEDDLE, "cuda-cc", "-lib", tmp_path / "c.c", tmp_path / "d.cpp", "-o",
+          tmp_path / "libparts.a"])
+    for words in ([tmp_path / "c.c", tmp_path / "d.cpp"], [f"-L{tmp_path}", "-lparts"],
+                  [tmp_path / "objects/c.o", tmp_path / "objects/d.o"]):
+        call([HEDDLE, "cuda-cc", tmp_path / "a.cu", *words, "-o", tmp_path / "x"])
+        run(f"{MACHINE} -- {tmp_path}/x", "^14$")
+    call([HEDDLE, "cuda-cc", "-x", "cu", "-c", tmp_path / "d.cpp", "-o", tmp_path / "d.o"],
+         r"d\.cpp:2:2: error: CUDA", status=1)
+    assert "int twice(int x)" in call([HEDDLE, "cuda-cc", "-E", tmp_path / "d.cpp"]).stdout
 
 
 @pytest.mark.parametrize("words, message", [
@@ -108,10 +165,9 @@ def test_device_code_of_several_files_is_linked(run, tmp_path):
     run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
 
 
-@pytest.mark.parametrize("instruction", ["wgmma.fence.sync.aligned",
-                                         "tcgen05.wait::ld.sync.aligned"])
-def test_instructions_that_are_not_executed_are_named(run, tmp_path, instruction):
+def test_instruction_that_is_not_executed_is_named(run, tmp_path):
     """A warning when the module is loaded; the launch that reaches it fails, others go on."""
+    instruction = "tcgen05.wait::ld.sync.aligned"
     (tmp_path / "a.cu").write_text(f"""#include <cstdio>
 __global__ void good(int *p) {{ *p = 7; }}
 __global__ void bad(int *p)
@@ -136,13 +192,61 @@ int main()
 
 
 @pytest.mark.parametrize("text, message", [
-    ("#include <thrust/sort.h>", "includes thrust, a library of NVIDIA's that heddle does not"),
-    ("#include <curand.h>", "includes curand.h, a library of NVIDIA's"),
+    ("#include <cub/not_there.cuh>", "includes cub/not_there.cuh: headers of NVIDIA's; install"),
+    ("#include <cublas_v2.h>", "includes cublas_v2.h: a library of NVIDIA's, machine code that"),
     ("int k = cuInit(0);", r"calls CUDA's driver \(cuInit\(\)\), whose functions heddle does not")])
 def test_libraries_that_are_not_there_are_named(tmp_path, text, message):
     (tmp_path / "a.cu").write_text(f"#include <cstdio>\n{text}\nint main() {{}}\n")
     call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"], rf"a\.cu' {message}",
          status=1)
+
+
+def test_closed_libraries_are_named(tmp_path):
+    (tmp_path / "a.cu").write_text("int main() {}\n")
+    told = call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-lcublas", "-lcufft", "-lnvidia-ml", "-lm",
+                 "-o", tmp_path / "a"], "'-lcublas' is a library of NVIDIA's, machine code that "
+                "heddle does not execute; put kernels of your own in the place of its calls",
+                status=2)
+    assert re.findall(r"'(-l\S+)' is", told.stderr) == ["-lcublas", "-lcufft", "-lnvidia-ml"]
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not Path("/usr/include/thrust").is_dir(), reason="libthrust-dev is missing")
+def test_thrust_and_cub_of_the_distribution_work(run, tmp_path):
+    program = tmp_path / "x"
+    call([HEDDLE, "cuda-cc", PROGRAMS / "headers/thrust_and_cub.cu", "-o", program])
+    run(f"{MACHINE} -- {program}", "^PASS")
+    run(f"platforms/rtx3070.heddle --generic -- {program}", "^PASS")
+
+
+@pytest.mark.full
+def test_kernels_of_modules_with_more_instructions_than_ids_take_time(run, tmp_path):
+    """By the remainders of their numbers; one kernel that has too many is named."""
+    lines = "add.u32 %0, %0, 1;\\n" * 100
+    (tmp_path / "a.cu").write_text(f"""#include <cstdio>
+#define A(x) asm volatile("{lines}" : "+r"(x));
+#define B(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x)
+#define C(x) B(x) B(x) B(x) B(x) B(x) B(x) B(x) B(x) B(x) B(x) B(x)
+__global__ void a(unsigned *p) {{ unsigned x = *p; C(x) C(x) C(x) *p = x; }}
+__global__ void b(unsigned *p) {{ unsigned x = *p; C(x) C(x) C(x) *p = x; }}
+__global__ void c(unsigned *p) {{ unsigned x = *p; C(x) C(x) C(x) C(x) C(x) C(x) *p = x; }}
+int main(int argc, char **)
+{{
+    unsigned *p;
+    cudaMallocManaged(&p, 4);
+    a<<<1, 1>>>(p);
+    b<<<1, 1>>>(p);
+    if (argc > 1)
+        c<<<1, 1>>>(p);
+    cudaError_t error = cudaDeviceSynchronize();
+    std::printf("%s %u\\n", cudaGetErrorName(error), *p);
+}}
+""")
+    call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"])
+    small = "platforms/rtx3070.heddle --generic --set sms=1 --set channels=2"
+    run(f"{small} -- {tmp_path}/a", "^cudaSuccess 66000$")
+    run(f"{small} -- {tmp_path}/a more", "more than 65536 instructions of PTX in a kernel and the "
+        "functions of its module", status=ANY)
 
 
 def test_device_code_of_archives_is_linked(run, tmp_path):

@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from harness import ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
+import launches
+from harness import ANY, HEDDLE, ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 from programs import CUDA, CUDA_OPTIONS, only_full, quick_and_full
 
 MACHINES = ["rtx3070", "a100", "h100"]
@@ -64,6 +65,36 @@ def test_recording_is_played_as_the_program_ran(measure, as_cuda, tmp_path, name
     told = measure(f"{machine} --record instructions={tmp_path}/traces -- {as_cuda(name)}")
     assert of_gpu(told.stats) == of_gpu(measure(
         f"{machine} --play sass={tmp_path}/traces/kernelslist.g").stats)
+
+
+SMALL = "platforms/rtx3070.heddle --generic --set sms=4 --set channels=2"
+
+
+@pytest.mark.parametrize("warmup", ["none", "perfect", "memory:1"])
+def test_program_passes_with_chosen_kernels(measure, as_cuda, warmup):
+    done = measure(f"{SMALL} --kernels 3 --warmup {warmup} -- {as_cuda('dct8x8')} 64 1", "^PASS")
+    launches.check_ways(done.stats, warmup, [3])
+
+
+@pytest.mark.parametrize("options, says", [
+    ("--kernels 3", "--warmup functional: not .* choose --warmup none, perfect or memory:N "),
+    ("--kernels auto", r"--kernels auto, --mode sampled: not .*kernelslist.g\) \(kernel 'tr"),
+    ("--mode functional --profile memory", "--profile memory: not of a program in PTX; record ")])
+def test_what_only_traces_have_is_named(run, as_cuda, options, says):
+    run(f"{SMALL} {options} -- {as_cuda('dct8x8')} 64 1", says, status=ANY)
+
+
+def test_experiment_plays_what_a_program_executes(heddle, as_cuda, tmp_path):
+    """The same factors of all launches, and corrections, as with its traces."""
+    told = [heddle(f"experiment {SMALL} --corrections -o {tmp_path}/{folder} {what}",
+                   "factors.csv have all 6") and (tmp_path / folder / "factors.csv").read_text()
+            for folder, what in (("program", f"-- {as_cuda('dct8x8')} 64 1"),
+                                 ("list", f"--play sass={tmp_path}/program/traces/kernelslist.g"))]
+    assert told[0] == told[1]
+    chosen = {row["launch"] for row in launches.rows_of(tmp_path / "program")}
+    launches.check_factors(tmp_path / "program", chosen,
+                           launches.table(tmp_path / "program/ranking.csv"))
+    launches.corrections_of(tmp_path / "program")
 
 
 @pytest.mark.parametrize("mode", ["timing", "functional"])

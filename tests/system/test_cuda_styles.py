@@ -17,7 +17,7 @@ ELSEWHERE = "bulk_copies clocks clusters copy_stages math_errors peer_rate".spli
 ALL = sorted(path.stem for path in PROGRAMS.glob("*.cu") if path.stem not in ELSEWHERE
              and re.search(r"Prints\s+(// )?PASS\s+(// )?or\s+(// )?FAIL", path.read_text()))
 NO_KERNEL = ["device_query"]  # nothing to record
-QUICK = "aggregated_atomics groups halves intrinsics managed_variables textures"
+QUICK = "aggregated_atomics groups halves intrinsics layered_textures managed_variables"
 FUNCTIONAL = "platforms/a100.heddle --generic --mode functional"
 FOUR = "platforms/a100_x4.heddle --generic --set sms=2 --set channels=2 --set vram=1GiB"
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"

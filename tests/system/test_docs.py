@@ -230,7 +230,8 @@ SMALLER = {"start": {"--evaluations 12": "--evaluations 3", "matmul_tiled 256": 
     pytest.param(GUIDE, id="guide"), pytest.param(["sweep"], id="sweep"),
     pytest.param(["transformer"], id="transformer", marks=pytest.mark.full),
     pytest.param(["whatif"], id="whatif", marks=pytest.mark.full),
-    pytest.param(["opencl"], id="opencl", marks=pytest.mark.full)])
+    pytest.param(["opencl"], id="opencl", marks=pytest.mark.full),
+    pytest.param(["cuda"], id="cuda", marks=pytest.mark.full)])
 def test_commands_of_the_guide_work(tmp_path, full, pages):
     """In the order of the pages, in an empty folder; the first that fails ends it. Without --full
     some of them with smaller numbers."""

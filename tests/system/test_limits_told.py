@@ -12,8 +12,8 @@ from harness import ROOT, heddle, run
 from programs import only_full
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import fullness, limits, memory_limits  # noqa: E402
 from heddle.statistics_file import read  # noqa: E402
+from heddle.verdict import fullness, limits, memory_limits  # noqa: E402
 
 PLATFORMS = {"r9nano": "platforms/r9nano.heddle --generic",
              "mi210": "platforms/mi210.heddle --generic"}
@@ -198,7 +198,7 @@ def test_programs_without_a_planted_cause(program):
 
 def test_report_that_is_none_is_refused():
     run(f"{PLATFORMS['r9nano']} --report nothing -- vectoradd",
-        "there is cpi, limits, trust and counters", status=2)
+        "there is cpi, limits, trust, counters and dram", status=2)
 
 
 # ---- streaming multiprocessors

@@ -13,7 +13,7 @@ from harness import ROOT, run
 from programs import GOOD, quick_and_full
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import floor  # noqa: E402
+from heddle.verdict import noise_floor  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
 LAUNCHING = [p for p in GOOD if p != "copies"]  # which launches no kernel
@@ -70,9 +70,9 @@ def test_noise_floor_is_found_by_what_ran(measure, heddle, tmp_path, monkeypatch
     monkeypatch.setenv("HEDDLE_CACHE", str(tmp_path))
     files = [one.stats_file for one in (a, b, c)]
     heddle(f"stats {files[0]} {files[1]}", "^noise floor: 4 %, assumed", r"gpu.l2\[\*\] evictions")
-    floor.keep(other.stats, 0.3, {}, 9)
+    noise_floor.keep(other.stats, 0.3, {}, 9)
     heddle(f"stats {files[0]} {files[1]}", "^noise floor: 4 %, assumed")
-    floor.keep(a.stats, 0.9, {"gpu.l2[*] evictions": 1.0}, 4)
+    noise_floor.keep(a.stats, 0.9, {"gpu.l2[*] evictions": 1.0}, 4)
     told = heddle(f"stats {files[0]} {files[1]}", "^noise floor: 90 %, measured by .* in 4 runs",
                   "matmul_tiled.*within the noise floor$", "noise floor are left out$")
     assert "gpu.l2[*] evictions" not in told.stdout
@@ -136,11 +136,26 @@ def test_statistics_say_what_ran(run, tmp_path):
 
 
 def test_reports_have_their_names(run, measure, heddle):
-    run(f"{TINY} --report ipc -- vectoradd", "there is cpi, limits, trust and counters", status=2)
+    run(f"{TINY} --report ipc -- vectoradd", "there is cpi, limits, trust, counters and dram",
+        status=2)
     stats = measure(f"{TINY} -- vectoradd").stats_file
-    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits, series, trust and",
+    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits, series, trust, c",
            status=2)
     heddle(f"stats {stats} {stats} --report limits", "is of one run", status=2)
+
+
+def test_each_memory_controller_has_a_line(measure, heddle):
+    done = measure(f"{TINY} --report dram -- vectoradd")
+    told = [line.split() for line in done.stderr.splitlines() if line.startswith("dram[")]
+    counts = [done.components[f"gpu.dram[{i}]"] for i in (0, 1)]
+    moved = [c["bytes_read"] + c["bytes_written"] for c in counts]
+    assert [[line[0], *line[2:6], line[6]] for line in told] == [
+        [f"dram[{i}]:", *(str(counts[i][name]) for name in ("reads", "writes", "bytes_read",
+                                                            "bytes_written")),
+         f"{100 * moved[i] / max(moved):.1f}"] for i in (0, 1)]
+    assert f"\n{sum(moved) / max(moved):.2f} of 2 controllers in use" in done.stderr
+    assert heddle(f"stats {done.stats_file} --report dram --description {TINY}").stdout \
+        in done.stderr
 
 
 def test_functional_mode_has_no_time_to_report(run, measure, heddle):
@@ -282,7 +297,7 @@ def test_trust_leaves_out_components_that_had_no_part(measure):
 def test_classes_of_approximate_instructions_are_those_of_the_models():
     text = "".join((ROOT / f"components/protocols/{file}").read_text(encoding="utf-8")
                    for file in ("work/work_cycles.h", "thread_block/warp_cycles.h"))
-    told = (ROOT / "python/heddle/trust.py").read_text(encoding="utf-8")
+    told = (ROOT / "python/heddle/verdict/trust.py").read_text(encoding="utf-8")
     classes = re.findall(r'^    "(\w+)": "', told, re.M)
     assert len(classes) == 4
     assert all(f'"issued", "{name}"' in text for name in classes)

@@ -12,11 +12,11 @@ from programs import only_full
 from test_limits_told import CAUSES
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import uncertainty  # noqa: E402
-from heddle.judged import Limit, Setting  # noqa: E402
-from heddle.sensitivity import Parameter, Point, disturbances, parameters  # noqa: E402
-from heddle.sensitivity import with_proposed  # noqa: E402
-from heddle.whatif import Diagnosis, Found, lines, tornado  # noqa: E402
+from heddle.verdict.judged import Limit, Setting  # noqa: E402
+from heddle.whatif import uncertainty  # noqa: E402
+from heddle.whatif.sensitivity import Parameter, Point, disturbances, parameters  # noqa: E402
+from heddle.whatif.sensitivity import with_proposed  # noqa: E402
+from heddle.whatif.whatif import Diagnosis, Found, lines, tornado  # noqa: E402
 
 # Planted in the program, and no parameter of the machine is for it.
 IN_THE_PROGRAM = [("r9nano", "lds_banks"), ("mi210", "lds_banks"), ("r9nano", "lds_bandwidth"),

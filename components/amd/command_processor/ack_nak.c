@@ -26,11 +26,6 @@ struct ack_nak {
     uint32_t busy; /* arena: bool[compute_units] */
 };
 
-static void ack_nak_init(struct ack_nak *p)
-{
-    (void)p;
-}
-
 static bool *ack_nak_busy(const struct ack_nak *p)
 {
     return arena_at(bool, p->busy);

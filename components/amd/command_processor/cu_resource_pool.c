@@ -42,11 +42,6 @@ struct cu_resource_pool {
     uint32_t vgpr_granules, sgpr_granules, lds_granules; /* there are */
 };
 
-static void cu_resource_pool_init(struct cu_resource_pool *p)
-{
-    (void)p;
-}
-
 static uint32_t granules(uint64_t amount, int64_t granularity)
 {
     return (uint32_t)((amount + (uint64_t)granularity - 1) / (uint64_t)granularity);

@@ -17,11 +17,6 @@ enum {
     DISPATCH_CONSTANT = 2 /* the 0.02 cycles of 1.03 N + 0.02 */
 };
 
-static void dispatcher_init(struct dispatcher *d)
-{
-    (void)d;
-}
-
 static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint32_t round_trip)
 {
     dispatcher_order_ops(d)->setup(dispatcher_order(d), compute_units);

@@ -9,11 +9,6 @@ struct greedy {
     uint64_t next, end; /* work-groups */
 };
 
-static void greedy_init(struct greedy *p)
-{
-    (void)p;
-}
-
 static void greedy_setup(struct part *self, uint32_t compute_units)
 {
     (void)self;

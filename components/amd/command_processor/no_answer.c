@@ -8,11 +8,6 @@ struct no_answer {
     struct no_answer_io io;
 };
 
-static void no_answer_init(struct no_answer *p)
-{
-    (void)p;
-}
-
 static void no_answer_setup(struct part *self, uint32_t compute_units, uint32_t round_trip)
 {
     (void)self;

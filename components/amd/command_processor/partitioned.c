@@ -17,11 +17,6 @@ struct partitioned {
     uint32_t runs; /* arena: struct partition_run[compute_units] */
 };
 
-static void partitioned_init(struct partitioned *p)
-{
-    (void)p;
-}
-
 static struct partition_run *partitioned_run(const struct partitioned *p, uint32_t cu)
 {
     return arena_at(struct partition_run, p->runs) + cu;

@@ -11,11 +11,6 @@ struct round_robin {
     uint64_t next, end; /* work-groups */
 };
 
-static void round_robin_init(struct round_robin *p)
-{
-    (void)p;
-}
-
 static struct round_robin *round_robin_of(struct part *self)
 {
     return (struct round_robin *)(void *)self;

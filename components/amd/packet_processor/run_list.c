@@ -24,11 +24,6 @@ struct run_list {
     uint32_t first, last; /* that wait */
 };
 
-static void run_list_init(struct run_list *p)
-{
-    (void)p;
-}
-
 static struct run_list *run_list_of(struct part *self)
 {
     return (struct run_list *)(void *)self;

@@ -7,11 +7,6 @@ struct demand {
     struct demand_io io;
 };
 
-static void demand_init(struct demand *p)
-{
-    (void)p;
-}
-
 /* Pages come when an access waits for them, and for no other reason. */
 static bool demand_wants(struct part *self, const struct migration_touch *touch)
 {

@@ -7,11 +7,6 @@ struct first_touch {
     struct first_touch_io io;
 };
 
-static void first_touch_init(struct first_touch *p)
-{
-    (void)p;
-}
-
 static bool first_touch_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;

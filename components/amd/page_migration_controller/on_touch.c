@@ -7,11 +7,6 @@ struct on_touch {
     struct on_touch_io io;
 };
 
-static void on_touch_init(struct on_touch *p)
-{
-    (void)p;
-}
-
 static bool on_touch_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;

@@ -7,11 +7,6 @@ struct pinned {
     struct pinned_io io;
 };
 
-static void pinned_init(struct pinned *p)
-{
-    (void)p;
-}
-
 static bool pinned_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self, (void)touch;

@@ -9,11 +9,6 @@ struct read_duplicate {
     struct read_duplicate_io io;
 };
 
-static void read_duplicate_init(struct read_duplicate *p)
-{
-    (void)p;
-}
-
 static bool read_duplicate_wants(struct part *self, const struct migration_touch *touch)
 {
     (void)self;

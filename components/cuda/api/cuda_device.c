@@ -242,7 +242,6 @@ hipError_t cuda_set_valid_devices(const int *devices, int count)
 
 hipError_t cuda_version(int *version, int number)
 {
-    cuda_face()->called("cudaRuntimeGetVersion");
     if (!version)
         return hipErrorInvalidValue;
     *version = number;
@@ -264,7 +263,6 @@ static bool is_limit(int limit)
 
 hipError_t cuda_get_limit(size_t *value, int limit)
 {
-    cuda_face()->called("cudaDeviceGetLimit");
     if (!value || !is_limit(limit))
         return value ? hipErrorUnsupportedLimit : hipErrorInvalidValue;
     *value = __atomic_load_n(&limits[limit], __ATOMIC_RELAXED);
@@ -292,8 +290,6 @@ hipError_t cuda_set_limit(int limit, size_t value)
     if (!is_limit(limit))
         return hipErrorUnsupportedLimit;
     hipError_t error = limit == LIMIT_HEAP ? set_heap(value) : hipSuccess;
-    if (limit != LIMIT_HEAP)
-        cuda_face()->called("cudaDeviceSetLimit");
     if (error == hipSuccess)
         __atomic_store_n(&limits[limit], value, __ATOMIC_RELAXED);
     return error;

@@ -21,8 +21,15 @@
     X(19, ErrorInvalidTextureBinding, "texture is not bound to a pointer")                         \
     X(20, ErrorInvalidChannelDescriptor, "invalid channel descriptor")                             \
     X(21, ErrorInvalidMemcpyDirection, "invalid copy direction for memcpy")                        \
+    X(22, ErrorAddressOfConstant, "invalid address of constant")                                   \
+    X(23, ErrorTextureFetchFailed, "texture fetch failed")                                         \
+    X(24, ErrorTextureNotBound, "cannot fetch from a texture that is not bound")                   \
+    X(25, ErrorSynchronizationError, "incorrect use of __syncthreads()")                           \
     X(26, ErrorInvalidFilterSetting, "linear filtering not supported for non-float type")          \
     X(27, ErrorInvalidNormSetting, "read as normalized float not supported for 32-bit non float")  \
+    X(28, ErrorMixedDeviceExecution, "mixing of device and device emulation code")                 \
+    X(31, ErrorNotYetImplemented, "feature not yet implemented")                                   \
+    X(32, ErrorMemoryValueTooLarge, "memory value too large")                                      \
     X(34, ErrorStubLibrary, "CUDA driver is a stub library")                                       \
     X(35, ErrorInsufficientDriver, "CUDA driver version is insufficient for CUDA runtime version") \
     X(36, ErrorCallRequiresNewerDriver, "API call is not supported in the installed CUDA driver")  \
@@ -33,6 +40,7 @@
     X(46, ErrorDevicesUnavailable, "all CUDA-capable devices are busy or unavailable")             \
     X(49, ErrorIncompatibleDriverContext, "incompatible driver context")                           \
     X(52, ErrorMissingConfiguration, "__global__ function call is not configured")                 \
+    X(53, ErrorPriorLaunchFailure, "unspecified launch failure in prior launch")                   \
     X(65, ErrorLaunchMaxDepthExceeded, "launch would exceed maximum depth of nested launches")     \
     X(66, ErrorLaunchFileScopedTex, "launch failed because kernel uses file-scoped textures")      \
     X(67, ErrorLaunchFileScopedSurf, "launch failed because kernel uses file-scoped surfaces")     \

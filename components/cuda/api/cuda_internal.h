@@ -71,6 +71,10 @@ hipError_t cuda_array_info(struct cuda_channel *channel, hipExtent *size, unsign
 /* A byte of an array, for copies of rectangles; a copy from or to NULL is refused. */
 void *cuda_array_at(const struct cuda_array *array, size_t x, size_t y);
 size_t cuda_array_pitch(const struct cuda_array *array);
+hipError_t cuda_copy_to_array(struct cuda_array *array, size_t x, size_t y, const void *from,
+                              size_t count, hipMemcpyKind kind);
+hipError_t cuda_copy_from_array(void *to, const struct cuda_array *array, size_t x, size_t y,
+                                size_t count, hipMemcpyKind kind);
 /* Arrays of the copy become what they are: pitched memory, with widths in bytes. */
 const hipMemcpy3DParms *cuda_copy_without_arrays(const hipMemcpy3DParms *copy,
                                                  hipMemcpy3DParms *room);

@@ -8,14 +8,14 @@ const struct hip_face *cuda_face(void)
 
 const char *cuda_begin(const char *function)
 {
-    return heddleFace()->call_as(function);
+    return heddleFace()->call_begins_as(function);
 }
 
 hipError_t cuda_end(const char *before, hipError_t error)
 {
     if (error != hipSuccess && error != hipErrorNotReady)
         heddleFace()->set_last_error(error);
-    heddleFace()->call_as(before);
+    heddleFace()->call_ends_as(before);
     return error;
 }
 
@@ -24,13 +24,13 @@ hipError_t cuda_refuse(const char *function)
     heddleFace()->say("%s: not in this CUDA library; the program goes on with "
                       "cudaErrorNotSupported (reference/cuda.md of './dev docs' lists what works)",
                       function);
+    heddleFace()->called(function);
     heddleFace()->set_last_error(hipErrorNotSupported);
     return hipErrorNotSupported;
 }
 
 hipError_t cuda_nothing(void)
 {
-    heddleFace()->called("a call without effect");
     return hipSuccess;
 }
 

@@ -53,5 +53,6 @@ int cuda_location_device(struct cuda_location location)
 
 struct cuda_channel cuda_channel(int x, int y, int z, int w, int kind)
 {
+    cuda_face()->called("cudaCreateChannelDesc");
     return (struct cuda_channel){x, y, z, w, kind};
 }

@@ -63,7 +63,6 @@ hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode)
     static _Thread_local hipStreamCaptureMode own = hipStreamCaptureModeGlobal;
     if (!mode || (unsigned)*mode > hipStreamCaptureModeRelaxed)
         return hipErrorInvalidValue;
-    cuda_face()->called("cudaThreadExchangeStreamCaptureMode");
     const hipStreamCaptureMode before = own;
     own = *mode;
     *mode = before;

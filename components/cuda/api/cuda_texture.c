@@ -1,7 +1,8 @@
 /* Arrays, textures and surfaces.
  *
  * An array is pitched device memory. An object is the address of a struct texture_object in device
- * memory, which kernels get as they get pointers. Layers, cubes and mipmaps are not there. */
+ * memory, which kernels get as they get pointers. Layers and the six faces of cubes are planes of a
+ * volume. Mipmaps are not there. */
 #include "cuda_internal.h"
 
 #include "components/protocols/texture/texture_object.h"
@@ -11,7 +12,9 @@
 
 enum {
     PITCH_ALIGN = 256,
+    ARRAY_LAYERED = 1,
     ARRAY_SURFACE = 2,
+    ARRAY_CUBE = 4,
     ARRAY_GATHER = 8,
     MOST_TEXELS = 1 << 28,
     INVALID_CHANNEL = 20
@@ -56,12 +59,15 @@ hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel 
                             hipExtent size, unsigned flags)
 {
     struct texture_object format = {0};
-    if (!made || !channel || size.width == 0 || (size.depth && !size.height))
+    const bool layered = flags & ARRAY_LAYERED, cube = flags & ARRAY_CUBE;
+    if (!made || !channel || size.width == 0 || (size.depth && !size.height && !layered)
+        || (layered && !size.depth)
+        || (cube && (size.width != size.height || (layered ? size.depth % 6 : size.depth != 6))))
         return hipErrorInvalidValue;
     if (!read_channel(channel, &format))
         return (hipError_t)INVALID_CHANNEL;
-    if (flags & ~(unsigned)(ARRAY_SURFACE | ARRAY_GATHER)) {
-        cuda_face()->say("arrays of layers, cubes or parts are not there");
+    if (flags & ~(unsigned)(ARRAY_LAYERED | ARRAY_SURFACE | ARRAY_CUBE | ARRAY_GATHER)) {
+        cuda_face()->say("arrays of parts are not there");
         return hipErrorNotSupported;
     }
     if (size.width > MOST_TEXELS || size.height > MOST_TEXELS || size.depth > MOST_TEXELS)
@@ -114,6 +120,43 @@ void *cuda_array_at(const struct cuda_array *array, size_t x, size_t y)
     if (!array || x >= array->pitch || y >= at_least_one(array->size.height))
         return NULL;
     return (char *)array->memory + y * array->pitch + x;
+}
+
+/* Bytes of rows one behind the other, from (x, y) on: the rest of a row, whole rows, and the
+ * beginning of the last one. */
+static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, char *other,
+                           size_t count, hipMemcpyKind kind, bool to_array)
+{
+    const size_t width = array ? array->size.width * array->texel : 0;
+    hipError_t error = hipSuccess;
+    if (!array || x >= width || y >= at_least_one(array->size.height)
+        || count > (at_least_one(array->size.height) - y) * width - x)
+        return hipErrorInvalidValue;
+    while (count > 0 && error == hipSuccess) {
+        size_t row = x > 0 || count < width ? width - x : width;
+        row = row < count ? row : count;
+        size_t rows = row == width ? count / width : 1;
+        void *at = cuda_array_at(array, x, y);
+        error = to_array ? hipMemcpy2D(at, array->pitch, other, row, row, rows, kind)
+                         : hipMemcpy2D(other, row, at, array->pitch, row, rows, kind);
+        other += row * rows;
+        count -= row * rows;
+        y += rows;
+        x = 0;
+    }
+    return error;
+}
+
+hipError_t cuda_copy_to_array(struct cuda_array *array, size_t x, size_t y, const void *from,
+                              size_t count, hipMemcpyKind kind)
+{
+    return copy_run(array, x, y, (char *)(uintptr_t)from, count, kind, true);
+}
+
+hipError_t cuda_copy_from_array(void *to, const struct cuda_array *array, size_t x, size_t y,
+                                size_t count, hipMemcpyKind kind)
+{
+    return copy_run(array, x, y, to, count, kind, false);
 }
 
 size_t cuda_array_pitch(const struct cuda_array *array)
@@ -179,6 +222,7 @@ static hipError_t read_resource(const struct cuda_resource *from, struct texture
         object->size[0] = (uint32_t)array->size.width;
         object->size[1] = (uint32_t)at_least_one(array->size.height);
         object->size[2] = (uint32_t)at_least_one(array->size.depth);
+        object->is_cube = (array->flags & ARRAY_CUBE) != 0;
         return hipSuccess;
     }
     bool linear = from->kind == CUDA_RESOURCE_LINEAR;

@@ -2,6 +2,7 @@
  */
 #ifndef HEDDLE_CUDA_H
 #define HEDDLE_CUDA_H
+#define __cuda_cuda_h__ /* programs ask for it */
 
 #define CUDA_VERSION 12080
 

@@ -3,6 +3,7 @@
  * `heddle cuda-cc` includes this file before each source. */
 #ifndef HEDDLE_CUDA_RUNTIME_H
 #define HEDDLE_CUDA_RUNTIME_H
+#define __CUDA_RUNTIME_H__ /* programs ask for it */
 
 #if defined(__CUDA__) && defined(__clang__)
 #ifndef __CUDACC__

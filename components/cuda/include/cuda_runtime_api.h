@@ -2,6 +2,7 @@
  * declarations of those that heddle's libcudart.so.12 has. For C and C++. */
 #ifndef HEDDLE_CUDA_RUNTIME_API_H
 #define HEDDLE_CUDA_RUNTIME_API_H
+#define __CUDA_RUNTIME_API_H__ /* programs ask for it */
 
 #include "driver_types.h"
 #include "texture_types.h"
@@ -30,7 +31,8 @@ extern cudaError_t cudaSetDeviceFlags(unsigned int flags);
 extern cudaError_t cudaGetDeviceFlags(unsigned *flags);
 extern cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties, int device);
 extern cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
-extern cudaError_t cudaDeviceGetP2PAttribute(int *value, int attribute, int device, int peer);
+extern cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute,
+                                             int device, int peer);
 extern cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text);
 extern cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device);
 extern cudaError_t cudaDeviceSynchronize(void);
@@ -169,6 +171,14 @@ extern cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *channel, struc
                                     unsigned int *flags, cudaArray_t array);
 extern cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *channel,
                                       cudaArray_const_t array);
+extern cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t count, enum cudaMemcpyKind kind);
+extern cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                       size_t count, enum cudaMemcpyKind kind);
+extern cudaError_t
+cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t x,
+                         size_t y, size_t width, size_t height,
+                         enum cudaMemcpyKind kind HEDDLE_DEFAULT(cudaMemcpyDeviceToDevice));
 extern cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
                                        size_t pitch, size_t width, size_t height,
                                        enum cudaMemcpyKind kind);

@@ -2,6 +2,7 @@
  * own declarations. */
 #ifndef HEDDLE_CUDA_DRIVER_TYPES_H
 #define HEDDLE_CUDA_DRIVER_TYPES_H
+#define __DRIVER_TYPES_H__ /* programs ask for it */
 
 #include <limits.h>
 #include <stddef.h>
@@ -27,8 +28,15 @@ enum cudaError {
     cudaErrorInvalidTextureBinding = 19,
     cudaErrorInvalidChannelDescriptor = 20,
     cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorAddressOfConstant = 22,
+    cudaErrorTextureFetchFailed = 23,
+    cudaErrorTextureNotBound = 24,
+    cudaErrorSynchronizationError = 25,
     cudaErrorInvalidFilterSetting = 26,
     cudaErrorInvalidNormSetting = 27,
+    cudaErrorMixedDeviceExecution = 28,
+    cudaErrorNotYetImplemented = 31,
+    cudaErrorMemoryValueTooLarge = 32,
     cudaErrorStubLibrary = 34,
     cudaErrorInsufficientDriver = 35,
     cudaErrorCallRequiresNewerDriver = 36,
@@ -39,6 +47,7 @@ enum cudaError {
     cudaErrorDevicesUnavailable = 46,
     cudaErrorIncompatibleDriverContext = 49,
     cudaErrorMissingConfiguration = 52,
+    cudaErrorPriorLaunchFailure = 53,
     cudaErrorLaunchMaxDepthExceeded = 65,
     cudaErrorLaunchFileScopedTex = 66,
     cudaErrorLaunchFileScopedSurf = 67,
@@ -134,6 +143,13 @@ typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUkern_st *cudaKernel_t;
+enum cudaDeviceP2PAttr {
+    cudaDevP2PAttrPerformanceRank = 1,
+    cudaDevP2PAttrAccessSupported = 2,
+    cudaDevP2PAttrNativeAtomicSupported = 3,
+    cudaDevP2PAttrCudaArrayAccessSupported = 4,
+};
+
 typedef struct cudaArray *cudaArray_t;
 typedef const struct cudaArray *cudaArray_const_t;
 typedef unsigned long long cudaTextureObject_t;

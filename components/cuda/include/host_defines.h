@@ -2,6 +2,7 @@
  * code. */
 #ifndef HEDDLE_CUDA_HOST_DEFINES_H
 #define HEDDLE_CUDA_HOST_DEFINES_H
+#define __HOST_DEFINES_H__ /* programs ask for it */
 
 #if defined(__CUDA__) && defined(__clang__)
 #define __host__               __attribute__((host))

@@ -5,7 +5,9 @@
 #include "driver_types.h"
 
 #define cudaArrayDefault          0
+#define cudaArrayLayered          1
 #define cudaArraySurfaceLoadStore 2
+#define cudaArrayCubemap          4
 #define cudaArrayTextureGather    8
 
 typedef struct cudaMipmappedArray *cudaMipmappedArray_t;

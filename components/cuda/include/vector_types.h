@@ -2,6 +2,7 @@
  * vector types"). */
 #ifndef HEDDLE_CUDA_VECTOR_TYPES_H
 #define HEDDLE_CUDA_VECTOR_TYPES_H
+#define __VECTOR_TYPES_H__ /* programs ask for it */
 
 #include "host_defines.h"
 

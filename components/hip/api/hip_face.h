@@ -28,7 +28,8 @@ struct hip_face {
     bool (*is_device)(int device);
     void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-    const char *(*call_as)(const char *function);
+    const char *(*call_begins_as)(const char *function);
+    void (*call_ends_as)(const char *before);
     void (*called)(const char *function);
     void (*set_last_error)(hipError_t error);
 

@@ -93,6 +93,10 @@ hipError_t hip_enter(const char *function);
 const char *hip_entered(void);
 /* Tells the driver of a call that asks it for nothing, where it wants to know. */
 void hip_called(const char *function);
+/* Around a function of another interface that consists of functions of HIP: hip_call_as(), and the
+ * driver is told of the call where none of these has done that. */
+const char *hip_call_begins_as(const char *function);
+void hip_call_ends_as(const char *before);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
 /* Body of a function of HIP that needs the device, and of one that works even after it is lost. */

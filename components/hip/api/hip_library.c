@@ -201,6 +201,7 @@ static enum hip_state open_library(void)
 
 static _Thread_local bool has_lock;
 static _Thread_local const char *entered; /* the function of the interface that holds it, if any */
+static _Thread_local bool has_told; /* the driver of the call that hip_call_begins_as() names */
 
 bool hip_has_lock(void)
 {
@@ -226,7 +227,8 @@ void hip_unlock(void)
 {
     has_lock = false;
     if (hip.state == HIP_OPEN)
-        hip.api->leave_call(entered);
+        hip.api->leave_call(has_told && hip_called_as() ? NULL : hip_entered());
+    has_told |= entered != NULL;
     entered = NULL;
     hide_state();
     pthread_mutex_unlock(&hip.lock);
@@ -269,6 +271,19 @@ hipError_t hip_enter(const char *function)
     if (hip.state == HIP_OPEN && !hip.plays && hip.executes_ptx != (hip_called_as() != NULL))
         return refuse_interface();
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
+}
+
+const char *hip_call_begins_as(const char *function)
+{
+    has_told = false;
+    return hip_call_as(function);
+}
+
+void hip_call_ends_as(const char *before)
+{
+    const char *function = hip_call_as(before);
+    if (!has_told)
+        hip_called(function);
 }
 
 void hip_called(const char *function)

@@ -25,11 +25,6 @@ struct lru {
     uint32_t clock;
 };
 
-static void lru_init(struct lru *p)
-{
-    (void)p;
-}
-
 static void lru_setup(struct part *self, uint32_t sets, uint32_t ways)
 {
     struct lru *p = (struct lru *)(void *)self;

@@ -15,11 +15,6 @@ struct rrip {
     uint32_t ways;
 };
 
-static void rrip_init(struct rrip *p)
-{
-    (void)p;
-}
-
 static uint8_t rrip_distant(const struct rrip *p)
 {
     return (uint8_t)((1u << rrip_params(p)->bits) - 1);

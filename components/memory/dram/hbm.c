@@ -18,11 +18,6 @@
 
 #include "hbm_state.h"
 
-static void hbm_init(struct hbm *p)
-{
-    (void)p;
-}
-
 static void hbm_set_next(struct hbm *p, uint64_t edge)
 {
     p->next = edge;

@@ -32,11 +32,6 @@ struct infinity_cache {
     uint64_t last_atomic; /* line */
 };
 
-static void infinity_cache_init(struct infinity_cache *p)
-{
-    (void)p;
-}
-
 static uint32_t infinity_ways(const struct infinity_cache *p)
 {
     return (uint32_t)infinity_cache_params(p)->ways;

@@ -12,11 +12,6 @@ struct greedy_then_oldest {
     uint64_t last[WARP_SCHEDULER_SUB_CORES]; /* bit of the warp that issued last, 0: it has left */
 };
 
-static void greedy_then_oldest_init(struct greedy_then_oldest *p)
-{
-    (void)p;
-}
-
 static void greedy_then_oldest_arrive(struct part *self, uint32_t sub_core, uint32_t warp)
 {
     struct greedy_then_oldest *p = (struct greedy_then_oldest *)(void *)self;

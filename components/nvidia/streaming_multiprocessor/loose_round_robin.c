@@ -8,11 +8,6 @@ struct loose_round_robin {
     uint8_t next[WARP_SCHEDULER_SUB_CORES];
 };
 
-static void loose_round_robin_init(struct loose_round_robin *p)
-{
-    (void)p;
-}
-
 static void loose_round_robin_change(struct part *self, uint32_t sub_core, uint32_t warp)
 {
     (void)self;

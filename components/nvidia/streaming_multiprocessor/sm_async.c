@@ -221,10 +221,11 @@ static inline void async_issued(struct streaming_multiprocessor *c, uint32_t slo
         groups_wait(c, slot, SM_COPIES, inst->count);
         break;
     case TRACE_MATRIX_COMMIT:
+    case TRACE_MATRIX_CLOSE:
         group_close(c, slot, SM_PRODUCTS);
         break;
     case TRACE_MATRIX_GATHER: /* where a trace does not say what closes a group, this does */
-        if (group_is_open(c, slot, SM_PRODUCTS))
+        if (!inst->count && group_is_open(c, slot, SM_PRODUCTS))
             group_close(c, slot, SM_PRODUCTS);
         gather_join(c, slot);
         break;

@@ -11,11 +11,6 @@ struct two_level {
     uint8_t next_pending[WARP_SCHEDULER_SUB_CORES]; /* among the others */
 };
 
-static void two_level_init(struct two_level *p)
-{
-    (void)p;
-}
-
 static void two_level_arrive(struct part *self, uint32_t sub_core, uint32_t warp)
 {
     (void)self;

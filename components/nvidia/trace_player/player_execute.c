@@ -223,6 +223,26 @@ static bool execute_find(void *blocks, uint64_t number, struct warp_block **bloc
     return number < k->at_block || (number == k->at_block && k->at_hand);
 }
 
+/* An instruction's id is the remainder of its number in the module. Those of the kernel, and of all
+ * functions that it may call, have to be different. */
+static bool execute_has_ids(const struct ptx_module *m, const char *kernel)
+{
+    const struct ptx_function *entry = ptx_find_function(m, kernel);
+    uint64_t *taken = calloc(TRACE_INSTS / 64, sizeof *taken);
+    bool differ = taken != NULL;
+    for (uint32_t i = 0; i < m->function_count; i++) {
+        const struct ptx_function *f = &m->functions[i];
+        for (uint32_t n = 0; differ && n < f->instruction_count && (!f->is_entry || f == entry);
+             n++) {
+            uint32_t id = (f->first_instruction + n) % TRACE_INSTS;
+            differ = !(taken[id / 64] >> id % 64 & 1);
+            taken[id / 64] |= (uint64_t)1 << id % 64;
+        }
+    }
+    free(taken);
+    return differ;
+}
+
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m)
 {
@@ -245,13 +265,14 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
     if (!ptx_call_begin(&c->call, &order, trace_files.error, sizeof trace_files.error))
         return false;
     execute_note();
-    if (c->call.code->module->instruction_count > TRACE_INSTS) {
+    const struct warp_launch *l = &c->call.launch;
+    const struct ptx_module *module = c->call.code->module;
+    if (module->instruction_count > TRACE_INSTS && !execute_has_ids(module, l->kernel->name)) {
         snprintf(trace_files.error, sizeof trace_files.error,
-                 "%s: more than %d instructions of PTX in one module", c->call.code->module->name,
-                 TRACE_INSTS);
+                 "%s: more than %d instructions of PTX in a kernel and the functions of its module",
+                 module->name, TRACE_INSTS);
         return false;
     }
-    const struct warp_launch *l = &c->call.launch;
     const struct player_needs needs = {.name = l->kernel->name,
                                        .threads = (uint64_t)l->block[0] * l->block[1] * l->block[2],
                                        .registers = l->kernel->registers,

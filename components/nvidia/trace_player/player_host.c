@@ -130,6 +130,7 @@ static bool host_launch(struct trace_player *p, const struct command_request *m)
     k->end_block =
         k->at_block + (aql_groups(&packet) ? aql_groups(&packet) : aql_all_groups(&packet));
     k->way = aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED;
+    k->launch = aql_launch(&packet);
     if (!execute_begin(p, k, &packet, m)) {
         player_fail(p);
         k->phase = PLAYER_FREE;

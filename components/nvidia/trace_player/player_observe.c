@@ -40,7 +40,7 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
     uint32_t number = step->instruction - f->first_instruction;
     const struct ptx_instruction *from = &f->instructions[number];
     struct warp_operands operands;
-    struct itrace_inst to = {.id = step->instruction,
+    struct itrace_inst to = {.id = step->instruction % TRACE_INSTS,
                              .pc = step->instruction * PTX_INSTRUCTION_BYTES,
                              .source_line = from->line};
     if (from->opcode == PTX_OP_RET && f->is_entry)
@@ -58,15 +58,18 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
             to.sources[to.source_count++] = operands.source[i];
     if (ptx_name_is_barrier(to.name) || strstr(to.name, ".wait_group"))
         execute_immediates(from, &to);
+    if (from->opcode == PTX_OP_WGMMA_MMA_ASYNC) /* is A in registers? */
+        to.immediates[to.immediate_count++] = from->operands[1].kind == PTX_OPERAND_VECTOR;
     return to;
 }
 
 /* For a profile: with the line of the source, or else of the PTX. */
-static void execute_name(const struct player_call *c, const struct itrace_inst *inst)
+static void execute_name(const struct player_call *c, const struct itrace_inst *inst,
+                         uint32_t number)
 {
     const struct ptx_module *m = c->call.code->module;
-    const struct ptx_function *f = ptx_function_of(m, inst->id);
-    const struct ptx_instruction *of = &f->instructions[inst->id - f->first_instruction];
+    const struct ptx_function *f = ptx_function_of(m, number);
+    const struct ptx_instruction *of = &f->instructions[number - f->first_instruction];
     char place[160];
     if (of->line)
         ptx_place(m, of, place, sizeof place);
@@ -77,7 +80,7 @@ static void execute_name(const struct player_call *c, const struct itrace_inst *
 
 static void execute_decode(struct player_call *c, const struct warp_step *step)
 {
-    uint32_t id = step->instruction;
+    uint32_t id = step->instruction % TRACE_INSTS;
     if (c->decoded[id / 64] >> id % 64 & 1)
         return;
     const struct itrace_inst inst = execute_describe(c->call.code, step);
@@ -87,7 +90,7 @@ static void execute_decode(struct player_call *c, const struct warp_step *step)
     c->player->io.stats.unknown += !inst.known;
     if (c->trace)
         c->insts[id] = inst;
-    execute_name(c, &inst);
+    execute_name(c, &inst, step->instruction);
     c->decoded[id / 64] |= (uint64_t)1 << id % 64;
     if (inst.opcode.unit == SASS_CLASS_EXIT)
         c->exits[id / 64] |= (uint64_t)1 << id % 64;
@@ -191,13 +194,13 @@ static void execute_observe(void *context, const struct warp_step *step)
     if (engine_unlikely(c->is_checked))
         ptx_checks_step(&c->call, step);
     execute_decode(c, step);
-    const struct trace_inst *inst =
-        &arena_at(struct trace_inst, c->kernel->insts)[step->instruction];
+    const uint32_t id = step->instruction % TRACE_INSTS;
+    const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->insts)[id];
     struct itrace_step s; /* without its addresses, which only accesses have */
     s.mask = step->active;
     s.mode = ITRACE_MODE_NONE;
     s.count = 0;
-    if (c->exits[step->instruction / 64] >> step->instruction % 64 & 1)
+    if (c->exits[id / 64] >> id % 64 & 1)
         c->lanes[step->warp].exited |= step->active;
     if (inst->kind == TRACE_BARRIER && !lanes_arrive(c, step))
         return;
@@ -219,7 +222,7 @@ static void execute_observe(void *context, const struct warp_step *step)
         return;
     }
     warp_reserve(w, TRACE_RECORD);
-    w->used += trace_writer_record(w->words + w->used, step->instruction, &s, space);
+    w->used += trace_writer_record(w->words + w->used, id, &s, space);
     w->count++;
     lanes_settle(c, step->warp);
 }

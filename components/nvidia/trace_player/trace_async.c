@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+
 /* What a run has said; host memory. */
 static struct trace_notes trace_notes;
 
@@ -40,8 +42,9 @@ static const char *const family_notes[FAMILY_COUNT] = {
         "copies or arrivals of n phases, or for copies under way where counts do not "
         "fit; a first wait without copies passes",
     [FAMILY_CLUSTER_BARRIER] = "barriers of clusters (UCGABAR): they do not wait",
-    [FAMILY_MATRIX] = "products of four warps (HGMMA ...): N / 2 cycles of each tensor unit, or "
-                      "what shared memory takes to give the operands",
+    [FAMILY_MATRIX] =
+        "products of four warps (HGMMA ..., wgmma): N / 2 cycles of each tensor unit, or "
+        "what shared memory takes to give the operands",
     [FAMILY_GROUPS] = "products of four warps whose lines do not say what closes a group: "
                       "WARPGROUP.ARRIVE and WARPGROUP.DEPBAR do",
     [FAMILY_TENSOR_MEMORY] = "Blackwell's tensor memory (UTC*, LDT*, STT*): units only; nothing "
@@ -82,6 +85,10 @@ static const struct {
     {"cp", ".shared::cta.mbarrier", TRACE_COPIER, TRACE_BULK_LOAD, FAMILY_BLOCK_TO_BLOCK},
     {"cp", ".bulk", TRACE_COPIER, TRACE_BULK_LOAD, FAMILY_BULK},
     {"cp", ".mbarrier", TRACE_INT, TRACE_COPY_ARRIVE, FAMILY_NONE},
+    {"wgmma", ".mma_async", TRACE_TENSOR, TRACE_MATRIX, FAMILY_MATRIX},
+    {"wgmma", ".fence", TRACE_BRANCH, TRACE_MATRIX_GATHER, FAMILY_MATRIX},
+    {"wgmma", ".commit_group", TRACE_BRANCH, TRACE_MATRIX_CLOSE, FAMILY_MATRIX},
+    {"wgmma", ".wait_group", TRACE_BRANCH, TRACE_MATRIX_WAIT, FAMILY_MATRIX},
     {"mbarrier", ".arrive", TRACE_INT, TRACE_PHASE_ARRIVE, FAMILY_NONE},
     {"mbarrier", ".test_wait", TRACE_INT, TRACE_PHASE_WAIT, FAMILY_NONE},
     {"mbarrier", ".try_wait", TRACE_INT, TRACE_PHASE_WAIT, FAMILY_NONE},
@@ -116,13 +123,15 @@ static void trace_async_note(enum trace_family family)
     fprintf(stderr, "note: approximated: %s\n", family_notes[family]);
 }
 
-/* The N of a shape MxNxK, which is the first modifier of that form; 256, the largest, without. */
+/* The N of a shape MxNxK or mMnNkK, which is the first modifier of that form; 256, the largest,
+ * without. */
 static unsigned matrix_columns(const char *name)
 {
     unsigned m = 0, n = 0, k = 0;
     const char *shape = strchr(name, '.');
     for (; shape; shape = strchr(shape + 1, '.'))
-        if (sscanf(shape, ".%3ux%3ux%3u", &m, &n, &k) == 3)
+        if (sscanf(shape, ".%3ux%3ux%3u", &m, &n, &k) == 3
+            || sscanf(shape, ".m%3un%3uk%3u", &m, &n, &k) == 3)
             return n < 8 ? 8 : n < 256 ? n : 256;
     return 256;
 }
@@ -135,8 +144,10 @@ static unsigned matrix_columns(const char *name)
 static void matrix_decode(const struct itrace_inst *from, struct trace_inst *to)
 {
     unsigned columns = matrix_columns(from->name);
-    bool registers = false; /* A is one: a source that is neither what is added nor a descriptor */
-    for (unsigned i = 0; i < from->source_count; i++)
+    /* A is one: a source that is neither what is added nor a descriptor. PTX says so. */
+    bool is_ptx = ptx_name_is_ptx(from->name);
+    bool registers = is_ptx && from->immediate_count && from->immediates[0];
+    for (unsigned i = 0; !is_ptx && i < from->source_count; i++)
         registers |= from->sources[i] < 255
                      && (!from->destination_count || from->sources[i] != from->destinations[0]);
     to->destination = TRACE_NO_REGISTER; /* WARPGROUP.DEPBAR waits for it, not the next product */
@@ -164,6 +175,9 @@ static void trace_async_decode(const struct itrace_inst *from, struct trace_inst
     }
     if (to->kind == TRACE_MATRIX)
         matrix_decode(from, to);
+    if (to->kind == TRACE_MATRIX_GATHER)
+        to->count = ptx_name_is_ptx(from->name);
+    trace_notes.has_groups |= to->kind == TRACE_MATRIX_CLOSE;
     /* cp.async.cg looks into the L2 only (PTX ISA, cache operators). */
     if (to->kind == TRACE_COPY)
         to->bypass = strstr(from->name, ".BYPASS") || strstr(from->name, ".cg.");

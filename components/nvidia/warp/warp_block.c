@@ -91,7 +91,7 @@ struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number
     b->sm = sm;
     warp_cluster_place(l, b);
     b->alive = b->threads;
-    for (uint32_t i = 0; i <= WARP_BARRIERS; i++)
+    for (uint32_t i = 0; i <= WARP_BARRIERS + WARP_FOURS; i++)
         b->barrier[i].all = 1;
     memset((char *)memory + b->at_shared, 0, b->shared);
     memset((char *)memory + b->at_local, 0, (size_t)b->warps * WARP_LANES * b->local);

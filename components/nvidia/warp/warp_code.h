@@ -25,6 +25,7 @@ enum {
     WARP_NARROW_BYTES = 4 * WARP_LANES,
     WARP_WIDE_BYTES = 8 * WARP_LANES,
     WARP_BARRIERS = 16,
+    WARP_FOURS = 8,      /* of warps, which have barriers of their own behind the others */
     WARP_FRAME_ROWS = 4, /* narrow rows of a frame for the caller's state */
     WARP_OPERANDS = 5
 };
@@ -56,7 +57,12 @@ enum warp_kind {
 enum warp_system { WARP_VPRINTF, WARP_MALLOC, WARP_FREE, WARP_ASSERTFAIL };
 
 /* `written` of a barrier. */
-enum warp_barrier_use { WARP_BARRIER_WAITS, WARP_BARRIER_ARRIVES, WARP_BARRIER_REDUCES };
+enum warp_barrier_use {
+    WARP_BARRIER_WAITS,
+    WARP_BARRIER_ARRIVES,
+    WARP_BARRIER_REDUCES,
+    WARP_BARRIER_OF_FOUR /* of the four warps, without number and count */
+};
 
 enum warp_flag {
     WARP_COUNTED = 1,
@@ -67,9 +73,10 @@ enum warp_flag {
 
 /* What an operation reads and writes beside at[0] (written) and at[1] to at[4] (read). */
 enum warp_effect {
-    WARP_KEEPS = 1,  /* at[0] is read, too */
-    WARP_SECOND = 2, /* at[4] is a predicate that is written */
-    WARP_THIRD = 4   /* so is `target` - 1, if it is not 0 */
+    WARP_KEEPS = 1,     /* at[0] is read, too */
+    WARP_SECOND = 2,    /* at[4] is a predicate that is written */
+    WARP_THIRD = 4,     /* so is `target` - 1, if it is not 0 */
+    WARP_LIST_KEEPS = 8 /* what is written of the list is read, too */
 };
 
 /* `value` of a video operation: what is done with each pair of parts, and which these are. */

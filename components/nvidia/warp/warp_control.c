@@ -129,10 +129,24 @@ static void return_from(struct warp_machine *m, uint32_t mask)
     warp_frame(m);
 }
 
+/* The lanes of the four warps that this one is of, which work together (wgmma). */
+static uint32_t lanes_of_four(const struct warp_machine *m)
+{
+    const struct warp_warp *first = m->warp - m->number % 4;
+    uint32_t lanes = 0, begin = m->number - m->number % 4;
+    for (uint32_t i = 0; i < 4 && begin + i < m->block->warps; i++)
+        lanes += (uint32_t)__builtin_popcount(first[i].alive);
+    return lanes;
+}
+
 /* bar and barrier; the result of bar.red is fetched by a second operation. */
 static void barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     unsigned lane = (unsigned)__builtin_ctz(mask);
+    if (op->written == WARP_BARRIER_OF_FOUR) {
+        warp_arrive(m, WARP_BARRIERS + 1 + m->number / 4, lanes_of_four(m), true);
+        return;
+    }
     uint32_t number = ((const uint32_t *)warp_source(m, op, 1))[lane], threads = 0;
     if (op->bank[2] != WARP_NOTHING)
         threads = ((const uint32_t *)warp_source(m, op, 2))[lane];

@@ -1,4 +1,5 @@
-/* mma, wmma, ldmatrix, stmatrix, movmatrix; see warp_build.h. Called through warp_lower(). */
+/* mma, wmma, wgmma, ldmatrix, stmatrix, movmatrix; see warp_build.h. Called through warp_lower().
+ */
 #include <stdio.h>
 
 #include "warp_build.h"
@@ -164,6 +165,71 @@ static void lower_rows(struct warp_build *b)
         b->missing = true;
 }
 
+/* An immediate operand, `otherwise` where there is none. */
+static int64_t immediate_of(struct warp_build *b, unsigned i, int64_t otherwise)
+{
+    const struct ptx_instruction *in = b->instruction;
+    if (i >= in->operand_count || in->operands[i].kind == PTX_OPERAND_NONE)
+        return otherwise;
+    if (in->operands[i].kind != PTX_OPERAND_INTEGER)
+        b->missing = true;
+    return (int64_t)in->operands[i].bits;
+}
+
+/* Is there something in the four operands behind scale-d that the form does not have? Signs of A
+ * and B; then which of A, if it is in shared memory, and B are by columns. */
+static uint32_t wgmma_flags(struct warp_build *b, bool is_held)
+{
+    int64_t a = immediate_of(b, 4, 1), c = immediate_of(b, 5, 1);
+    int64_t across_a = is_held ? 0 : immediate_of(b, 6, 0);
+    int64_t across_b = immediate_of(b, is_held ? 6 : 7, 0);
+    if ((a != 1 && a != -1) || (c != 1 && c != -1) || across_a >> 1 || across_b >> 1)
+        b->missing = true;
+    return (is_held ? WARP_M_HELD : 0u) | (across_a ? WARP_M_TRANSPOSED_A : 0u)
+           | (a < 0 ? WARP_M_NEGATED_A : 0u) | (across_b ? WARP_M_TRANSPOSED_B : 0u)
+           | (c < 0 ? WARP_M_NEGATED_B : 0u);
+}
+
+/* A warp multiplies 16 of the 64 rows when its turn comes; no bytes change in between, since all
+ * four come to the wait before one goes on. D is read and written. */
+static void lower_wgmma(struct warp_build *b)
+{
+    const struct ptx_instruction *in = b->instruction;
+    struct warp_matrix x = {.m = 16, .n = 8};
+    unsigned n = 0, k = 0;
+    const char *shape = ptx_modifier_name(ptx_one_of(in, PTX_GROUP_SHAPE));
+    bool is_held = in->operands[1].kind == PTX_OPERAND_VECTOR;
+    struct warp_value a = WARP_NO_VALUE;
+    if (has(b, PTX_MOD_SP) || in->type_count < 3 || sscanf(shape, "m64n%uk%u", &n, &k) != 2) {
+        b->missing = true;
+        return;
+    }
+    x.k = (uint16_t)k;
+    x.c = x.d = element_of(b, 0);
+    x.a = element_of(b, 1);
+    x.b = element_of(b, 2);
+    bool is_half = x.d == WARP_E_F16;
+    uint32_t list = b->code->place_count;
+    unsigned d = add_places(b, &in->operands[0], false, true), held = 0;
+    if (is_held)
+        held = add_places(b, &in->operands[1], false, false);
+    else
+        a = warp_input(b, &in->operands[1], PTX_U64);
+    struct warp_value right = warp_input(b, &in->operands[2], PTX_U64),
+                      adds = warp_input_predicate(b, &in->operands[3]);
+    struct warp_op *op = warp_emit3(b, WARP_RUN_WGMMA, WARP_NO_VALUE, a, right, adds);
+    op->kind = WARP_ALIGNED;
+    op->list = list;
+    op->count = (uint8_t)(d + held);
+    op->written = (uint8_t)d;
+    op->effect |= WARP_LIST_KEEPS;
+    op->value = warp_matrix_pack(&x);
+    op->target = wgmma_flags(b, is_held) | (has(b, PTX_MOD_SATFINITE) ? WARP_M_SATURATES : 0u);
+    if (d != n / (is_half ? 4 : 2) || (is_held && held != 4) || x.a == WARP_E_B1
+        || (op->target & (WARP_M_TRANSPOSED_A | WARP_M_TRANSPOSED_B) && k != 16))
+        b->missing = true;
+}
+
 void warp_lower_matrix(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -180,6 +246,19 @@ void warp_lower_matrix(struct warp_build *b)
     case PTX_OP_STMATRIX:
         lower_rows(b);
         return;
+    case PTX_OP_WGMMA_MMA_ASYNC:
+        lower_wgmma(b);
+        return;
+    case PTX_OP_WGMMA_FENCE: /* products are done at once */
+    case PTX_OP_WGMMA_COMMIT_GROUP:
+        warp_emit(b, WARP_RUN_NOP);
+        return;
+    case PTX_OP_WGMMA_WAIT_GROUP: {
+        struct warp_op *op = warp_emit(b, WARP_RUN_NOP);
+        op->kind = WARP_BARRIER;
+        op->written = WARP_BARRIER_OF_FOUR;
+        return;
+    }
     default: { /* movmatrix */
         struct warp_value a = warp_input(b, &in->operands[1], PTX_B32);
         warp_emit1(b, WARP_RUN_MOVMATRIX, warp_output(b, &in->operands[0], false), a)->kind =

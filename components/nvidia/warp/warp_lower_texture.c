@@ -1,5 +1,6 @@
-/* Textures and surfaces by their objects; see warp_build.h. Called through warp_lower(). Layers,
- * cubes, samples, gradients and offsets are not there, nor are references and samplers. */
+/* Textures and surfaces by their objects; see warp_build.h. Called through warp_lower(). Mipmaps,
+ * samples, gradients and offsets are not there, nor are references and samplers, nor layers and
+ * cubes of surfaces. */
 #include "warp_build.h"
 #include "warp_texture.h"
 
@@ -17,6 +18,15 @@ static unsigned dimensions_of(struct warp_build *b)
     if (dimensions == 0)
         b->missing = true;
     return dimensions;
+}
+
+/* Those of textures, which may have layers and be cubes; a face of a cube has two directions. */
+static unsigned texture_dimensions_of(struct warp_build *b, unsigned *more)
+{
+    bool cube = has(b, PTX_MOD_CUBE) || has(b, PTX_MOD_ACUBE);
+    bool layered = has(b, PTX_MOD_A1D) || has(b, PTX_MOD_A2D) || has(b, PTX_MOD_ACUBE);
+    *more = (cube ? WARP_TEXTURE_CUBE : 0u) | (layered ? WARP_TEXTURE_LAYERED : 0u);
+    return has(b, PTX_MOD_A1D) ? 1 : *more ? 2 : dimensions_of(b);
 }
 
 /* The handle of "[object, coordinates]". */
@@ -66,7 +76,8 @@ static void lower_fetch(struct warp_build *b)
     const struct ptx_operand *to = &in->operands[0], *at = &in->operands[1];
     bool gathers = in->opcode == PTX_OP_TLD4;
     enum ptx_type result = (enum ptx_type)in->types[0], coordinate = (enum ptx_type)in->types[1];
-    unsigned dimensions = dimensions_of(b), operands = has(b, PTX_MOD_LEVEL) ? 3 : 2;
+    unsigned more, dimensions = texture_dimensions_of(b, &more);
+    unsigned operands = has(b, PTX_MOD_LEVEL) ? 3 : 2;
     if (to->kind != PTX_OPERAND_VECTOR || to->element_count != 4 || at->kind != PTX_OPERAND_INDEXED
         || at->element_count != 2 || in->operand_count != operands || has(b, PTX_MOD_GRAD)
         || has(b, PTX_MOD_BASE) || ptx_type_bits(result) != 32 || result == PTX_F16X2
@@ -77,13 +88,13 @@ static void lower_fetch(struct warp_build *b)
     struct warp_value handle = handle_of(b, at);
     uint32_t list = b->code->place_count;
     add_places(b, to, 4, result, true);
-    add_places(b, &at->elements[1], 3, coordinate, false);
+    add_places(b, &at->elements[1], 4, coordinate, false);
     struct warp_op *op = emit(b, WARP_RUN_TEXTURE, handle);
     unsigned component = has(b, PTX_MOD_G) ? 1 : has(b, PTX_MOD_B) ? 2 : has(b, PTX_MOD_A) ? 3 : 0;
     op->list = list;
-    op->count = 7;
+    op->count = 8;
     op->written = 4;
-    op->target = dimensions | (ptx_type_is_float(coordinate) ? 0u : WARP_TEXTURE_BY_NUMBER)
+    op->target = dimensions | more | (ptx_type_is_float(coordinate) ? 0u : WARP_TEXTURE_BY_NUMBER)
                  | (gathers ? WARP_TEXTURE_GATHERS | component << WARP_TEXTURE_COMPONENT : 0u);
 }
 

@@ -72,7 +72,7 @@ struct warp_block {
     uint32_t still;        /* rounds without progress at barriers */
     uint64_t at_warps, at_narrow, at_wide, at_predicates, at_shared, at_local, bytes;
     uint64_t at_undefined; /* 0: it is not followed */
-    struct warp_barrier barrier[WARP_BARRIERS + 1];
+    struct warp_barrier barrier[WARP_BARRIERS + 1 + WARP_FOURS];
 };
 
 static inline struct warp_warp *warp_warps(struct warp_block *b)

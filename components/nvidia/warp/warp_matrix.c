@@ -1,5 +1,5 @@
-/* Matrices of a warp (9.7.14): mma, wmma, ldmatrix, stmatrix, movmatrix, at one x86-64 level.
- * Called through warp_handler_of().
+/* Matrices of a warp (9.7.14): mma, wmma, wgmma, ldmatrix, stmatrix, movmatrix, at one x86-64
+ * level. Called through warp_handler_of().
  *
  * Fragments of mma lie as the manual says. Those of wmma are opaque: element s of a fragment is
  * number (lane * elements of a lane + s) of the matrix by rows, modulo its size. Products of halves
@@ -189,6 +189,92 @@ RUN(MMA)
     gather(m, &x, is_wmma, ROLE_C, place + d + a + b, c, sum);
     multiply(&x, op->target, left, right, sum);
     scatter(m, &x, is_wmma, op->target & WARP_M_SATURATES, place, d, sum);
+}
+
+/* ---- wgmma (9.7.15): at[1] and at[2] the descriptors of A and B, at[3] whether D is added ---- */
+
+/* A matrix in shared memory, by its descriptor (9.7.15.5.1). Eight rows of 16 bytes, or columns
+ * where it is transposed, are a core matrix; swizzling exchanges its rows within 32, 64 or 128
+ * bytes, by the address. */
+struct wgmma_matrix {
+    u32 start, leading, stride; /* bytes */
+    unsigned units;             /* of 16 bytes that are swizzled together; 1: none */
+    bool is_across;
+};
+
+static struct wgmma_matrix wgmma_describe(struct warp_machine *m, u64 bits, bool is_across)
+{
+    static const uint8_t units[] = {1, 8, 4, 2};
+    if (bits >> 49 & 7)
+        warp_fault_at(m, WARP_FAULT_INSTRUCTION, 0, bits,
+                      "a matrix descriptor with a base offset, which is not executed");
+    return (struct wgmma_matrix){(u32)(bits & 0x3fff) << 4, (u32)(bits >> 16 & 0x3fff) << 4,
+                                 (u32)(bits >> 32 & 0x3fff) << 4, units[bits >> 62], is_across};
+}
+
+/* Where the element at `row` of M or N and `byte` of K lies; of a transposed matrix elements of 16
+ * bits follow each other in M or N. */
+static u32 wgmma_offset(const struct wgmma_matrix *x, unsigned row, unsigned byte)
+{
+    u32 at = x->start, inner = x->is_across ? 2 * row : byte, outer = x->is_across ? byte / 2 : row;
+    u32 unit = inner / 16;
+    at += inner % 16 + outer % 8 * 16 * x->units;
+    if (!x->is_across)
+        at += outer / 8 * x->stride + unit * (x->units > 1 ? 16 : x->leading);
+    else if (x->units > 1)
+        at += outer / 8 * x->stride + unit % x->units * 16 + unit / x->units * x->leading;
+    else
+        at += outer / 8 * x->leading + unit * x->stride;
+    return at ^ ((at >> 7 & (x->units - 1)) << 4);
+}
+
+/* Reads rows from `first` on: `to[row][k]`, or with `turns` `to[k][row]`. */
+static void wgmma_read(struct warp_machine *m, const struct wgmma_matrix *x, unsigned e,
+                       unsigned first, unsigned rows, unsigned k, bool turns, f64 *to)
+{
+    unsigned bytes = element_bits(e) / 8;
+    for (unsigned row = 0; row < rows; row++) {
+        for (unsigned i = 0; i < k; i++) {
+            u32 at = wgmma_offset(x, first + row, i * bytes), bits = 0;
+            if (at + bytes > m->block->shared) {
+                warp_fault_at(m, WARP_FAULT_ADDRESS, 0, at, "outside of the block's shared memory");
+                return;
+            }
+            memcpy(&bits, m->shared + at, bytes);
+            to[turns ? i * rows + row : row * k + i] = element_value(e, bits);
+        }
+    }
+}
+
+/* The warp's 16 rows, 8 columns after 8 columns, whose fragments are those of mma. */
+RUN(WGMMA)
+{
+    struct warp_matrix x = warp_matrix_unpack(op->value);
+    const struct warp_place *place = m->code->places + op->list;
+    unsigned d = op->written, flags = op->target, each = x.d == WARP_E_F16 ? 2 : 4;
+    bool negates = !(flags & WARP_M_NEGATED_A) != !(flags & WARP_M_NEGATED_B);
+    bool adds = warp_predicate(m, op, 3) & mask;
+    f64 left[16 * 32], right[32 * 8], sum[16 * 8] = {0};
+    struct wgmma_matrix b =
+        wgmma_describe(m, *(const u64 *)warp_source(m, op, 2), flags & WARP_M_TRANSPOSED_B);
+    if (flags & WARP_M_HELD) {
+        gather(m, &x, false, ROLE_A, place + d, op->count - d, left);
+    } else {
+        struct wgmma_matrix a =
+            wgmma_describe(m, *(const u64 *)warp_source(m, op, 1), flags & WARP_M_TRANSPOSED_A);
+        wgmma_read(m, &a, x.a, 16 * (m->number % 4), 16, x.k, false, left);
+    }
+    for (unsigned i = 0; negates && i < 16u * x.k; i++)
+        left[i] = -left[i];
+    for (unsigned at = 0; at < d && !m->fault; at += each) {
+        wgmma_read(m, &b, x.b, at / each * 8, 8, x.k, true, right);
+        if (adds)
+            gather(m, &x, false, ROLE_C, place + at, each, sum);
+        else
+            memset(sum, 0, sizeof sum);
+        multiply(&x, 0, left, right, sum);
+        scatter(m, &x, false, flags & WARP_M_SATURATES, place + at, each, sum);
+    }
 }
 
 /* ---- wmma.load and wmma.store: at[1] the address, at[2] the stride in elements ---- */

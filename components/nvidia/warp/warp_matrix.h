@@ -28,7 +28,13 @@ enum warp_matrix_flag {
     WARP_M_COLUMN = 2,    /* wmma.load, wmma.store: the matrix lies in memory by columns */
     WARP_M_SATURATES = 4, /* integers are clamped, not wrapped */
     WARP_M_AND = 8,       /* b1: and, else xor */
-    WARP_M_TRANSPOSED = 16
+    WARP_M_TRANSPOSED = 16,
+    /* wgmma: A in registers, by columns in shared memory, negated; the latter two of B */
+    WARP_M_HELD = 32,
+    WARP_M_TRANSPOSED_A = 64,
+    WARP_M_NEGATED_A = 128,
+    WARP_M_TRANSPOSED_B = 256,
+    WARP_M_NEGATED_B = 512
 };
 
 /* Packed into warp_op.value by warp_matrix_pack(). */

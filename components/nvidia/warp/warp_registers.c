@@ -54,7 +54,7 @@ static uint32_t number(const struct flow *f, uint8_t bank, uint32_t at)
     return f->base[bank] + at;
 }
 
-enum { MOST_ACCESSES = 96 };
+enum { MOST_ACCESSES = 160 }; /* a product of four warps has 128 and more */
 
 struct accesses {
     uint32_t reads[MOST_ACCESSES], writes[MOST_ACCESSES];
@@ -90,7 +90,7 @@ static void accesses_of(const struct flow *f, const struct warp_op *op, struct a
         uint32_t n = number(f, place[i].bank, place[i].at);
         if (i < op->written)
             add(a->writes, &a->write_count, n);
-        else
+        if (i >= op->written || op->effect & WARP_LIST_KEEPS)
             add(a->reads, &a->read_count, n);
     }
 }

@@ -209,7 +209,7 @@ void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool
 static void look_again(struct warp_machine *m)
 {
     grant(m->warp);
-    for (uint32_t i = 0; i <= WARP_BARRIERS; i++) {
+    for (uint32_t i = 0; i <= WARP_BARRIERS + WARP_FOURS; i++) {
         const struct warp_barrier *b = &m->block->barrier[i];
         if (b->arrived && b->arrived >= (b->expected ? b->expected : m->block->alive))
             release(m, i);

@@ -88,7 +88,9 @@ static bool settle(const struct texture_object *t, unsigned direction, bool by_n
 {
     s64 size = t->size[direction];
     unsigned mode = t->address[direction];
-    if (by_number)
+    if (t->is_cube)
+        mode = TEXTURE_CLAMP; /* to its face */
+    else if (by_number)
         mode = TEXTURE_BORDER;
     else if (mode != TEXTURE_BORDER && !t->normalised_coordinates)
         mode = TEXTURE_CLAMP;
@@ -118,6 +120,21 @@ static s64 whole_of(f64 x)
     return x >= -0x1p40 && x <= 0x1p40 ? (s64)floor(x) : x > 0 ? (s64)1 << 40 : -((s64)1 << 40);
 }
 
+/* The face of a cube that a direction from its middle meets (+x, -x, +y, -y, +z, -z), and where on
+ * it, from 0 to 1. Of equal sides z goes before y, y before x. */
+static unsigned find_face(const f32 v[3], f32 at[2])
+{
+    f32 x = fabsf(v[0]), y = fabsf(v[1]), z = fabsf(v[2]);
+    unsigned axis = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
+    bool back = v[axis] < 0;
+    f32 most = axis == 2 ? z : axis == 1 ? y : x;
+    f32 s = axis == 0 ? (back ? v[2] : -v[2]) : axis == 1 ? v[0] : back ? -v[0] : v[0];
+    f32 t = axis != 1 ? -v[1] : back ? -v[2] : v[2];
+    at[0] = (s / most + 1) / 2;
+    at[1] = (t / most + 1) / 2;
+    return 2 * axis + back;
+}
+
 /* A lane's coordinates as numbers of texels, and the weights of their right neighbours. */
 struct spot {
     s64 at[3];
@@ -130,8 +147,25 @@ static struct spot find_spot(const struct warp_machine *m, const struct warp_op 
     const struct warp_place *place = m->code->places + op->list + op->written;
     unsigned dimensions = op->target & WARP_TEXTURE_DIMENSIONS;
     struct spot s = {.at = {0, 0, 0}};
+    u32 coordinates[3] = {0, 0, 0}, layer = 0;
+    bool layered = op->target & WARP_TEXTURE_LAYERED, cube = op->target & WARP_TEXTURE_CUBE;
+    if (layered)
+        layer = (u32)lanes_get(m, place++, lane);
+    for (unsigned d = 0; d < (cube ? 3 : dimensions); d++)
+        coordinates[d] = (u32)lanes_get(m, &place[d], lane);
+    if (cube) {
+        const f32 direction[3] = {float32(coordinates[0]), float32(coordinates[1]),
+                                  float32(coordinates[2])};
+        f32 at[2];
+        u32 face = find_face(direction, at), most = t->size[2] / 6 ? t->size[2] / 6 - 1 : 0;
+        layer = 6 * (layer < most ? layer : most) + face;
+        coordinates[0] = bits32(at[0]);
+        coordinates[1] = bits32(at[1]);
+    }
+    if (layered || cube)
+        s.at[2] = layer < t->size[2] ? layer : t->size[2] - 1;
     for (unsigned d = 0; d < dimensions; d++) {
-        u32 bits = (u32)lanes_get(m, &place[d], lane);
+        u32 bits = coordinates[d];
         if (op->target & WARP_TEXTURE_BY_NUMBER) {
             s.at[d] = (s32)bits;
             continue;

@@ -9,6 +9,8 @@ enum {
     WARP_TEXTURE_BY_NUMBER = 1 << 4, /* coordinates are integers: neither modes nor filters */
     WARP_TEXTURE_GATHERS = 1 << 5,   /* tld4 */
     WARP_TEXTURE_COMPONENT = 6,      /* first of two bits: the component that tld4 gathers */
+    WARP_TEXTURE_LAYERED = 1 << 8,   /* the number of the layer comes first */
+    WARP_TEXTURE_CUBE = 1 << 9,      /* coordinates are a direction from the middle of a cube */
     WARP_SURFACE_STORES = 1 << 8,
     WARP_SURFACE_CLAMPS = 1 << 9, /* outside; neither: a fault */
     WARP_SURFACE_ZEROES = 1 << 10,

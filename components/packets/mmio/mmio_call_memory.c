@@ -13,6 +13,43 @@ static bool allocate(struct mmio *c, struct mmio_call *k)
     return end(c, k, error_of(k->status));
 }
 
+/* `address` 0: anywhere. */
+static bool ask_for_shared(struct mmio *c, struct mmio_call *k, uint64_t address, uint64_t size)
+{
+    struct mmio_post *post = ask(c, k, DEVICE_CALL_ALLOCATE);
+    post->address = address;
+    post->size = whole_host_pages(size);
+    post->device = device_of(c, k);
+    post->width = DRIVER_PLACE_MANAGED;
+    return false;
+}
+
+static bool allocate_managed(struct mmio *c, struct mmio_call *k)
+{
+    if (k->step == 0)
+        return ask_for_shared(c, k, 0, k->request.malloc_managed.size);
+    k->answer.malloc_managed.address = k->status ? 0 : k->value;
+    return end(c, k, error_of(k->status));
+}
+
+/* Other memory gets the addresses that it gets without what is mapped, as in a program. */
+static bool map_host(struct mmio *c, struct mmio_call *k)
+{
+    uint64_t address = k->request.host_get_device_pointer.address;
+    if (address >= DEVICE_CALL_WINDOW_BYTES / 2)
+        return end(c, k, MMIO_INVALID_VALUE);
+    if (k->step == 0)
+        return ask_for_shared(c, k, DEVICE_CALL_MAPPED_BASE + address,
+                              k->request.host_get_device_pointer.size);
+    k->answer.host_get_device_pointer.address = k->status ? 0 : k->value;
+    return end(c, k, error_of(k->status));
+}
+
+static bool prefetch(struct mmio *c, struct mmio_call *k)
+{
+    return end(c, k, MMIO_SUCCESS);
+}
+
 static bool release(struct mmio *c, struct mmio_call *k)
 {
     if (!k->request.free.address)

@@ -180,7 +180,7 @@ static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number
     case PLACE_ALLOCATE: {
         struct mmio_post *post =
             post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DEVICE_CALL_ALLOCATE);
-        post->size = module->object.span;
+        post->size = whole_host_pages(module->object.span); /* variables may be managed */
         post->device = device;
         break;
     }

@@ -108,7 +108,7 @@ static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post 
         mmio_driver_send_room(c, tag, p->device);
         break;
     case DEVICE_CALL_ALLOCATE:
-        mmio_driver_send_allocate(c, tag, p->size, p->device);
+        mmio_driver_send_allocate(c, tag, p->address, p->size, p->device, p->width);
         break;
     case DEVICE_CALL_RELEASE:
         mmio_driver_send_release(c, tag, p->address);

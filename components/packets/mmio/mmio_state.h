@@ -42,6 +42,7 @@ enum {
     MMIO_EVENTS = 1024,
     MMIO_ARGUMENTS = 4096, /* bytes of a kernel's explicit arguments */
     MMIO_OPERATIONS = API_STREAM_OPERATIONS_MOST,
+    MMIO_HOST_PAGE = 4096,
     MMIO_CODE_MOST = 1 << 28, /* bytes of a code object */
     MMIO_NONE = UINT32_MAX
 };
@@ -81,9 +82,9 @@ enum mmio_owner {
 
 /* Something asked of the DMA engine or the driver. */
 struct mmio_post {
-    uint8_t owner; /* enum mmio_owner; OWNER_NONE: free */
-    uint8_t kind;  /* of requests to the driver: enum device_call_request_kind */
-    uint8_t width;
+    uint8_t owner;   /* enum mmio_owner; OWNER_NONE: free */
+    uint8_t kind;    /* of requests to the driver: enum device_call_request_kind */
+    uint8_t width;   /* of elements; of an allocation: enum driver_place */
     uint32_t number; /* the owner's */
     uint32_t next;   /* of those that are not sent, or are free */
     uint32_t blob, device, pattern;
@@ -270,6 +271,12 @@ static inline struct api_streams *streams_of(const struct mmio *c)
     return arena_at(struct api_streams, c->streams_state);
 }
 
+/* Memory that the host shares has them. */
+static inline uint64_t whole_host_pages(uint64_t size)
+{
+    return (size + MMIO_HOST_PAGE - 1) / MMIO_HOST_PAGE * MMIO_HOST_PAGE;
+}
+
 static inline uint32_t call_count(const struct mmio *c)
 {
     return (uint32_t)mmio_params(c)->calls;
@@ -286,6 +293,9 @@ static inline uint32_t call_count(const struct mmio *c)
     X(REGISTER_VARIABLE, register_variable)                                                        \
     X(GET_SYMBOL, get_symbol)                                                                      \
     X(MALLOC, allocate)                                                                            \
+    X(MALLOC_MANAGED, allocate_managed)                                                            \
+    X(HOST_GET_DEVICE_POINTER, map_host)                                                           \
+    X(MEM_PREFETCH, prefetch)                                                                      \
     X(FREE, release)                                                                               \
     X(MALLOC_HOST, not_here)                                                                       \
     X(FREE_HOST, not_here)                                                                         \

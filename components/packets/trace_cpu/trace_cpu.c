@@ -19,8 +19,8 @@ static void say(void *context, uint32_t line, const char *text)
         fprintf(stderr, "%s: error: %s\n", path, text);
 }
 
-/* Packets have what CUDA's runtime has; recordings of whole programs have more: memory that host
- * and kernels share, devices that the program makes. */
+/* Packets have what CUDA's runtime has; recordings of whole programs have more: peers, devices that
+ * the program makes, clusters. */
 static bool knows_calls(struct trace_cpu *c)
 {
     for (uint32_t i = 0; i < c->trace.call_count; i++) {

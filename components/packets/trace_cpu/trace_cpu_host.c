@@ -1,11 +1,14 @@
-/* Pinned memory of the program, as lines of version 2 have it: at the end of the host's memory,
- * from the top down. It needs no packets; the device's DMA engine reaches it where it is. */
+/* Memory that host code uses, as lines of version 2 have it. Pinned memory is at the end of the
+ * host's memory, from the top down. It needs no packets; the device's DMA engine reaches it where
+ * it is. What kernels use, too, is on the device: managed memory, and mapped pinned memory once
+ * more. The lines say when host code has stored there and when it has found what kernels have
+ * stored, and these bytes are copied then. */
 #include "trace_cpu_state.h"
 
 static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *call)
 {
     uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size;
-    uint64_t size = (call->size + CPU_LINE - 1) / CPU_LINE * CPU_LINE;
+    uint64_t size = (call->size + CPU_HOST_PAGE - 1) / CPU_HOST_PAGE * CPU_HOST_PAGE;
     if (call->size > all || size > all - c->pinned_bytes - CPU_PACKET_ROOM) {
         cpu_fail(c, call->line,
                  "%" PRIu64 " bytes of pinned memory do not fit into the host's memory of %" PRIu64
@@ -22,11 +25,43 @@ static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *c
     return true;
 }
 
-/* What is freed last is at the bottom, and is free again; the rest stays. */
+/* Freed memory is not used again: copies may still be on their way. */
 static bool play_host_free(struct trace_cpu *c, const struct api_trace_call *call)
 {
+    uint64_t mapped = name_value(&c->mapped, call->place.allocation);
+    if (mapped && c->stage++ == 0) {
+        packet_new(c, API_CALL_FREE)->free.address = mapped;
+        packet_write(c);
+        return false;
+    }
+    name_set(&c->mapped, call->place.allocation, 0);
     name_set(&c->host, call->place.allocation, 0);
-    return true;
+    return !mapped || !call_failed(c, "hipHostFree");
+}
+
+/* The line that made the pinned memory. */
+static const struct api_trace_call *host_made_by(const struct trace_cpu *c, uint32_t number)
+{
+    const struct api_trace_call *call = &c->trace.calls[c->call];
+    while (call->place.allocation != number
+           || (call->kind != API_TRACE_HOST_MALLOC && call->kind != API_TRACE_HOST_REGISTER))
+        call--;
+    return call;
+}
+
+static bool play_host_map(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    uint32_t number = call->place.allocation;
+    if (c->stage++ == 0) {
+        struct api_request *r = packet_new(c, API_CALL_HOST_GET_DEVICE_POINTER);
+        r->host_get_device_pointer.address = name_value(&c->host, number);
+        r->host_get_device_pointer.size = host_made_by(c, number)->size;
+        packet_write(c);
+        return false;
+    }
+    name_set(&c->memory, call->to.allocation, c->answer.host_get_device_pointer.address);
+    name_set(&c->mapped, number, c->answer.host_get_device_pointer.address);
+    return !call_failed(c, "hipHostGetDevicePointer");
 }
 
 static bool play_host_access(struct trace_cpu *c, const struct api_trace_call *call)
@@ -57,13 +92,68 @@ static bool write_rows(struct trace_cpu *c, const struct api_trace_call *call)
     return false;
 }
 
-static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *call)
+/* The place on the device of what the line's place is in pinned memory; 0: it is not mapped. */
+static uint64_t mapped_place(const struct trace_cpu *c, const struct api_trace_call *call)
 {
-    return write_rows(c, call);
+    uint64_t mapped = name_value(&c->mapped, call->place.allocation);
+    return mapped ? mapped + call->place.offset : 0;
 }
 
+static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    enum { WRITE, COPY, END };
+    struct api_trace_call copy = *call;
+    copy.to = call->place;
+    if (call->place.space != API_TRACE_HOST)
+        return play_to_device(c, &copy);
+    if (c->stage == WRITE) {
+        if (!write_rows(c, call))
+            return false;
+        name_set(&c->written, call->place.allocation, 0);
+        c->stage = mapped_place(c, call) ? COPY : END;
+        return c->stage == END;
+    }
+    if (c->stage++ == COPY) {
+        copy_packet(c, call, mapped_place(c, call), address_of(c, &call->place),
+                    API_DIRECTION_HOST_TO_DEVICE);
+        return false;
+    }
+    return !call_failed(c, "the copy");
+}
+
+/* Has the host found there what kernels have stored? The line is behind the access that this thread
+ * made then. */
+static bool was_fetched(const struct trace_cpu *c, const struct api_trace_call *call)
+{
+    const struct api_trace_call *before = call;
+    if (call->place.space != API_TRACE_HOST)
+        return true;
+    while (--before >= c->trace.calls)
+        if (before->thread == call->thread && before->kind != API_TRACE_THREAD)
+            return mapped_place(c, call) && before->kind == API_TRACE_HOST_ACCESS
+                   && before->place.allocation == call->place.allocation;
+    return false;
+}
+
+/* Mapped memory is copied to the host before it is compared there. */
 static bool play_compare(struct trace_cpu *c, const struct api_trace_call *call)
 {
+    enum { WAIT, COPY, CHECK };
+    struct api_trace_call copy = *call;
+    copy.from = call->place;
+    c->drain = c->stage == WAIT && was_fetched(c, call);
+    if (call->place.space != API_TRACE_HOST)
+        return play_from_device(c, &copy);
+    if (c->stage == WAIT) {
+        c->stage = c->drain ? COPY : CHECK;
+        return false;
+    }
+    if (c->stage == COPY) {
+        c->stage = CHECK;
+        copy_packet(c, call, address_of(c, &call->place), mapped_place(c, call),
+                    API_DIRECTION_DEVICE_TO_HOST);
+        return false;
+    }
     for (; c->item < rows_of(call); c->item++)
         check_add(c, call, address_of(c, &call->place) + c->item * call->host_pitch, call->size,
                   c->item * call->size);

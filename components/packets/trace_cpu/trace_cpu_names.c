@@ -201,7 +201,8 @@ static bool find_variable(struct trace_cpu *c, const struct api_trace_pointer *p
 /* Those of the variables that the line points to. Called before the line until it returns true. */
 static bool find_variables(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (!find_variable(c, &call->to) || !find_variable(c, &call->from))
+    if (!find_variable(c, &call->to) || !find_variable(c, &call->from)
+        || !find_variable(c, &call->place))
         return false;
     for (uint32_t i = 0; i < call->argument_count; i++)
         if (call->arguments[i].is_pointer && !find_variable(c, &call->arguments[i].pointer))

@@ -16,6 +16,32 @@ static bool play_malloc(struct trace_cpu *c, const struct api_trace_call *call)
     return !call_failed(c, "hipMalloc");
 }
 
+static bool play_malloc_managed(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        packet_new(c, API_CALL_MALLOC_MANAGED)->malloc_managed.size = call->size;
+        c->request.malloc_managed.flags = call->flags;
+        packet_write(c);
+        return false;
+    }
+    name_set(&c->memory, call->to.allocation, c->answer.malloc_managed.address);
+    return !call_failed(c, "hipMallocManaged");
+}
+
+static bool play_prefetch(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        struct api_request *r = packet_new(c, API_CALL_MEM_PREFETCH);
+        r->mem_prefetch.address = address_of(c, &call->to);
+        r->mem_prefetch.size = call->size;
+        r->mem_prefetch.device = call->device;
+        r->mem_prefetch.stream = stream_of(c, call);
+        packet_write(c);
+        return false;
+    }
+    return !call_failed(c, "hipMemPrefetchAsync");
+}
+
 static bool play_free(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage++ == 0) {
@@ -426,6 +452,9 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
     [API_TRACE_EVENT_QUERY] = play_query,
     [API_TRACE_MODULE_LOAD] = play_module_load,
     [API_TRACE_MODULE_UNLOAD] = play_module_unload,
+    [API_TRACE_MALLOC_MANAGED] = play_malloc_managed,
+    [API_TRACE_PREFETCH] = play_prefetch,
+    [API_TRACE_HOST_MAP] = play_host_map,
     [API_TRACE_HOST_MALLOC] = play_host_malloc,
     [API_TRACE_HOST_FREE] = play_host_free,
     [API_TRACE_HOST_REGISTER] = play_host_malloc,
@@ -441,7 +470,8 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
 
 static bool play_knows(const struct api_trace_call *call)
 {
-    return (size_t)call->kind < sizeof players / sizeof players[0] && players[call->kind];
+    return (size_t)call->kind < sizeof players / sizeof players[0] && players[call->kind]
+           && !call->cluster;
 }
 
 /* A step of the line; true: it is over. */

@@ -26,6 +26,7 @@
 
 enum {
     CPU_LINE = 64,
+    CPU_HOST_PAGE = 4096,
     CPU_PACKET_ROOM = 4096, /* at the start of the memory */
     CPU_TAG_DEVICE = 0xffff,
     CPU_NONE = UINT32_MAX
@@ -112,6 +113,7 @@ struct trace_cpu {
     struct api_trace trace; /* in the memory of the process, as are the blobs */
     struct cpu_names memory, streams, events;
     struct cpu_names host;    /* addresses of pinned memory */
+    struct cpu_names mapped;  /* addresses on the device of pinned memory that kernels use */
     struct cpu_names written; /* numbers, from 1, of the calls that have written to pinned memory */
     struct cpu_names code;    /* modules: handles */
     uint64_t pinned_bytes;    /* at the end of the host's memory */
@@ -179,6 +181,7 @@ static bool find_variables(struct trace_cpu *c, const struct api_trace_call *cal
 
 static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_host_free(struct trace_cpu *c, const struct api_trace_call *call);
+static bool play_host_map(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_host_access(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_compare(struct trace_cpu *c, const struct api_trace_call *call);
@@ -189,6 +192,10 @@ static bool play_pinned_from(struct trace_cpu *c, const struct api_trace_call *c
 
 static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, struct cpu_rows to,
                       struct cpu_rows from, enum api_direction direction);
+static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
+                        uint64_t from, enum api_direction direction);
+static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *call);
+static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call);
 
 #endif

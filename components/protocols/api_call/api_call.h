@@ -60,6 +60,9 @@ enum api_call {
     API_CALL_STREAM_QUERY,
     API_CALL_STREAM_WAIT_EVENT,
     API_CALL_EVENT_QUERY,
+    API_CALL_MALLOC_MANAGED,
+    API_CALL_HOST_GET_DEVICE_POINTER,
+    API_CALL_MEM_PREFETCH,
     API_CALL_OTHER, /* one that has no packet of its own */
     API_CALL_COUNT
 };

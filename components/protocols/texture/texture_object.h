@@ -25,7 +25,8 @@ struct texture_object {
     uint8_t interpolates;
     uint8_t normalised_read; /* integers are read as -1 to 1, or 0 to 1 */
     uint8_t normalised_coordinates;
-    uint8_t reserved[2];
+    uint8_t is_cube; /* six planes are the faces of a cube, or of one of many */
+    uint8_t reserved;
     float border[4];
 };
 _Static_assert(sizeof(struct texture_object) == 56, "it should have no gaps");

@@ -90,7 +90,8 @@ enum trace_kind {
     TRACE_MATRIX,        /* a quarter of a product of four warps: `count` cycles of the tensor unit,
                           * `width` of shared memory */
     TRACE_MATRIX_COMMIT, /* such a product, and closes the group */
-    TRACE_MATRIX_GATHER, /* waits for the other warps of the four */
+    TRACE_MATRIX_CLOSE,  /* closes it, too */
+    TRACE_MATRIX_GATHER, /* waits for the other warps of the four; `count` 0: closes a group */
     TRACE_MATRIX_WAIT,
     TRACE_BULK_LOAD, /* of the copier: to shared memory, announced at a barrier */
     TRACE_BULK_PREFETCH,

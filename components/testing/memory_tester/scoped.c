@@ -50,11 +50,6 @@ struct scoped {
     uint64_t sequence;               /* of beginnings and ends of episodes */
 };
 
-static void scoped_init(struct scoped *p)
-{
-    (void)p;
-}
-
 static struct scoped *scoped_of(struct part *self)
 {
     return (struct scoped *)(void *)self;

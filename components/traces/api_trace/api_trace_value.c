@@ -53,7 +53,7 @@ static const char *const expectations[] = {
     [VALUE_ADDRESS] = "an address (0x...) or (nil)",
     [VALUE_POINTER] = "device memory (dptr-N or dptr-N+OFFSET)",
     [VALUE_ALLOCATION] = "device memory (dptr-N)",
-    [VALUE_PLACE] = "memory of the host (hptr-N or hptr-N+OFFSET) or managed memory (dptr-N)",
+    [VALUE_PLACE] = "host memory (hptr-N+OFFSET), managed memory (dptr-N) or a module's variable",
     [VALUE_HOST] = "host memory (hptr-N)",
     [VALUE_MODULE] = "a module (module-N, N from 1)",
     [VALUE_STREAM] = "a stream (default or stream-N, N from 1)",
@@ -85,7 +85,7 @@ static bool convert(struct api_trace_reader *r, enum api_trace_value kind, const
     case VALUE_POINTER:
         return api_trace_pointer_text(r, text, size, pointer) && pointer->space != API_TRACE_HOST;
     case VALUE_PLACE:
-        return api_trace_pointer_text(r, text, size, pointer) && pointer->space != API_TRACE_SYMBOL;
+        return api_trace_pointer_text(r, text, size, pointer);
     case VALUE_HOST:
         pointer->space = API_TRACE_HOST;
         return api_trace_symbol_number(text, size, "hptr-", &pointer->allocation);

@@ -19,12 +19,6 @@ static struct fifo *fifo_of(struct part *self)
     return (struct fifo *)self;
 }
 
-/* The sets and ways are not known yet: fifo_setup() follows. */
-static void fifo_init(struct fifo *p)
-{
-    p->fills = 0;
-}
-
 static void fifo_setup(struct part *self, uint32_t sets, uint32_t ways)
 {
     struct fifo *p = fifo_of(self);

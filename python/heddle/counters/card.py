@@ -6,7 +6,6 @@ Kernels go by their names without arguments; where both have one kernel only, th
 whatever they are called."""
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import pathlib
@@ -21,6 +20,7 @@ from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.profiler import Profiled
 from heddle.statistics_file import number, read
+from heddle.words import Options
 
 NEAR = 0.05  # what counts as near
 BLOCKS = re.compile(r"(GRBM|SPI|SQC?|TA|TD|TCP|TCA|TCC|CPC|CPF)_\w+")
@@ -216,7 +216,7 @@ def dispatches_csv(kernels: Sequence[tuple[Kernel, list[Row]]]) -> str:
                      for number_of, (card, own) in enumerate(zip(row.card, row.run))))
 
 
-def main(options: argparse.Namespace) -> int:
+def main(options: Options) -> int:
     """`options.description` is the statistics file of the run."""
     run = told.counted(read(str(options.description)), str(options.description), options.profile)
     kernels, on_card, in_run = paired(merged(options.counters), run)

@@ -6,14 +6,14 @@ import pathlib
 import socket
 import stat
 import sys
-from typing import IO, Sequence
+from typing import IO
 
-from heddle import words as command_line
 from heddle.debug import symbols
 from heddle.debug.gdb import Gone, Server
 from heddle.debug.process import Output
 from heddle.debug.session import Session
 from heddle.mistakes import Mistake
+from heddle.words import Options
 
 REFUSED = ("--threads", "--ranks", "--shared", "--play", "--record", "--checkpoint", "--restore",
            "--view")
@@ -37,9 +37,13 @@ def _words(heddle: str, words: list[str]) -> list[str]:
     return [heddle, "run", *words[:cut], *mode, *words[cut:]]
 
 
-def _has_amds_runtime(words: Sequence[str]) -> bool:
-    """Threads of that place its memory, elsewhere in each run."""
-    return "--stack=rocm" in words or ("--stack", "rocm") in zip(words, words[1:])
+def _without_port(words: list[str]) -> list[str]:
+    """The words of a run."""
+    cut = words.index("--") if "--" in words else len(words)
+    for i, word in enumerate(words[:cut]):
+        if word.split("=")[0] == "--port":
+            return words[:i] + words[i + (1 if "=" in word else 2):]
+    return words
 
 
 def _serve(session: Session, listening: socket.socket) -> int:
@@ -74,15 +78,11 @@ def _scripts(session: Session, port: int) -> pathlib.Path:
     return folder
 
 
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("debug")
-    parser.add_argument("--port", type=int, default=0)
-    cut = words.index("--") if "--" in words else len(words)
-    chosen, rest = parser.parse_known_args(words[:cut])
-    run = _words(chosen.heddle, [*rest, *words[cut:]])
-    with _listen(chosen.port) as listening:
+def main(chosen: Options) -> int:
+    run = _words(chosen.heddle, _without_port(chosen.words))
+    with _listen(chosen.port or 0) as listening:
         session = Session(run, (Output(sys.stdout.buffer), Output(sys.stderr.buffer)), _given(),
-                          repeats=not _has_amds_runtime(words[:cut]))
+                          repeats=chosen.stack != "rocm")
         try:
             port = listening.getsockname()[1]
             print("heddle debug: stopped before the first instruction of a wavefront:\n"

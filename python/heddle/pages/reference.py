@@ -12,6 +12,7 @@ from heddle import words as command_line
 from heddle.draw import escape
 from heddle.mistakes import Mistake
 from heddle.pages import page as pages
+from heddle.words import Options
 
 Facts = dict[str, Any]  # of the dump
 
@@ -299,16 +300,11 @@ def files_of(library: str) -> list[str]:
             if (file := folder / f"{folder.name}.heddle").is_file()]
 
 
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("doc")
-    parser.add_argument("files", nargs="*")
-    parser.add_argument("-I", dest="include", action="append", default=[])
-    chosen = command_line.parse(parser, words)
+def main(chosen: Options) -> int:
     if not chosen.output:
         raise Mistake("say where to write: -o DIR", usage=True)
-    searched = [word for folder in chosen.include for word in ("-I", folder)]
     told = [command_line.asked(chosen.heddle, "dump", "--json", "--only", "reference", file,
-                               *searched)
+                               *chosen.again("-I"))
             for file in files_of(chosen.library) + chosen.files]
     if None in told:
         return 1

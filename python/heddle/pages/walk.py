@@ -14,6 +14,7 @@ from heddle import shares
 from heddle import words as command_line
 from heddle.draw import escape
 from heddle.pages.page import FOOT, file, head, inline, paragraphs, save, table
+from heddle.words import Options
 
 Node = dict[str, Any]  # of the tree in the dump
 
@@ -110,14 +111,12 @@ class Walk:
                 + f"<script>\n{file('walk.js')}</script>\n{FOOT}")
 
 
-def main(words: Sequence[str]) -> int:
-    parser = command_line.parser("dot")
-    parser.add_argument("--html")
-    chosen, others = parser.parse_known_args(words)
-    if not chosen.html:
-        return shares.main(words)
-    told = command_line.asked(chosen.heddle, "dump", "--json", "--only", "diagrams", *others)
+def main(chosen: Options) -> int:
+    if not chosen.html_folder:
+        return shares.main(chosen)
+    told = command_line.asked(chosen.heddle, "dump", "--json", "--only", "diagrams", *chosen.files,
+                              *chosen.again("--set", "--platform", "-I", "--allow-incoherent"))
     if told is None:
         return 1
-    save(Path(chosen.html), {"index.html": Walk(json.loads(told)).page()})
+    save(Path(chosen.html_folder), {"index.html": Walk(json.loads(told)).page()})
     return 0

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any, Iterable
 
-from heddle import differences, draw, made
+from heddle import differences, draw, provenance
 from heddle.draw import count, escape, percent
-from heddle.report import figures, requests, roofline, speed, tables
 from heddle.kernels import Kernel
 from heddle.measures import RUN
+from heddle.report import figures, requests, roofline, speed, tables
 from heddle.report.runs import MEASURES, Run
 from heddle.report.tables import cell, table
 from heddle.report.timeline import Timeline
@@ -70,7 +70,7 @@ def head(run: Run) -> str:
             "of it in kernels",
             f"{counted(len(launches), 'launch', 'launches')} of "
             f"{counted(len(kernel_labels(run.root)), 'kernel', 'kernels')}"]
-    told += made.lines(run.root.get("host", {}))
+    told += provenance.lines(run.root.get("host", {}))
     told.append(f"heddle {stamp.get('version', '')}, model {str(stamp.get('model', ''))[:12]}, "
                 f"program {str(stamp.get('program', ''))[:12]}")
     lines = "".join(f'<p class="soft">{escape(line)}</p>' for line in told)

@@ -1,10 +1,9 @@
 """The command `heddle report`."""
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
-from typing import Callable, Sequence
+from typing import Callable
 
 from heddle import differences, words as command_line
 from heddle.files import write
@@ -12,6 +11,7 @@ from heddle.mistakes import Mistake
 from heddle.report import figures, page, roofline
 from heddle.report.runs import MEASURES, RUN, Run, read_runs
 from heddle.report.timeline import Timeline
+from heddle.words import Options
 
 # What --plot draws of the first run.
 PLOTS: dict[str, Callable[[Run], str | None]] = {
@@ -20,17 +20,6 @@ PLOTS: dict[str, Callable[[Run], str | None]] = {
     **{f"heat-{m}": (lambda run, m=m: figures.heat_map(run, m)) for m in MEASURES},
     **{f"topology-{m}": (lambda run, m=m: run.picture(m, RUN, None)) for m in MEASURES},
 }
-
-
-def options(words: Sequence[str]) -> argparse.Namespace:
-    parser = command_line.parser("report")
-    parser.add_argument("--plot", action="append", default=[])
-    for name in ("--description", "--profile", "--series", "--trace", "--only"):
-        parser.add_argument(name)
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--threshold")
-    parser.add_argument("files", nargs="+")
-    return command_line.parse(parser, words)
 
 
 def over_time(series: Timeline | None) -> dict[str, Callable[[Run], str | None]]:
@@ -60,7 +49,7 @@ def plots(run: Run, series: Timeline | None, names: list[str], output: str | Non
         print(path)
 
 
-def report_sweep(chosen: argparse.Namespace) -> int:
+def report_sweep(chosen: Options) -> int:
     """The first file is a folder."""
     from heddle.sweeps import page as sweeps  # needs SQLite, which runs do not
     from heddle.sweeps.database import is_sweep
@@ -80,8 +69,7 @@ def report_sweep(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def main(words: Sequence[str]) -> int:
-    chosen = options(words)
+def main(chosen: Options) -> int:
     if Path(chosen.files[0]).is_dir():
         return report_sweep(chosen)
     chosen.threshold = command_line.share(chosen.threshold, "--threshold")

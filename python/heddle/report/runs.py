@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterator
 
-from heddle import kernels, limits
+from heddle import kernels
 from heddle.kernels import Kernel
 from heddle.measures import (NAMES, RUN, Group, Measured, grouped, least_of_hottest, of_kernel,
                              of_run)
@@ -15,6 +15,7 @@ from heddle.mistakes import Mistake
 from heddle.model import Model, described
 from heddle.shares import shares
 from heddle.statistics_file import read
+from heddle.verdict import limits
 
 MEASURES = ("utilisation", "hit_rate", "bandwidth", "stall")
 

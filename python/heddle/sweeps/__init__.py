@@ -4,6 +4,7 @@ values      lists, ranges and units of what is varied
 constraint  which combinations there are
 plan        platforms, programs and values: the points
 database    the folder: what is known of each point
+intact      whether a database is what this program wrote
 worker      runs a batch of points; a process of its own
 pool        starts workers, so many at a time
 sweep       the command

@@ -6,7 +6,7 @@ import math
 import pathlib
 from typing import Any, Sequence
 
-from heddle import made
+from heddle import provenance
 from heddle.draw import count, escape
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
@@ -178,7 +178,7 @@ def _failures(results: Results) -> str:
 def _made(results: Results) -> list[str]:
     """By the last session; how many there were."""
     sessions = results.sessions
-    return [*(made.lines(sessions[-1]) if sessions else []),
+    return [*(provenance.lines(sessions[-1]) if sessions else []),
             *([f"the last of {len(sessions)} sessions, since {sessions[0]['date']}"]
               if len(sessions) > 1 else [])]
 

@@ -6,7 +6,6 @@ they are there. A combination that the platform refuses is a point that fails, a
 """
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import hashlib
 import json
@@ -22,7 +21,7 @@ import sys
 import time
 from typing import Any, Callable, Iterator, Sequence
 
-from heddle import made, words as command_line
+from heddle import provenance
 from heddle.files import csv_text, digest, write
 from heddle.mistakes import Mistake
 from heddle.progress import duration, progress_on
@@ -31,6 +30,7 @@ from heddle.sweeps.database import DONE, FAILED, Database, Reading
 from heddle.sweeps.plan import Plan, Point
 from heddle.sweeps.pool import Pool, cut
 from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of
+from heddle.words import Options
 
 POLL = 0.5           # seconds between looks at what workers have done
 # Neither site packages nor the user's variables are needed, and each costs time.
@@ -42,26 +42,7 @@ SHOWN = 40           # points of the table on the terminal
 NAMED = 20           # failures on the terminal
 
 
-def arguments(words: Sequence[str]) -> argparse.Namespace:
-    parser = command_line.parser("sweep")
-    for name in ("set", "vary", "constraint", "read"):
-        parser.add_argument(f"--{name}", action="append", default=[])
-    parser.add_argument("--sample", type=int)
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--limit", type=float)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--start", type=shlex.split, default=[])
-    for name in ("generic", "retry", "keep"):
-        parser.add_argument(f"--{name}", action="store_true")
-    parser.add_argument("files", nargs="+")
-    chosen = command_line.parse(parser, words)
-    if not chosen.output:
-        raise Mistake("'-o DIR' is missing: the folder that keeps the results", usage=True)
-    chosen.output = pathlib.Path(chosen.output)
-    return chosen
-
-
-def plan_of(options: argparse.Namespace) -> Plan:
+def plan_of(options: Options) -> Plan:
     """From a sweep file, or from the command line."""
     more: dict[str, Any] = {"limit": options.limit} if options.limit else {}
     if options.generic:
@@ -300,7 +281,7 @@ class Sweep:
         waiting = database.waiting()
         database.finished.clear()
         if waiting:
-            database.begin(made.now(self.toolkit.path))
+            database.begin(provenance.now(self.toolkit.path))
             before = signal.signal(signal.SIGTERM, _interrupt)
             try:
                 self._run(database, {p.number: key for p, key in zip(self.points, keys)}, say)
@@ -446,10 +427,13 @@ def name_failures(database: Database, points: Sequence[Point]) -> int:
     return len(failures)
 
 
-def main(words: Sequence[str]) -> int:
-    options = arguments(words)
+def main(options: Options) -> int:
+    if not options.output:
+        raise Mistake("'-o DIR' is missing: the folder that keeps the results", usage=True)
+    options.output = pathlib.Path(options.output)
     sweep = Sweep(plan_of(options), options.output, Toolkit(options.heddle, options.hip),
-                  options.jobs, options.keep, options.start)
+                  options.jobs or os.cpu_count() or 1, options.keep,
+                  shlex.split(options.start or ""))
     database = sweep.run(options.retry, progress_on())
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")

@@ -12,7 +12,6 @@ What has not the token is 403, and says no more. The server only reads boards, s
 same with and without it."""
 from __future__ import annotations
 
-import argparse
 import contextlib
 import hmac
 import http.server
@@ -28,14 +27,15 @@ import sys
 import threading
 import time
 import urllib.parse
-from typing import Any, Callable, Sequence
+from typing import Any, Callable
 
-from heddle import intervals, words as command_line
+from heddle import intervals
 from heddle.measures import NAMES, of_run
 from heddle.mistakes import Mistake
 from heddle.model import Model, dumped
 from heddle.shares import shares
 from heddle.view.board import Boards, State
+from heddle.words import Options
 
 CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
 LATELY_SECONDS = 1.0  # what a topology of now is about
@@ -65,7 +65,7 @@ class View:
     """What is shown of the boards, beside the description, which is read when the first page asks.
     One thread at a time."""
 
-    def __init__(self, chosen: argparse.Namespace, boards: Boards):
+    def __init__(self, chosen: Options, boards: Boards):
         self._chosen, self._boards, self._model = chosen, boards, None
         self._states: dict[int, list[tuple[float, State]]] = {}  # of a second or two, by place
         self.lock = threading.Lock()
@@ -76,10 +76,8 @@ class View:
     def model(self) -> Model:
         if not self._model:
             of = self._chosen
-            words = [word for option, values in (
-                ("--platform", [of.platform] if of.platform else []), ("--set", of.set),
-                ("-I", of.include)) for value in values for word in (option, value)]
-            self._model = Model(dumped(of.heddle, of.description, *words), of.description, of.set)
+            words = of.again("--platform", "--set", "-I")
+            self._model = Model(dumped(of.heddle, of.files[0], *words), of.files[0], of.set)
         return self._model
 
     def _copy(self, place: int) -> State | None:
@@ -282,26 +280,17 @@ def port_of(text: str) -> int:
     return int(text or 0)
 
 
-def main(words: Sequence[str]) -> int:
+def main(chosen: Options) -> int:
     """Says the address on standard error, and that it serves by a line; ends with its input."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    parser = command_line.parser("run")
-    for name in ("what", "board", "description"):
-        parser.add_argument(name)
-    parser.add_argument("--port", default="")
-    parser.add_argument("--paused", action="store_true")
-    parser.add_argument("--platform")
-    parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("-I", dest="include", action="append", default=[])
-    chosen = command_line.parse(parser, words)
-    port, boards = port_of(chosen.port), Boards(chosen.board)
+    port, boards = port_of(chosen.view), Boards(chosen.file)
     try:
         server = Server(port, View(chosen, boards), chosen.heddle)
     except OSError as error:
         raise Mistake(f"'--view': cannot serve at port {port}: {error.strerror}"
                       "; leave the port out for any") from error
-    if chosen.paused:
+    if chosen.view_paused:
         boards.pause_all()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_address[1]}/{server.token}/"

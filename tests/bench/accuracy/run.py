@@ -25,7 +25,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/bench/micro")]
-from heddle import compare, description  # noqa: E402
+from heddle.calibration import compare, description  # noqa: E402
 from heddle.files import csv_text  # noqa: E402
 import prose  # noqa: E402
 

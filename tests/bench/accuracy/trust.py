@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/bench/micro")]
-from heddle import calibration_plots, compare, description  # noqa: E402
+from heddle.calibration import plots, compare, description  # noqa: E402
 import prose  # noqa: E402
 
 POINTS = ROOT / "docs/evidence/accuracy-points.csv"
@@ -148,7 +148,7 @@ def plot(points):
                                                 row.values, 0.0, (), row.measured, row.low,
                                                 row.high), point.simulated)
     found = [error(point) for point in points]
-    return calibration_plots.scatter(
+    return plots.scatter(
         list(map(named, points)), "All points: simulated against measured", "in its unit",
         f"{len(points)} points of {len({p.row.values['machine'] for p in points})} machines: mean "
         f"error {compare.percent(sum(found) / len(found))}")

@@ -12,6 +12,11 @@
 #include "consumer_book.c"
 #include "consumer.c"
 
+static void bin_init(struct bin *self)
+{
+    (void)self;
+}
+
 static const struct stat_descriptor bin_stat_list[] = {
     { "lines", "", STAT_COUNTER, offsetof(struct bin_stats, lines), 0 },
 };

@@ -23,6 +23,11 @@ static const struct sequence_ops strided_ops; /* defined by the part's C file */
 #include "strided.c"
 #include "producer.c"
 
+static void strided_init(struct strided *self)
+{
+    (void)self;
+}
+
 static const struct stat_descriptor strided_stat_list[] = {
     { "calls", "", STAT_COUNTER, offsetof(struct strided_stats, calls), 0 },
 };

@@ -20,6 +20,16 @@ static const struct sequence_ops *const producer_spare_kinds[] = {
 #include "strided.c"
 #include "producer.c"
 
+static void ascending_init(struct ascending *self)
+{
+    (void)self;
+}
+
+static void strided_init(struct strided *self)
+{
+    (void)self;
+}
+
 static void ascending_init_part(void *part)
 {
     ascending_init(part);

@@ -7,11 +7,6 @@ struct spinner {
     struct spinner_io io;
 };
 
-static void spinner_init(struct spinner *c)
-{
-    (void)c;
-}
-
 static bool spinner_tick(struct spinner *c)
 {
     (void)c;

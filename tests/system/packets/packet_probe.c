@@ -441,11 +441,6 @@ static void phase_over(struct packet_probe *c)
     }
 }
 
-static void packet_probe_init(struct packet_probe *c)
-{
-    (void)c;
-}
-
 static bool packet_probe_tick(struct packet_probe *c)
 {
     const struct mem_reply *m;

@@ -7,11 +7,6 @@ struct ticker {
     struct ticker_io io;
 };
 
-static void ticker_init(struct ticker *c)
-{
-    (void)c;
-}
-
 static bool ticker_tick(struct ticker *c)
 {
     if (c->io.stats.ticks == (uint64_t)ticker_params(c)->most)

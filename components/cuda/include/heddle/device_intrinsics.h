@@ -120,6 +120,34 @@ HEDDLE_STORE(__stwt, "wt")
 #undef HEDDLE_STORE_OF
 #undef HEDDLE_STORE
 
+/* Sums and extremes of dynamic programming, of 32 bits ("DPX"). */
+#define HEDDLE_EXTREMES(kind, letter, type)                                                        \
+    HEDDLE_INTRINSIC type __vi##kind##3_##letter##32(type a, type b, type c)                       \
+    {                                                                                              \
+        return kind(kind(a, b), c);                                                                \
+    }                                                                                              \
+    HEDDLE_INTRINSIC type __viadd##kind##_##letter##32(type a, type b, type c)                     \
+    {                                                                                              \
+        return kind((type)((unsigned int)a + (unsigned int)b), c);                                 \
+    }
+HEDDLE_EXTREMES(max, s, int)
+HEDDLE_EXTREMES(min, s, int)
+HEDDLE_EXTREMES(max, u, unsigned int)
+HEDDLE_EXTREMES(min, u, unsigned int)
+#undef HEDDLE_EXTREMES
+HEDDLE_INTRINSIC int __vimax_s32_relu(int a, int b)
+{
+    return max(max(a, b), 0);
+}
+HEDDLE_INTRINSIC int __vimax3_s32_relu(int a, int b, int c)
+{
+    return max(max(max(a, b), c), 0);
+}
+HEDDLE_INTRINSIC int __viaddmax_s32_relu(int a, int b, int c)
+{
+    return max(max((int)((unsigned int)a + (unsigned int)b), c), 0);
+}
+
 #undef HEDDLE_INTRINSIC
 
 #endif

@@ -773,6 +773,85 @@ HEDDLE_NV float __nv_normcdff(float x)
     return (float)__nv_normcdf(x);
 }
 
+/* The inverse of erfc() up to 0.5: Giles's approximation of single precision ("Approximating the
+ * erfinv function", GPU Computing Gems, 2011), or the leading term, then Newton's method on the
+ * logarithm, which converges however small q is. */
+HEDDLE_NV double __heddle_erfcinv(double q)
+{
+    double w = -__nv_log(q * (2 - q)), x;
+    if (w < 5) {
+        const double p[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
+                            -4.39150654e-06, 0.00021858087,  -0.00125372503,
+                            -0.00417768164,  0.246640727,    1.50140941};
+        x = 0;
+        for (int i = 0; i < 9; i++)
+            x = p[i] + x * (w - 2.5);
+        x *= 1 - q;
+    } else {
+        x = __nvvm_sqrt_rn_d(w - 0.5 * __nv_log(3.14159265358979323846 * w));
+    }
+    for (int i = 0; i < 4; i++) {
+        double e = __nv_erfc(x);
+        x += __nv_log1p((e - q) / q) * e * 0.88622692545275801365 * __nv_exp(x * x);
+    }
+    return x;
+}
+/* The inverse of erf() up to 0.5: terms of its series, then Newton's method. */
+HEDDLE_NV double __heddle_erfinv(double y)
+{
+    double x = 0.88622692545275801365 * y;
+    x += 0.26179938779914943654 * x * x * x;
+    for (int i = 0; i < 4; i++)
+        x -= (__nv_erf(x) - y) * 0.88622692545275801365 * __nv_exp(x * x);
+    return x;
+}
+HEDDLE_NV double __nv_erfcinv(double q)
+{
+    if (!(q > 0 && q < 2))
+        return q == 0 ? __builtin_inf() : q == 2 ? -__builtin_inf() : __builtin_nan("");
+    if (q >= 0.5 && q <= 1.5)
+        return __heddle_erfinv(1 - q);
+    return q < 1 ? __heddle_erfcinv(q) : -__heddle_erfcinv(2 - q);
+}
+HEDDLE_NV double __nv_erfinv(double y)
+{
+    double a = __nv_fabs(y);
+    return __nv_copysign(a < 0.5 ? __heddle_erfinv(a) : __nv_erfcinv(1 - a), y);
+}
+HEDDLE_NV double __nv_normcdfinv(double p)
+{
+    return -1.41421356237309504880 * __nv_erfcinv(2 * p);
+}
+/* exp(x^2) erfc(x): a continued fraction where erfc() is small. */
+HEDDLE_NV double __nv_erfcx(double x)
+{
+    if (x < 4) {
+        double high = x * x, low = __nv_fma(x, x, -high);
+        double e = __nv_exp(high);
+        return x < -26.7 ? __builtin_inf() : __nv_erfc(x) * __nv_fma(e, low, e);
+    }
+    double f = x;
+    for (int k = 60; k > 0 && x < 1e8; k--)
+        f = x + 0.5 * k / f;
+    return 0.56418958354775628695 / f;
+}
+HEDDLE_NV float __nv_erfinvf(float y)
+{
+    return (float)__nv_erfinv(y);
+}
+HEDDLE_NV float __nv_erfcinvf(float q)
+{
+    return (float)__nv_erfcinv(q);
+}
+HEDDLE_NV float __nv_normcdfinvf(float p)
+{
+    return (float)__nv_normcdfinv(p);
+}
+HEDDLE_NV float __nv_erfcxf(float x)
+{
+    return (float)__nv_erfcx(x);
+}
+
 /* ---- lanes of two halves or four bytes in a word ---- */
 
 #define HEDDLE_LANES(name, lanes, type, expression)                                                \

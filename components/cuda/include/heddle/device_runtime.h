@@ -29,6 +29,15 @@ __device__ static inline void __assert_fail(const char *message, const char *fil
 }
 __device__ int printf(const char *, ...);
 }
+
+/* What thrust and cub name in code for kernels that launch kernels; nothing defines it. */
+extern "C" {
+__device__ void *cudaGetParameterBuffer(size_t alignment, size_t size);
+__device__ cudaError_t cudaLaunchDevice(void *kernel, void *parameters, dim3 grid, dim3 block,
+                                        unsigned int shared, cudaStream_t stream);
+__device__ cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void);
+}
+
 namespace std
 {
 __device__ static inline void free(void *p)

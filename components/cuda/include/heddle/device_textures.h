@@ -1,24 +1,36 @@
 /* Fetches from textures, and accesses to surfaces, by their objects, as the CUDA C++ Programming
  * Guide lists them ("Texture Functions", "Surface Functions"): own definitions over instructions.
- * Layers, cubes and gradients are not there. */
+ * Mipmaps, gradients, and layers of surfaces are not there. */
 #ifndef HEDDLE_CUDA_DEVICE_TEXTURES_H
 #define HEDDLE_CUDA_DEVICE_TEXTURES_H
 
 #define HEDDLE_TEXTURE static __device__ __forceinline__
 
 /* Coordinates of one to three directions: as parameters, arguments, operands, and in the text. */
-#define HEDDLE_TAKE_1(type)    type x
-#define HEDDLE_TAKE_2(type)    type x, type y
-#define HEDDLE_TAKE_3(type)    type x, type y, type z
-#define HEDDLE_GIVE_1          x
-#define HEDDLE_GIVE_2          x, y
-#define HEDDLE_GIVE_3          x, y, z
-#define HEDDLE_INPUT_1(letter) [o] "l"(object), [x] letter(x)
-#define HEDDLE_INPUT_2(letter) HEDDLE_INPUT_1(letter), [y] letter(y)
-#define HEDDLE_INPUT_3(letter) HEDDLE_INPUT_2(letter), [z] letter(z)
-#define HEDDLE_PLACE_1         "[%[o], {%[x]}]"
-#define HEDDLE_PLACE_2         "[%[o], {%[x], %[y]}]"
-#define HEDDLE_PLACE_3         "[%[o], {%[x], %[y], %[z], %[z]}]"
+#define HEDDLE_TAKE_1(type)     type x
+#define HEDDLE_TAKE_2(type)     type x, type y
+#define HEDDLE_TAKE_3(type)     type x, type y, type z
+#define HEDDLE_TAKE_L1(type)    type x, int layer
+#define HEDDLE_TAKE_L2(type)    type x, type y, int layer
+#define HEDDLE_TAKE_L3(type)    type x, type y, type z, int layer
+#define HEDDLE_GIVE_1           x
+#define HEDDLE_GIVE_2           x, y
+#define HEDDLE_GIVE_3           x, y, z
+#define HEDDLE_GIVE_L1          x, layer
+#define HEDDLE_GIVE_L2          x, y, layer
+#define HEDDLE_GIVE_L3          x, y, z, layer
+#define HEDDLE_INPUT_1(letter)  [o] "l"(object), [x] letter(x)
+#define HEDDLE_INPUT_2(letter)  HEDDLE_INPUT_1(letter), [y] letter(y)
+#define HEDDLE_INPUT_3(letter)  HEDDLE_INPUT_2(letter), [z] letter(z)
+#define HEDDLE_INPUT_L1(letter) HEDDLE_INPUT_1(letter), [l] "r"(layer)
+#define HEDDLE_INPUT_L2(letter) HEDDLE_INPUT_2(letter), [l] "r"(layer)
+#define HEDDLE_INPUT_L3(letter) HEDDLE_INPUT_3(letter), [l] "r"(layer)
+#define HEDDLE_PLACE_1          "[%[o], {%[x]}]"
+#define HEDDLE_PLACE_2          "[%[o], {%[x], %[y]}]"
+#define HEDDLE_PLACE_3          "[%[o], {%[x], %[y], %[z], %[z]}]"
+#define HEDDLE_PLACE_L1         "[%[o], {%[l], %[x]}]"
+#define HEDDLE_PLACE_L2         "[%[o], {%[l], %[x], %[y], %[y]}]"
+#define HEDDLE_PLACE_L3         "[%[o], {%[l], %[x], %[y], %[z]}]"
 
 namespace heddle
 {
@@ -70,6 +82,10 @@ HEDDLE_FETCH(fetch_number, "tex.1d", 1, int, "r", "s32")
 HEDDLE_FETCH(fetch_1, "tex.1d", 1, float, "f", "f32")
 HEDDLE_FETCH(fetch_2, "tex.2d", 2, float, "f", "f32")
 HEDDLE_FETCH(fetch_3, "tex.3d", 3, float, "f", "f32")
+HEDDLE_FETCH(fetch_l1, "tex.a1d", L1, float, "f", "f32")
+HEDDLE_FETCH(fetch_l2, "tex.a2d", L2, float, "f", "f32")
+HEDDLE_FETCH(fetch_cube, "tex.cube", 3, float, "f", "f32")
+HEDDLE_FETCH(fetch_cubes, "tex.acube", L3, float, "f", "f32")
 HEDDLE_FETCH(gather_0, "tld4.r.2d", 2, float, "f", "f32")
 HEDDLE_FETCH(gather_1, "tld4.g.2d", 2, float, "f", "f32")
 HEDDLE_FETCH(gather_2, "tld4.b.2d", 2, float, "f", "f32")
@@ -94,6 +110,10 @@ HEDDLE_FETCHES(tex1Dfetch, fetch_number, 1, int)
 HEDDLE_FETCHES(tex1D, fetch_1, 1, float)
 HEDDLE_FETCHES(tex2D, fetch_2, 2, float)
 HEDDLE_FETCHES(tex3D, fetch_3, 3, float)
+HEDDLE_FETCHES(tex1DLayered, fetch_l1, L1, float)
+HEDDLE_FETCHES(tex2DLayered, fetch_l2, L2, float)
+HEDDLE_FETCHES(texCubemap, fetch_cube, 3, float)
+HEDDLE_FETCHES(texCubemapLayered, fetch_cubes, L3, float)
 #undef HEDDLE_FETCHES
 /* Without mipmaps there is one level. */
 template <typename T> HEDDLE_TEXTURE T tex1DLod(cudaTextureObject_t object, float x, float)
@@ -254,6 +274,18 @@ HEDDLE_SURFACES(surf2Dread, surf2Dwrite, 2)
 HEDDLE_SURFACES(surf3Dread, surf3Dwrite, 3)
 #undef HEDDLE_SURFACES
 
+#undef HEDDLE_TAKE_L1
+#undef HEDDLE_TAKE_L2
+#undef HEDDLE_TAKE_L3
+#undef HEDDLE_GIVE_L1
+#undef HEDDLE_GIVE_L2
+#undef HEDDLE_GIVE_L3
+#undef HEDDLE_INPUT_L1
+#undef HEDDLE_INPUT_L2
+#undef HEDDLE_INPUT_L3
+#undef HEDDLE_PLACE_L1
+#undef HEDDLE_PLACE_L2
+#undef HEDDLE_PLACE_L3
 #undef HEDDLE_TAKE_1
 #undef HEDDLE_TAKE_2
 #undef HEDDLE_TAKE_3

@@ -194,6 +194,19 @@ HEDDLE_TEMPLATE cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T *ker
         grid, block, kernel, [shared](int) { return shared; }, limit);
 }
 
+template <typename T, typename Shared>
+static inline __host__ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+    int *grid, int *block, T *kernel, Shared shared, int limit = 0, unsigned int = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, kernel, shared, limit);
+}
+HEDDLE_TEMPLATE cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, T *kernel,
+                                                            size_t shared = 0, int limit = 0,
+                                                            unsigned int = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared, limit);
+}
+
 /* The format of texels of type T. */
 template <typename T> inline __host__ struct cudaChannelFormatDesc cudaCreateChannelDesc();
 #define HEDDLE_FORMAT(type, bits, y, z, w, kind)                                                   \

@@ -46,7 +46,7 @@ static hipError_t place(struct hip_module *module, const struct ptx_module *ptx,
 {
     const uint64_t span = module->object.span;
     hipError_t error = has_managed(ptx)
-                           ? hip_allocate_managed_on(module->device, span, &module->base)
+                           ? hip_allocate_managed_image(module->device, span, &module->base)
                            : hip_allocate_device(module->device, span, IMAGE_ALIGN,
                                                  HIP_MODULE_MEMORY, &module->base);
     if (error != hipSuccess)

@@ -243,12 +243,9 @@ HIP_CALL_ALWAYS(hipInit, (unsigned flags), flags == 0 ? hipSuccess : hipErrorInv
 
 hipError_t hipGetDeviceCount(int *count)
 {
-    if (!count) {
-        hip_set_last_error(hipErrorInvalidValue);
-        return hipErrorInvalidValue;
-    }
-    *count = 0;
-    HIP_API_ALWAYS(get_count(count));
+    if (count)
+        *count = 0;
+    HIP_API_ALWAYS(count ? get_count(count) : hipErrorInvalidValue);
 }
 
 HIP_CALL_ALWAYS(hipSetDevice, (int device), hip_set_current_device(device));

@@ -44,9 +44,11 @@ bool hip_is_managed(uint64_t address);
  * succeed. */
 bool hip_host_memory_fault(uint64_t address, bool write);
 
-/* New managed memory on the current device: zero, at the host. */
+/* New managed memory on the current device or another: zero, at the host. The image of a module is
+ * managed where it has managed variables, and is no call of the program. */
 hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address);
 hipError_t hip_allocate_managed_on(int device, uint64_t size, uint64_t *address);
+hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *address);
 /* Before device memory at `address` is released, whose commands are done: closes it to the host if
  * it is managed. */
 void hip_forget_managed(uint64_t address);

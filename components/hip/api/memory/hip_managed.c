@@ -319,15 +319,12 @@ static void say_too_large(int device, uint64_t size)
                      size, most, device);
 }
 
-hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address)
+hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *address)
 {
-    if ((flags != hipMemAttachGlobal && flags != hipMemAttachHost) || size == 0)
-        return hipErrorInvalidValue;
     if (size > SIZE_MAX - HOST_PAGE)
         return hipErrorOutOfMemory;
-    struct managed m = {.size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE,
-                        .device = hip_current_device(),
-                        .open = true};
+    struct managed m = {
+        .size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE, .device = device, .open = true};
     hipError_t error =
         hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
     if (error == hipErrorOutOfMemory)
@@ -339,10 +336,19 @@ hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address
         return hipErrorOutOfMemory;
     }
     add(&m);
-    HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED, .to.allocation = hip_allocation_number(m.address),
-               .size = size, .flags = flags);
     *address = m.address;
     return hipSuccess;
+}
+
+hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address)
+{
+    if ((flags != hipMemAttachGlobal && flags != hipMemAttachHost) || size == 0)
+        return hipErrorInvalidValue;
+    hipError_t error = hip_allocate_managed_image(hip_current_device(), size, address);
+    if (error == hipSuccess)
+        HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED,
+                   .to.allocation = hip_allocation_number(*address), .size = size, .flags = flags);
+    return error;
 }
 
 hipError_t hip_allocate_managed_on(int device, uint64_t size, uint64_t *address)

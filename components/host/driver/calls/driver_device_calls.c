@@ -85,6 +85,16 @@ static enum driver_status calls_room(struct driver *d, uint32_t device, uint64_t
     return status;
 }
 
+static enum driver_status calls_allocate(struct driver *d, const struct device_call_request *m,
+                                         uint64_t *value)
+{
+    enum driver_place place = (enum driver_place)m->allocate.place;
+    if (!m->allocate.address)
+        return host_allocate(d, m->allocate.device, m->allocate.size, 0, place, value);
+    *value = m->allocate.address;
+    return host_allocate_at(d, m->allocate.device, *value, m->allocate.size, place);
+}
+
 static enum driver_status calls_code(struct driver *d, const struct device_call_request *m)
 {
     char *bytes = calls_bytes(m->code.blob, (uint64_t)m->code.size + 1), *name;
@@ -180,8 +190,7 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
     case DEVICE_CALL_ROOM:
         return calls_room(d, m->room.device, &s->value);
     case DEVICE_CALL_ALLOCATE:
-        return host_allocate(d, m->allocate.device, m->allocate.size, 0, DRIVER_PLACE_DEVICE,
-                             &s->value);
+        return calls_allocate(d, m, &s->value);
     case DEVICE_CALL_RELEASE:
         return host_release(d, m->release.address);
     case DEVICE_CALL_OPEN:

@@ -129,6 +129,25 @@ static enum driver_status ptx_count_blocks(struct driver *d, uint32_t number, ui
     return status;
 }
 
+/* Launches without time leave nothing in caches: functional warm-up, samples and profiles of memory
+ * are of traces (components/nvidia/trace_player/trace_touch.c). */
+static enum driver_status ptx_check_sampling(const char *name)
+{
+    const struct sampling *s = platform_sampling();
+    bool warms = s->kernels && s->warmup == SAMPLING_FUNCTIONAL;
+    if (!s->automatic && !warms && platform_profile() != PLATFORM_PROFILE_MEMORY)
+        return DRIVER_OK;
+    return driver_fail(
+        DRIVER_INVALID_VALUE,
+        "%s: not of a program in PTX; record what it executes (--record "
+        "instructions=DIR) and play that (--play sass=DIR/kernelslist.g)%s (kernel "
+        "'%s')",
+        s->automatic ? "--kernels auto, --mode sampled"
+        : warms      ? "--warmup functional"
+                     : "--profile memory",
+        warms && !s->automatic ? ", or choose --warmup none, perfect or memory:N" : "", name);
+}
+
 static enum driver_status ptx_check(const struct driver_device *device, uint64_t entry,
                                     const struct driver_launch *l)
 {
@@ -140,11 +159,9 @@ static enum driver_status ptx_check(const struct driver_device *device, uint64_t
     enum driver_status status = ptx_find(entry, &code, &kernel);
     if (status != DRIVER_OK)
         return status;
-    if (platform_sampling()->automatic)
-        return driver_fail(DRIVER_INVALID_VALUE,
-                           "launches of PTX are not sampled by what they execute: choose some by "
-                           "number with --kernels (kernel '%s')",
-                           l->name);
+    status = ptx_check_sampling(l->name);
+    if (status != DRIVER_OK)
+        return status;
     if (ptx_services()->missing(code->code, kernel->function, text, sizeof text))
         return driver_fail(DRIVER_FAULT, "%s (kernel '%s')", text, l->name);
     if (threads > kernel->most_threads)

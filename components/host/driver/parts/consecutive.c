@@ -9,11 +9,6 @@ struct consecutive {
     struct consecutive_io io;
 };
 
-static void consecutive_init(struct consecutive *p)
-{
-    (void)p;
-}
-
 static uint64_t consecutive_run(struct part *self, uint64_t first, uint64_t count, uint32_t gpus,
                                 uint32_t *gpu)
 {

@@ -9,11 +9,6 @@ struct dma_copy {
     struct dma_copy_io io;
 };
 
-static void dma_copy_init(struct dma_copy *p)
-{
-    (void)p;
-}
-
 static bool dma_copy_direct(struct part *self, enum copy_kind kind, uint64_t size)
 {
     (void)self, (void)kind, (void)size;

@@ -7,11 +7,6 @@ struct fifo_eviction {
     struct fifo_eviction_io io;
 };
 
-static void fifo_eviction_init(struct fifo_eviction *p)
-{
-    (void)p;
-}
-
 static uint64_t fifo_eviction_block(const struct part *self)
 {
     return (uint64_t)fifo_eviction_params((const struct fifo_eviction *)(const void *)self)->block;

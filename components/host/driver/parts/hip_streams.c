@@ -8,11 +8,6 @@ struct hip {
     struct hip_io io;
 };
 
-static void hip_init(struct hip *p)
-{
-    (void)p;
-}
-
 static uint32_t hip_flags(const struct part *self)
 {
     const struct hip *p = (const struct hip *)(const void *)self;

@@ -8,11 +8,6 @@ struct interleaved {
     struct interleaved_io io;
 };
 
-static void interleaved_init(struct interleaved *p)
-{
-    (void)p;
-}
-
 static uint64_t interleaved_run(uint64_t length, uint64_t first, uint32_t gpus, uint32_t *gpu)
 {
     *gpu = (uint32_t)(first / length % gpus);

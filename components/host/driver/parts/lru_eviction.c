@@ -7,11 +7,6 @@ struct lru_eviction {
     struct lru_eviction_io io;
 };
 
-static void lru_eviction_init(struct lru_eviction *p)
-{
-    (void)p;
-}
-
 static uint64_t lru_eviction_block(const struct part *self)
 {
     return (uint64_t)lru_eviction_params((const struct lru_eviction *)(const void *)self)->block;

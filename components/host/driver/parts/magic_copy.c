@@ -7,11 +7,6 @@ struct magic_copy {
     struct magic_copy_io io;
 };
 
-static void magic_copy_init(struct magic_copy *p)
-{
-    (void)p;
-}
-
 static bool magic_copy_direct(struct part *self, enum copy_kind kind, uint64_t size)
 {
     struct magic_copy *p = (struct magic_copy *)(void *)self;

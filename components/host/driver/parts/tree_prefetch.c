@@ -8,11 +8,6 @@ struct tree_prefetch {
     struct tree_prefetch_io io;
 };
 
-static void tree_prefetch_init(struct tree_prefetch *p)
-{
-    (void)p;
-}
-
 static void tree_prefetch_choose(struct part *self, struct prefetch_block *b)
 {
     const struct tree_prefetch *p = (const struct tree_prefetch *)(const void *)self;

@@ -19,11 +19,6 @@ struct work_sink {
     } group[MOST];
 };
 
-static void work_sink_init(struct work_sink *c)
-{
-    (void)c;
-}
-
 static bool work_sink_tick(struct work_sink *c)
 {
     uint64_t now = work_sink_now(c), duration = (uint64_t)work_sink_params(c)->duration;

@@ -473,11 +473,9 @@ static const char *const missing[] = {
     " %f4}, {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 1",
     "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8},"
     " {%r1, %r2}, {%r3, %r4}, {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}",
-    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %c1, 1, 1,"
-    " 0, 0",
-    "wgmma.fence.sync.aligned",
-    "wgmma.commit_group.sync.aligned",
-    "wgmma.wait_group.sync.aligned 0",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %r1, 0,"
+    " %c1, 1, 1, 0, 0",
+    "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%r1, %r2, %r3, %r4}, %d1, %d2, %c1",
     "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 64",
     "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 64",
     "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned",

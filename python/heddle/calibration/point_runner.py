@@ -18,8 +18,8 @@ import signal
 import time
 from typing import Any, Callable, Sequence
 
+from heddle.calibration.points import DONE, FAILED, LEFT_OUT, WAITING, Outcome, Point, Store
 from heddle.mistakes import Mistake
-from heddle.points import DONE, FAILED, LEFT_OUT, WAITING, Outcome, Point, Store
 from heddle.progress import duration
 from heddle.sweeps.worker import complaint, logged, longest, was_limited
 

@@ -7,13 +7,13 @@ import pathlib
 import re
 from typing import Any, Mapping
 
-from heddle.description import SECONDS, Description, Row, conversion, fill
-from heddle.fullness import of_file
+from heddle.calibration.description import SECONDS, Description, Row, conversion, fill
+from heddle.calibration.point_runner import Unreadable
 from heddle.kernels import timed
-from heddle.judged import Machine
-from heddle.limits import of_kernel
-from heddle.point_runner import Unreadable
 from heddle.statistics_file import Statistics
+from heddle.verdict.fullness import of_file
+from heddle.verdict.judged import Machine
+from heddle.verdict.limits import of_kernel
 
 MOST_OUTPUT = 64 * 1024  # characters that are kept, the last
 

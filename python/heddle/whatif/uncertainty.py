@@ -11,18 +11,19 @@ all ends that slow it down, and one with all that speed it up. Parameters of the
 come first, so a budget of runs goes to what is likely to matter."""
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import math
 import re
 from typing import Any, Sequence
 
-from heddle import floor as noise, sensitivity
 from heddle.files import csv_text, write
-from heddle.sensitivity import Parameter, Point
 from heddle.statistics_file import Statistics, title
 from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of, spelled
+from heddle.verdict import noise_floor as noise
+from heddle.whatif import sensitivity
+from heddle.whatif.sensitivity import Parameter, Point
+from heddle.words import Options
 
 FACTORS = {"assumed": (0.5, 2.0), "fitted": (0.8, 1.25)}  # of the value, by the kind of source
 STATED = re.compile(rf"({QUANTITY.pattern}) \.\. ({QUANTITY.pattern})")
@@ -144,8 +145,8 @@ def rows_csv(found: Sequence[Parameter], base: int, rows: Sequence[dict[str, Any
                      for one in found for point in one.points.values()))
 
 
-def main(chosen: argparse.Namespace) -> int:
-    from heddle import whatif
+def main(chosen: Options) -> int:
+    from heddle.whatif import whatif
     study = whatif.Study(chosen)
     base, run, _ = study.base()
     result, shaken = base.result or 1, sensitivity.disturbances(run)

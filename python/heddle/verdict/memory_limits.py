@@ -1,14 +1,14 @@
 """What memory waits for, of a kernel that waits for memory: which array was the fullest when
-(`heddle.fullness`), and how long a load takes against the way with nobody in front. Rules are asked
-in the order of docs/design/limits.md, section "What memory waits for"."""
+(`heddle.verdict.fullness`), and how long a load takes against the way with nobody in front. Rules
+are asked in the order of docs/design/limits.md, section "What memory waits for"."""
 from __future__ import annotations
 
 from typing import Iterator
 
-from heddle.fullness import Array
-from heddle.judged import (OCCUPANCY, WORTH_SAYING, Judged, Limit, Setting, fits, room, scarce,
-                           sure)
 from heddle.kernels import per_cent
+from heddle.verdict.fullness import Array
+from heddle.verdict.judged import (OCCUPANCY, WORTH_SAYING, Judged, Limit, Setting, fits, room,
+                                   scarce, sure)
 
 # An array is out of balance when its traffic, spread evenly, would take two thirds of the time.
 BALANCED, FEWEST = 2 / 3, 4

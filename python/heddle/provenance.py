@@ -10,21 +10,9 @@ from typing import Mapping
 
 from heddle import words as command_line
 
-# What stands before the words that a user has typed.
-TOOLKIT = ("--heddle=", "--hip=", "--library=")
-
-
-def _typed() -> str:
-    if os.path.basename(sys.argv[0]) != "__main__.py":
-        return shlex.join(sys.argv)
-    words = sys.argv[2:]
-    while words and words[0].startswith(TOOLKIT):
-        words = words[1:]
-    return shlex.join(["heddle", sys.argv[1], *words])
-
-
 def now(heddle: str) -> dict[str, str]:
-    return {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "command": _typed(),
+    return {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "command": shlex.join(sys.argv),
             "version": (command_line.asked(heddle, "--version") or "").removeprefix("heddle ")
             .strip(), "name": os.uname().nodename, "folder": os.getcwd()}
 

@@ -4,7 +4,6 @@ Runs every row of the table, compares, says what is worst and why, plots, and fi
 """
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import os
@@ -13,41 +12,19 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
-from heddle import (calibration_plots, compare, description, fit, results, variants,
-                    words as command_line)
-from heddle.compare import Compared
-from heddle.description import Description, Row
+from heddle.calibration import (plots, compare, description, fit, results,
+                                variants)
+from heddle.calibration.compare import Compared
+from heddle.calibration.description import Description, Row
+from heddle.calibration.point_runner import STATISTICS, Runner, Unreadable, expected_cost
+from heddle.calibration.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
 from heddle.files import csv_text, digest, write
 from heddle.mistakes import Mistake
-from heddle.point_runner import STATISTICS, Runner, Unreadable, expected_cost
-from heddle.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
 from heddle.progress import progress_on
+from heddle.words import Options
 
 WORST = 12          # points that are named
 FIT_HEADROOM = 4.0  # of the limit: a fit changes what points cost, and wants all of them
-
-
-def arguments(words: Sequence[str]) -> argparse.Namespace:
-    parser = command_line.parser("calibrate")
-    parser.add_argument("description", type=pathlib.Path)
-    parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--labels")
-    parser.add_argument("--points", type=int)
-    parser.add_argument("--limit", type=int)
-    parser.add_argument("--budget", type=int)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--retry", action="store_true")
-    parser.add_argument("--variants", action="store_true")
-    parser.add_argument("--estimate", action="store_true")
-    parser.add_argument("--fit", action="append", default=[])
-    parser.add_argument("--folds", type=int)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--evaluations", type=int, default=60)
-    parser.add_argument("--counters", action="append", default=[])
-    parser.add_argument("--profile")
-    chosen = command_line.parse(parser, words)
-    chosen.output = chosen.output and pathlib.Path(chosen.output)
-    return chosen
 
 
 def chosen(found: Description, labels: str | None, points: int | None) -> Description:
@@ -77,7 +54,7 @@ class Judged:
 class Calibration:
     """A description, the folder of its points, and how they are run."""
 
-    def __init__(self, options: argparse.Namespace, found: Description):
+    def __init__(self, options: Options, found: Description):
         self.options, self.description = options, found
         self.settings = (*found.set, *options.set)
         self.folder = options.output or pathlib.Path(f"{found.path.stem}.calibration")
@@ -266,8 +243,8 @@ def write_files(c: Calibration, done: Sequence[Compared], page: str) -> None:
     if done:
         title = f"{c.description.title}: simulated against measured"
         unit = c.description.unit
-        write(c.folder / "points.svg", calibration_plots.scatter(done, title, unit))
-        write(c.folder / "labels.svg", calibration_plots.panels(done, c.description.title, unit))
+        write(c.folder / "points.svg", plots.scatter(done, title, unit))
+        write(c.folder / "labels.svg", plots.panels(done, c.description.title, unit))
 
 
 # ---- commands
@@ -350,7 +327,7 @@ def fit_all(c: Calibration, rows: Sequence[Row]) -> None:
          "points": [row.name for row in rows]}, indent=1) + "\n")
 
 
-def check(options: argparse.Namespace, found: Description) -> None:
+def check(options: Options, found: Description) -> None:
     """What can be known to be wrong before the first point runs."""
     labels = {row.label for row in found.rows}
     if options.folds is not None and not 2 <= options.folds <= len(labels):
@@ -360,8 +337,11 @@ def check(options: argparse.Namespace, found: Description) -> None:
         fit.parse_interval(given)
 
 
-def main(words: Sequence[str]) -> int:
-    options = arguments(words)
+def main(options: Options) -> int:
+    options.description = pathlib.Path(options.files[0])
+    options.output = options.output and pathlib.Path(options.output)
+    options.jobs, options.seed = options.jobs or os.cpu_count() or 1, options.seed or 1
+    options.evaluations = options.evaluations or 60
     if options.counters:
         from heddle.counters import card
         return card.main(options)

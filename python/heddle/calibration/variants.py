@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Sequence
 
-from heddle.compare import Compared, by_label, errors_of, percent
+from heddle.calibration.compare import Compared, by_label, errors_of, percent
 
 FIRST = (1, 5, 10)
 

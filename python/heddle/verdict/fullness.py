@@ -9,7 +9,7 @@ then, and one hot bank does fill the L2. The fullest array of an interval is whe
 queue, if they queue.
 
 What was found is data of the statistics file, its member `fullness`: written by `heddle run
---report limits`, read by everything that says what limits a kernel (`heddle.limits`)."""
+--report limits`, read by everything that says what limits a kernel (`heddle.verdict.limits`)."""
 from __future__ import annotations
 
 import csv

@@ -15,7 +15,7 @@ import re
 import statistics
 from typing import Callable, Mapping, Sequence
 
-from heddle.compare import Compared, by_label
+from heddle.calibration.compare import Compared, by_label
 from heddle.mistakes import Mistake
 
 

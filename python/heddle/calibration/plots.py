@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Sequence
 
-from heddle.compare import Compared, by_label, errors_of, percent
+from heddle.calibration.compare import Compared, by_label, errors_of, percent
 from heddle.draw import WIDTH, Log, document, mark, text, tick_text
 
 

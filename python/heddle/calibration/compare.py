@@ -15,7 +15,7 @@ import math
 import statistics
 from typing import Callable, Iterable, Sequence
 
-from heddle.description import Row
+from heddle.calibration.description import Row
 
 
 @dataclasses.dataclass(frozen=True)

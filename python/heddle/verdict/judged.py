@@ -1,15 +1,15 @@
 """A kernel with what is known of it, and the words that sentences about it share: what
-`heddle.limits` and `heddle.memory_limits` judge by."""
+`heddle.verdict.limits` and `heddle.verdict.memory_limits` judge by."""
 from __future__ import annotations
 
 import dataclasses
 from typing import Iterable, Sequence
 
-from heddle import account
-from heddle.fullness import Array, Found, Fullness
 from heddle.kernels import Cache, Kernel, per_cent
 from heddle.statistics_file import Statistics, collapse, number
 from heddle.sweeps.values import FLIPPED, halved_and_doubled
+from heddle.verdict import account
+from heddle.verdict.fullness import Array, Found, Fullness
 
 # In per cent. A cause with a third of the time is worth a sentence: without it, the kernel would
 # take two thirds. A known mistake in the program is worth one from a tenth on.

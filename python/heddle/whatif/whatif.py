@@ -10,7 +10,6 @@ without changes. What moves the result by no more than that cannot be told from 
 times of kernels, so that clocks can be compared; of a run in which kernels are little, of all."""
 from __future__ import annotations
 
-import argparse
 import csv
 import dataclasses
 import itertools
@@ -21,17 +20,19 @@ import sys
 import time
 from typing import Any, Callable, Sequence
 
-from heddle import (differences, draw, floor as noise, kernels, limits, made, sensitivity,
-                    words as command_line)
+from heddle import differences, draw, kernels, provenance
 from heddle.files import csv_text, write
-from heddle.judged import Limit, Setting
 from heddle.mistakes import Mistake
 from heddle.progress import progress_on
-from heddle.sensitivity import Parameter, Point
 from heddle.statistics_file import Statistics, number, read, title
 from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE, Reading
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
+from heddle.verdict import noise_floor as noise, limits
+from heddle.verdict.judged import Limit, Setting
+from heddle.whatif import sensitivity
+from heddle.whatif.sensitivity import Parameter, Point
+from heddle.words import Options
 
 PAIRED = 3         # parameters that are combined
 TOP = 20           # rows of the table and of the plot
@@ -102,7 +103,7 @@ class Found:
 class Study:
     """The folder, and what is run in it."""
 
-    def __init__(self, chosen: argparse.Namespace):
+    def __init__(self, chosen: Options):
         self.chosen, self.folder = chosen, pathlib.Path(chosen.output)
         self.toolkit = Toolkit(chosen.heddle, chosen.hip)
         self.generic: bool | None = True
@@ -194,7 +195,7 @@ class Study:
         return sorted(sensitivity.parameters(run, rows), key=lambda one: -weight(one))
 
 
-def within(budget: argparse.Namespace, found: list[Parameter], each: float,
+def within(budget: Options, found: list[Parameter], each: float,
            spent: int) -> list[Parameter]:
     """As many parameters as --runs and --minutes have room for."""
     room = float(budget.runs or sys.maxsize) - spent
@@ -216,7 +217,7 @@ def pairs(found: Sequence[Parameter], base: int, floor: float) -> list[Point]:
     return [Point((*a.settings, *b.settings)) for a, b in itertools.combinations(best, 2)]
 
 
-def examine(chosen: argparse.Namespace, study: Study) -> Found:
+def examine(chosen: Options, study: Study) -> Found:
     base, run, diagnosis = study.base()
     result, shaken = base.result or 1, sensitivity.disturbances(run)
     tries = diagnosis.limit.tries if diagnosis else ()
@@ -369,32 +370,19 @@ def as_json(found: Found, made_by: dict[str, str]) -> str:
         "pairs": [point(one) for one in found.pairs]}, indent=1) + "\n"
 
 
-def options(words: Sequence[str]) -> argparse.Namespace:
-    parser = command_line.parser("whatif")
-    parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--top", type=int, default=TOP)
-    parser.add_argument("--runs", type=int)
-    parser.add_argument("--minutes", type=int)
-    parser.add_argument("--retry", action="store_true")
-    parser.add_argument("--uncertainty", action="store_true")
-    parser.add_argument("files", nargs=1)
-    chosen = command_line.parse(parser, words)
+def main(chosen: Options) -> int:
+    began = time.monotonic()
+    chosen.jobs, chosen.top = chosen.jobs or os.cpu_count() or 1, chosen.top or TOP
     if not chosen.output:
         raise Mistake("'-o DIR' is missing: the folder that keeps the results", usage=True)
-    return chosen
-
-
-def main(words: Sequence[str]) -> int:
-    chosen, began = options(words), time.monotonic()
     if chosen.uncertainty:
-        from heddle import uncertainty
+        from heddle.whatif import uncertainty
         return uncertainty.main(chosen)
     study = Study(chosen)
     found = examine(chosen, study)
     print("\n".join(lines(found, chosen.top)))
     for name, text in (("csv", rows_csv(found)), ("svg", tornado(found, chosen.top)),
-                       ("json", as_json(found, made.now(chosen.heddle)))):
+                       ("json", as_json(found, provenance.now(chosen.heddle)))):
         write(study.folder / f"whatif.{name}", text)
     print(f"{study.points} runs, {study.finished} of them now, in "
           f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot",

@@ -7,17 +7,17 @@ those of launches without timing are not divided. Parameters are those of compon
 counted something, and of the platform as a whole; each array counts once."""
 from __future__ import annotations
 
-import argparse
 import json
 import pathlib
 from collections import Counter
 from typing import Any, Iterator
 
 from heddle import words as command_line
-from heddle.floor import interval_of
 from heddle.mistakes import Mistake
 from heddle.model import question
 from heddle.statistics_file import Statistics, collapse, number
+from heddle.verdict.noise_floor import interval_of
+from heddle.words import Options
 
 # What the classes hold that a card may round otherwise: docs/design/amd.md, "Floating point", and
 # components/nvidia/warp/README.md.
@@ -113,7 +113,7 @@ def keep(path: str, what: dict[str, Any]) -> None:
                     encoding="utf-8")
 
 
-def told(chosen: argparse.Namespace, run: Statistics, path: str,
+def told(chosen: Options, run: Statistics, path: str,
          description: str | None, kept: bool = False) -> list[str]:
     """`kept`: also in the file."""
     _, words = question(chosen, run, path, description)

@@ -1,25 +1,25 @@
 """What limits a kernel, and a run: decided here once, as data with a sentence each. docs/design/
 limits.md says why the rules are as they are.
 
-A kernel's time is divided among causes, each with a share (`heddle.account`); the largest is said
-first, and those worth saying follow. Waiting for memory is no cause yet: what memory waits for is
-found from which array was the fullest when (`heddle.fullness`), and from how long a load takes
-against the way with nobody in front. Without the former, which only `heddle run --report limits`
-records, a sentence says so. Nothing is called latency unless loads take about as long as the
-description says that they have to. Kinds of components are those of diagrams, so a machine of
+A kernel's time is divided among causes, each with a share (`heddle.verdict.account`); the largest
+is said first, and those worth saying follow. Waiting for memory is no cause yet: what memory waits
+for is found from which array was the fullest when (`heddle.verdict.fullness`), and from how long a
+load takes against the way with nobody in front. Without the former, which only `heddle run --report
+limits` records, a sentence says so. Nothing is called latency unless loads take about as long as
+the description says that they have to. Kinds of components are those of diagrams, so a machine of
 somebody else's components is judged, too. A setting is named only where the machine has it."""
 from __future__ import annotations
 
 import dataclasses
 from typing import Iterable, Iterator
 
-from heddle import account
-from heddle.fullness import FULL, Found, of_file
-from heddle.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, Machine,
-                           Setting, fits, room, scarce, sure)
 from heddle.kernels import Kernel, per_cent
-from heddle.memory_limits import makes_the_queue, of_memory
 from heddle.statistics_file import Statistics, number
+from heddle.verdict import account
+from heddle.verdict.fullness import FULL, Found, of_file
+from heddle.verdict.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, Machine,
+                                   Setting, fits, room, scarce, sure)
+from heddle.verdict.memory_limits import makes_the_queue, of_memory
 
 SMALL = 4  # wavefronts of a work-group that costs the dispatcher as much as one of a single one
 THE_RUN = "the run"  # beside the labels of kernels: what is said of all of it

@@ -1,0 +1,58 @@
+/* The bytes of a file that holds a state (checkpoint.h): struct checkpoint_header, struct
+ * checkpoint_engine, then `page_count` times struct checkpoint_page in ascending order, the pages
+ * that hold anything but zeros, then the parts, each after a struct checkpoint_part_header and
+ * filled up to a multiple of 8 bytes. Integers are the host's, little-endian. */
+#ifndef HEDDLE_RUNTIME_CHECKPOINT_FORMAT_H
+#define HEDDLE_RUNTIME_CHECKPOINT_FORMAT_H
+
+#include <stdint.h>
+
+#include "runtime/engine/engine.h"
+
+#define CHECKPOINT_VERSION 16
+#define CHECKPOINT_PAGE    4096
+#define CHECKPOINT_START                                                                           \
+    ((uint64_t)1 << 62) /* page of the arena as it was at the start, where it                      \
+                           is another one now */
+#define CHECKPOINT_MEMORY ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
+
+struct checkpoint_header {
+    char magic[8];
+    uint32_t version; /* of this format */
+    uint32_t abi;
+    char toolkit[16];
+    char model[72];
+    uint64_t layout; /* hash of the sizes of everything in the arena */
+    uint64_t time_ps;
+    uint64_t instructions;
+    uint64_t front_bytes; /* of the arena, in use: struct arena_ends */
+    uint64_t arena_bytes;
+    uint64_t memory_first;
+    uint64_t memory_bytes;
+    uint64_t page_count;
+    uint64_t parts_bytes;
+    uint64_t checksum; /* hash_bytes() of what follows, then of the header with 0 here */
+};
+
+struct checkpoint_engine {
+    struct {
+        uint64_t cycle;
+        uint64_t time_ps;
+        uint64_t fraction;
+    } domains[ENGINE_MAX_DOMAINS];
+};
+
+struct checkpoint_page {
+    uint64_t number; /* address / CHECKPOINT_PAGE from the start of the arena; or of DRAM, +
+                        CHECKPOINT_MEMORY */
+    uint8_t bytes[CHECKPOINT_PAGE];
+};
+
+#define CHECKPOINT_PART_NAME 16
+
+struct checkpoint_part_header {
+    char name[CHECKPOINT_PART_NAME];
+    uint64_t bytes; /* that follow, without what fills them up */
+};
+
+#endif
