@@ -195,6 +195,8 @@ def test_interval_takes_errors_as_independent_and_says_what_was_left():
     assert (found.low, found.high) == pytest.approx((950_000, 1_050_000))
     assert found.words == ("1 us, 0.95 to 1.05 us (-5.0 to +5.0 %) by 3 numbers that are assumed "
                            "or fitted, of 5; the others were not tried")
+    assert "(-3.0 to +3.0 %) by 1 number that is assumed or fitted, of 2;" in uncertainty.interval(
+        [one(970_000, 1_030_000)], 1_000_000, 2).words
     both = [one(970_000, 1_100_000), one(900_000), one(1_001_000)]
     both[1].points["0"].settings = ("q=2",)
     fast, slow = uncertainty.corners_of(both, 1_000_000, 0.002)

@@ -45,6 +45,7 @@ static void driver_init(struct driver *d)
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->free_command = DRIVER_NONE;
     memory_init(&d->memory, driver_page_bytes(d), (uint64_t)driver_params(d)->fragment);
+    d->memory.skip = (uint64_t)driver_params(d)->first_page;
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
     store_offer(driver_program(d));
     for (uint32_t i = 0; i < d->device_count; i++) {

@@ -261,9 +261,9 @@ static enum memory_result map_request(struct memory_ref r, const struct memory_r
 static bool take_of_block(struct memory_ref r, const struct memory_request *q, uint64_t pages,
                           uint64_t *first)
 {
-    uint64_t whole = r.memory->fragment / r.memory->page;
+    uint64_t whole = r.memory->fragment / r.memory->page, unused = r.memory->skip % whole;
     if (q->use != PROGRAM_BUFFER || q->flags & PAGE_TABLE_UNIFIED || q->device_count != 1
-        || q->fixed || q->align > r.memory->page || pages >= whole)
+        || q->fixed || q->align > r.memory->page || pages >= whole - unused)
         return false;
     struct memory_block *b = &r.memory->device[q->device[0]].block;
     if (b->pid != q->pid || b->flags != q->flags || pages > b->left) {
@@ -272,7 +272,7 @@ static bool take_of_block(struct memory_ref r, const struct memory_request *q, u
         if (map_request(r, &aligned, whole, first) != MEMORY_OK)
             return false;
         *b = (struct memory_block){
-            .end = *first + whole, .left = whole, .pid = q->pid, .flags = q->flags};
+            .end = *first + whole, .left = whole - unused, .pid = q->pid, .flags = q->flags};
     }
     *first = b->end - b->left;
     b->left -= pages;

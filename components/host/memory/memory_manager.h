@@ -73,6 +73,7 @@ struct memory_device {
 struct memory_manager {
     uint64_t page;     /* bytes */
     uint64_t fragment; /* bytes: allocations that fill one are aligned to it; page: none are */
+    uint64_t skip;     /* pages that stay unused at the beginning of each block */
     uint32_t device_count;
     bool removed; /* a page of some allocation may be missing */
     struct memory_device device[MEMORY_DEVICES];

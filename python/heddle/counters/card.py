@@ -79,7 +79,7 @@ def merged(files: Sequence[str]) -> list[Profiled]:
 
 @dataclasses.dataclass
 class Kernel:
-    """A kernel of both, with its dispatches in pairs. `left`: dispatches of only one of them."""
+    """A kernel of both, with its dispatches in pairs. `left`: how many more the card has."""
     label: str
     on_card: str
     pairs: list[tuple[Profiled, Dispatch]]
@@ -122,7 +122,7 @@ def paired(card: Sequence[Profiled], run: Counted) -> tuple[list[Kernel], list[s
     for name, other in names.items():
         own, its = in_run[name], on_card[other]
         found.append(Kernel(run.labels[own[0].kernel], its[0].name, list(zip(its, own)),
-                            abs(len(own) - len(its))))
+                            len(its) - len(own)))
     return (found, [name for name in on_card if name not in names.values()],
             [name for name in in_run if name not in names])
 
@@ -183,14 +183,15 @@ def kernel_page(kernel: Kernel, found: Sequence[Row], missing: Mapping[str, list
         f", on the card {kernel.on_card.strip()}"
     count = len(kernel.pairs)
     yield (f"{count} dispatch{'es' if count > 1 else ''}{called}"
-           + (f"; {kernel.left} more of one of them have no partner" if kernel.left else "") + ".")
+           + (f"; {'the card' if kernel.left > 0 else 'heddle'} has {abs(kernel.left)} more"
+              if kernel.left else "") + ".")
     must = [row for row in found if row.counter.kind == tables.EQUAL]
     wrong = [row.name for row in must if row.verdict != "equal"]
     yield ""
     yield (f"{len(must) - len(wrong)} of {len(must)} that must be equal are"
-           + (f"; not {', '.join(wrong)}" if wrong else "") + ". Of all "
-           + ", ".join(f"{sum(row.verdict == verdict for row in found)} {verdict}"
-                       for verdict in ("equal", "near", "differs")) + ".")
+           + (f"; not {', '.join(wrong)}" if wrong else "") + ". Of all counters: "
+           + ", ".join(f"{sum(row.verdict == verdict for row in found)} {word}" for verdict, word
+                       in (("equal", "equal"), ("near", "near"), ("differs", "different"))) + ".")
     yield ""
     yield "| counter | unit | card | heddle | heddle / card | | what makes it differ |"
     yield "| --- | --- | ---: | ---: | ---: | --- | --- |"

@@ -77,8 +77,8 @@ class Interval:
     def words(self) -> str:
         text = (f"{self.base / 1e6:.4g} us, {self.low / 1e6:.4g} to {self.high / 1e6:.4g} us "
                 f"({100 * (self.low / self.base - 1):+.1f} to "
-                f"{100 * (self.high / self.base - 1):+.1f} %) by {self.tried} numbers that are "
-                "assumed or fitted")
+                f"{100 * (self.high / self.base - 1):+.1f} %) by {self.tried} "
+                f"number{'s that are' if self.tried != 1 else ' that is'} assumed or fitted")
         if self.tried < self.of:
             text += f", of {self.of}; the others were not tried"
         if all(self.corners):

@@ -197,9 +197,6 @@ def numbers(arguments):
 
 
 def page(arguments):
-    by_cause, not_modelled = (
-        (ROOT / f"tests/bench/accuracy/{name}.md").read_text(encoding="utf-8")
-        for name in ("by_cause", "not_modelled"))
     commit = arguments.frozen
     frozen = (f"The parameters are those of commit `{commit}`, before these measurements "
               "([frozen.txt](measured/frozen.txt) has digests of them). Points of up to about "
@@ -236,8 +233,7 @@ def page(arguments):
         "## R9 Nano", "",
         "The R9 Nano itself was not measured. Beside its numbers are those of GCN cards and, for "
         "latencies, of an MI100 ([gpus.csv](measured/gpus.csv)); its closed forms are in "
-        "[accuracy.md](accuracy.md).", "", *r9nano(arguments), by_cause,
-        not_modelled])
+        "[accuracy.md](accuracy.md).", "", *r9nano(arguments), ""])
 
 
 def all_points(arguments):
@@ -287,7 +283,9 @@ def main():
     if arguments.frozen and frozen.read_text(encoding="utf-8") != digests(arguments):
         sys.exit(f"{frozen.relative_to(ROOT)}: parameters have changed since; --freeze again, in a "
                  "commit of its own, and leave out what was measured before")
-    text = prose.wrap(page(arguments)).rstrip() + "\n"
+    written = [(ROOT / f"tests/bench/accuracy/{name}.md").read_text(encoding="utf-8")
+               for name in ("by_cause", "not_modelled")]
+    text = "\n".join([prose.wrap(page(arguments)), *written])
     folder = pathlib.Path(arguments.write)
     for name, file in (("mi300a/points", "accuracy-mi300a"), ("mi300x/points", "accuracy-mi300x"),
                        ("mi300a/labels", "accuracy-mi300a-labels")):

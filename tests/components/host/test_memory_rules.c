@@ -231,6 +231,9 @@ Test(memory_rules, small_buffers_share_a_fragment_until_the_last_is_freed, .init
     cr_expect_neq(first, behind + (WHOLE - 1) * PAGE, "its block is given up");
     memory_free_process(ref, 2);
     cr_expect_eq(free_pages(0), PAGES - WHOLE - 1);
+    ref.memory->skip = 3;
+    cr_assert_eq(allocate(2, 1, 1, 0, &other), MEMORY_OK);
+    cr_expect_eq(other % (WHOLE * PAGE), 3 * PAGE);
 }
 
 Test(memory_rules, without_room_for_fragments_pages_still_do, .init = start)
