@@ -1,10 +1,10 @@
-/* Matrix products (isa_matrix.h): unpacks the registers of A and B, finds the terms
- * of each row of results, and has it computed in place. Compiled once for each x86-64 level.
+/* Matrix products (isa_matrix.h): unpacks the registers of A and B term by term, and has each row
+ * of results computed in place. Compiled once for each x86-64 level.
  *
  * Results of a row stand side by side in a register of D, and so do the values of B that a term
- * needs in one of B. A row is therefore one vector loop, a term one value of A against a piece of a
- * register. Products of 4 x 4 matrices have rows of four only; there a register of D, with the rows
- * of all blocks, is one loop, and A is spread to its lanes beforehand. */
+ * needs. A row is therefore one vector loop, a term one value of A against a row of B. Products of
+ * 4 x 4 matrices have rows of four only; there a register of D, with the rows of all blocks, is one
+ * loop, and A is spread to its lanes beforehand. */
 #include "isa_matrix.h"
 
 #include "isa_matrix_rows.h"
@@ -13,13 +13,7 @@
 #define PASTE(a, b)  PASTE2(a, b)
 #define VARIANT(f)   PASTE(f, ISA_VARIANT)
 
-enum { MOST_VALUES = 16, MOST_D = 32 };
-
-/* An operand as numbers: value v of lane l at [64 * v + l]. */
-struct unpacked {
-    _Alignas(64) float value[MOST_VALUES * 64];
-    int32_t exponent[MOST_VALUES * 64];
-};
+enum { MOST_B = 4, MOST_D = 32 };
 
 /* Which function of isa_matrix_rows.h. */
 enum rule {
@@ -46,7 +40,7 @@ struct product {
     enum rule rule;
     struct unpacked a, b;
     _Alignas(64) uint32_t c_row[128];
-    uint32_t c_copy[MOST_D * 64], index[64];
+    uint32_t b_copy[MOST_B * 64], c_copy[MOST_D * 64], index[64];
     const uint32_t *c;
     unsigned c_step; /* from register to register */
 };
@@ -68,7 +62,7 @@ static unsigned bits_of(unsigned type)
     }                                                                                              \
     break
 
-/* Value v of all lanes. `normal`: denormals of 16 bits become 0. */
+/* A value of all lanes. `normal`: denormals of 16 bits become 0. */
 static void unpack_value(unsigned type, bool normal, const uint32_t *from, unsigned shift,
                          float *to)
 {
@@ -90,27 +84,42 @@ static void unpack_value(unsigned type, bool normal, const uint32_t *from, unsig
     }
 }
 
-static void unpack(unsigned type, bool normal, const uint32_t *from, unsigned values,
-                   struct unpacked *to)
-{
-    unsigned bits = bits_of(type), in_register = 32 / bits;
-    for (unsigned v = 0; v < values; v++)
-        unpack_value(type, normal, from + v / in_register * 64, v % in_register * bits,
-                     to->value + 64 * v);
-}
-
 /* Exponents, and whether all values are 0 or neither large nor small. */
-static bool unpack_exponents(struct unpacked *x, unsigned values)
+static bool unpack_exponents(const float *value, int32_t *exponent)
 {
     uint32_t wrong = 0;
-    for (unsigned i = 0; i < 64 * values; i++) {
-        uint32_t u = bits_f32(x->value[i]);
+    for (unsigned l = 0; l < 64; l++) {
+        uint32_t u = bits_f32(value[l]);
         int32_t e = (int32_t)(u >> 23 & 255) - 127;
         bool zero = !(u << 1);
         wrong |= !zero & ((uint32_t)(e + 48) > 96);
-        x->exponent[i] = zero ? MATRIX_NO_EXPONENT : e;
+        exponent[l] = zero ? MATRIX_NO_EXPONENT : e;
     }
     return !wrong;
+}
+
+/* Each value of a lane is that of a term, and of as many more as there are groups of lanes. true:
+ * row_add() may be used. */
+static bool unpack(const struct isa_matrix_form *f, unsigned type, const uint32_t *from,
+                   unsigned values, struct unpacked *to)
+{
+    enum { LANES = 16 }; /* of which a group is a multiple */
+    unsigned bits = bits_of(type), in_register = 32 / bits, group = f->m * f->blocks;
+    bool small = true;
+    for (unsigned v = 0; v < values; v++) {
+        _Alignas(64) float value[64];
+        _Alignas(64) int32_t exponent[64];
+        unpack_value(type, f->rules == ISA_MATRIX_CDNA2, from + v / in_register * 64,
+                     v % in_register * bits, value);
+        if (f->rules == ISA_MATRIX_CDNA3)
+            small &= unpack_exponents(value, exponent);
+        for (unsigned lane = 0; lane < 64; lane += LANES) {
+            unsigned at = 64 * (lane / group * values + v) + lane % group;
+            memcpy(to->value + at, value + lane, LANES * sizeof *value);
+            memcpy(to->exponent + at, exponent + lane, LANES * sizeof *exponent);
+        }
+    }
+    return small;
 }
 
 /* The lane of B that lane reads. */
@@ -130,14 +139,10 @@ static unsigned pattern_source(unsigned blgp, unsigned lane)
     }
 }
 
-static void apply_pattern(unsigned blgp, unsigned values, struct unpacked *b)
+static void apply_pattern(unsigned blgp, unsigned registers, const uint32_t *b, uint32_t *to)
 {
-    float old[64];
-    for (unsigned v = 0; v < values; v++) {
-        memcpy(old, b->value + 64 * v, sizeof old);
-        for (unsigned lane = 0; lane < 64; lane++)
-            b->value[64 * v + lane] = old[pattern_source(blgp, lane)];
-    }
+    for (unsigned i = 0; i < 64 * registers; i++)
+        to[i] = b[i / 64 * 64 + pattern_source(blgp, i % 64)];
 }
 
 static unsigned block_of_a(const struct product *p, unsigned block)
@@ -191,8 +196,8 @@ static enum rule rule_of(const struct product *p, bool small)
 /* Makes the call for each row of `width` results. The choices of row functions and `wide` are
  * constants in each call, so the loops over terms are compiled for them. */
 #define EACH_PIECE(call)                                                                           \
-    for (row->j = 0; row->j < width; row->j += MATRIX_ROW, c += MATRIX_ROW, d += MATRIX_ROW,       \
-        cf += MATRIX_ROW, df += MATRIX_ROW)                                                        \
+    for (const size_t end = row->j + width; row->j < end; row->j += MATRIX_ROW, c += MATRIX_ROW,   \
+                      d += MATRIX_ROW, cf += MATRIX_ROW, df += MATRIX_ROW)                         \
     call
 
 INLINE void multiply_row(const struct product *p, struct matrix_row *row, const uint32_t *c,
@@ -237,23 +242,8 @@ INLINE void multiply_row(const struct product *p, struct matrix_row *row, const 
     }
 }
 
-/* Finds the values of a block's terms; those of B for a dense A. */
-static void find_terms(const struct product *p, unsigned block, struct matrix_row *row)
-{
-    const struct isa_matrix_form *f = p->form;
-    for (unsigned q = 0; q < p->terms; q++) {
-        unsigned group = q / p->each_a, value = 64 * (q % p->each_a);
-        unsigned a = value + f->m * (block_of_a(p, block) + f->blocks * group);
-        unsigned b = value + f->m * (block + f->blocks * group);
-        row->a[q] = p->a.value + a;
-        row->a_exponent[q] = p->a.exponent + a;
-        row->b[q] = p->b.value + b;
-        row->b_exponent[q] = p->b.exponent + b;
-    }
-}
-
-/* The values of B for row i of a sparse A. */
-static void find_indexed(const struct product *p, unsigned i, struct matrix_row *row)
+/* The values of B for row i of a sparse A: as many as the largest form has. */
+static void find_indexed(const struct product *p, unsigned i, struct unpacked *b)
 {
     const struct isa_matrix_operands *o = p->operands;
     unsigned m = p->form->m, set_bits = 2 * p->each_a;
@@ -261,9 +251,13 @@ static void find_indexed(const struct product *p, unsigned i, struct matrix_row 
     for (unsigned q = 0; q < p->terms; q++) {
         unsigned group = q / p->each_a, value = q % p->each_a;
         unsigned index = p->index[i + m * group] >> shift >> 2 * value & 3;
-        unsigned b = 64 * (value / 2 * 4 + index) + m * group;
-        row->b[q] = p->b.value + b;
-        row->b_exponent[q] = p->b.exponent + b;
+        unsigned from = 64 * (group * p->each_b + value / 2 * 4 + index);
+        for (unsigned j = 0; j < 32; j += MATRIX_ROW) { /* whole vectors, as they are read */
+            row_f32 values = row_read(p->b.value + from + j);
+            row_i32 exponents = row_read_i32(p->b.exponent + from + j);
+            memcpy(b->value + 64 * q + j, &values, sizeof values);
+            memcpy(b->exponent + 64 * q + j, &exponents, sizeof exponents);
+        }
     }
 }
 
@@ -271,17 +265,18 @@ static void multiply_rows(const struct product *p)
 {
     const struct isa_matrix_form *f = p->form;
     unsigned lane_groups = 64 / f->m;
-    struct matrix_row row = {.terms = p->terms};
+    struct unpacked indexed;
+    struct matrix_row row = {.a = &p->a, .b = f->sparse ? &indexed : &p->b, .terms = p->terms};
     for (unsigned block = 0; block < f->blocks; block++) {
-        find_terms(p, block, &row);
         for (unsigned i = 0; i < f->m; i++) {
             unsigned t = block * (f->m / 4) + i / 4, lane = f->m * (t % lane_groups);
             unsigned reg = 4 * (t / lane_groups) + i % 4;
             const uint32_t *c = p->c + reg * p->c_step + lane;
             uint32_t *d = p->operands->d + 64 * reg + lane;
-            row.i = i;
+            row.i = f->m * block_of_a(p, block) + i;
+            row.j = f->m * block;
             if (f->sparse)
-                find_indexed(p, i, &row);
+                find_indexed(p, i, &indexed);
             multiply_row(p, &row, c, d, f->m, false);
         }
     }
@@ -291,19 +286,18 @@ static void multiply_rows(const struct product *p)
 static void multiply_registers(const struct product *p)
 {
     struct unpacked a;
-    struct matrix_row row = {.terms = p->terms};
+    struct matrix_row row = {.a = &a, .b = &p->b, .terms = p->terms};
     for (unsigned i = 0; i < 4; i++) {
         for (unsigned q = 0; q < p->terms; q++) {
-            for (unsigned lane = 0; lane < 64; lane++) {
-                unsigned from = 64 * q + 4 * block_of_a(p, lane / 4) + i;
-                a.value[64 * q + lane] = p->a.value[from];
-                a.exponent[64 * q + lane] = p->a.exponent[from];
+            for (unsigned block = 0; block < 16; block++) {
+                unsigned from = 64 * q + 4 * block_of_a(p, block) + i, at = 64 * q + 4 * block;
+                for (unsigned j = at; j < at + 4; j++) {
+                    a.value[j] = p->a.value[from];
+                    a.exponent[j] = p->a.exponent[from];
+                }
             }
-            row.a[q] = a.value + 64 * q;
-            row.a_exponent[q] = a.exponent + 64 * q;
-            row.b[q] = p->b.value + 64 * q;
-            row.b_exponent[q] = p->b.exponent + 64 * q;
         }
+        row.j = 0;
         multiply_row(p, &row, p->c + i * p->c_step, p->operands->d + 64 * i, 64, true);
     }
 }
@@ -362,7 +356,6 @@ void VARIANT(isa_matrix_multiply_)(const struct isa_matrix_form *form,
 {
     struct product p;
     unsigned mask = (1u << (o->cbsz & 7)) - 1, most = form->a == MATRIX_XF32 ? 4 : 8;
-    bool flush = form->rules == ISA_MATRIX_CDNA2, small = true;
     p.form = form;
     p.operands = o;
     p.each_b = form->m * form->k * form->blocks / 64u;
@@ -377,14 +370,10 @@ void VARIANT(isa_matrix_multiply_)(const struct isa_matrix_form *form,
         multiply_doubles(&p);
         return;
     }
-    unpack(form->a, flush, o->a, p.each_a, &p.a);
-    unpack(form->b, flush, o->b, p.each_b, &p.b);
     if (o->blgp)
-        apply_pattern(o->blgp & 7, p.each_b, &p.b);
-    if (form->rules == ISA_MATRIX_CDNA3) {
-        small = unpack_exponents(&p.a, p.each_a);
-        small &= unpack_exponents(&p.b, p.each_b);
-    }
+        apply_pattern(o->blgp & 7, p.each_b * bits_of(form->b) / 32, o->b, p.b_copy);
+    bool small = unpack(form, form->a, o->a, p.each_a, &p.a);
+    small &= unpack(form, form->b, o->blgp ? p.b_copy : o->b, p.each_b, &p.b);
     p.rule = rule_of(&p, small);
     if (form->m == 4)
         multiply_registers(&p);

@@ -9,11 +9,12 @@
 #ifndef HEDDLE_ISA_MATRIX_ROWS_H
 #define HEDDLE_ISA_MATRIX_ROWS_H
 
+#include <immintrin.h>
+
 #include "isa_math.h"
 
-/* Conversions and maxima that the compiler makes of several instructions; AVX2 has one for each. */
+/* What the compiler makes several instructions of, and the host has one for. */
 #if defined(__AVX2__)
-#include <immintrin.h>
 enum { MATRIX_ROW = 8 };
 #define LOW_HALF(x)            __builtin_shufflevector(x, x, 0, 1, 2, 3)
 #define HIGH_HALF(x)           __builtin_shufflevector(x, x, 4, 5, 6, 7)
@@ -23,6 +24,7 @@ enum { MATRIX_ROW = 8 };
 #define F64_OF_F32(x)          ((half_f64)_mm256_cvtps_pd((__m128)(x)))
 #define F32_OF_F64(x)          ((half_f32)_mm256_cvtpd_ps((__m256d)(x)))
 #define MOST_I32(a, b)         ((row_i32)_mm256_max_epi32((__m256i)(a), (__m256i)(b)))
+#define FLOOR_F64(x)           ((half_f64)_mm256_floor_pd((__m256d)(x)))
 #else
 enum { MATRIX_ROW = 4 };
 #define LOW_HALF(x)            __builtin_shufflevector(x, x, 0, 1)
@@ -33,9 +35,10 @@ enum { MATRIX_ROW = 4 };
 #define F64_OF_F32(x)          __builtin_convertvector(x, half_f64)
 #define F32_OF_F64(x)          __builtin_convertvector(x, half_f32)
 #define MOST_I32(a, b)         choose_i32((a) > (b), a, b)
+#define FLOOR_F64(x)           ((half_f64)_mm_floor_pd((__m128d)(x)))
 #endif
 
-enum { MATRIX_TERMS = 32, MATRIX_ZERO_EXPONENT = -126, MATRIX_NO_EXPONENT = -1000 };
+enum { MATRIX_TERMS = 64, MATRIX_ZERO_EXPONENT = -126, MATRIX_NO_EXPONENT = -1000 };
 
 typedef float row_f32 __attribute__((vector_size(4 * MATRIX_ROW)));
 typedef int32_t row_i32 __attribute__((vector_size(4 * MATRIX_ROW)));
@@ -46,12 +49,18 @@ typedef int32_t half_i32 __attribute__((vector_size(2 * MATRIX_ROW)));
 typedef double half_f64 __attribute__((vector_size(4 * MATRIX_ROW)));
 typedef int64_t half_i64 __attribute__((vector_size(4 * MATRIX_ROW)));
 
-/* The terms of a row: where values stand and, for the rules of CDNA3, their exponents. */
+/* An operand as numbers: of term q, a column of A or a row of B, at [64 * q + ...] those of all
+ * blocks. All distances are constants, which addresses of the host's instructions hold. */
+struct unpacked {
+    _Alignas(64) float value[MATRIX_TERMS * 64];
+    int32_t exponent[MATRIX_TERMS * 64]; /* for the rules of CDNA3 */
+};
+
+/* The terms of a row: where its values of A and of B stand among those of each term. */
 struct matrix_row {
-    const float *a[MATRIX_TERMS], *b[MATRIX_TERMS];
-    const int32_t *a_exponent[MATRIX_TERMS], *b_exponent[MATRIX_TERMS];
-    unsigned terms;
-    unsigned i, j; /* the row's value of A among those, its first value of B */
+    const struct unpacked *a, *b;
+    size_t i, j;
+    size_t terms;
 };
 
 INLINE row_f32 row_read(const float *from)
@@ -68,15 +77,23 @@ INLINE row_i32 row_read_i32(const int32_t *from)
     return x;
 }
 
-INLINE row_f32 row_a(const struct matrix_row *row, unsigned q, bool wide)
+INLINE row_f32 row_a(const struct matrix_row *row, size_t q, bool wide)
 {
+    const float *a = row->a->value + 64 * q;
     /* Minus, for x + 0 has no -0. */
-    return wide ? row_read(row->a[q] + row->j) : row->a[q][row->i] - (row_f32){0};
+    return wide ? row_read(a + row->j) : a[row->i] - (row_f32){0};
 }
 
-INLINE row_f32 row_b(const struct matrix_row *row, unsigned q)
+INLINE row_f32 row_b(const struct matrix_row *row, size_t q)
 {
-    return row_read(row->b[q] + row->j);
+    return row_read(row->b->value + 64 * q + row->j);
+}
+
+INLINE row_i32 row_exponents(const struct matrix_row *row, size_t q, bool wide)
+{
+    const int32_t *a = row->a->exponent + 64 * q;
+    row_i32 b = row_read_i32(row->b->exponent + 64 * q + row->j);
+    return b + (wide ? row_read_i32(a + row->j) : (row_i32){0} + a[row->i]);
 }
 
 INLINE row_i32 choose_i32(row_i32 yes, row_i32 a, row_i32 b)
@@ -106,7 +123,7 @@ INLINE void row_write(float *d, row_f32 sum)
 INLINE void row_chain(const struct matrix_row *row, const float *c, float *d, bool wide)
 {
     row_f32 sum = row_read(c);
-    for (unsigned q = 0; q < row->terms; q++) {
+    for (size_t q = 0; q < row->terms; q++) {
         row_f32 a = row_a(row, q, wide), b = row_b(row, q), next = sum;
         for (unsigned j = 0; j < MATRIX_ROW; j++)
             next[j] = fma_f32(a[j], b[j], sum[j]);
@@ -130,7 +147,7 @@ INLINE void row_tree(const struct matrix_row *row, const float *c, float *d, uns
                      bool flush, bool wide)
 {
     row_f32 sum = flushed(row_read(c), flush, true);
-    for (unsigned q = 0; q < row->terms; q += group) {
+    for (size_t q = 0; q < row->terms; q += group) {
         row_f32 product[4] = {{0}};
         for (unsigned i = 0; i < group; i++)
             product[i] = flushed(row_a(row, q + i, wide) * row_b(row, q + i), flush, false);
@@ -149,13 +166,6 @@ INLINE half_f64 half_power(half_i32 exponent)
     return (half_f64)(I64_OF_I32(exponent + 1023) << 52);
 }
 
-/* Needs |x| < 2^51, and a host that rounds to nearest. */
-INLINE half_f64 half_floor(half_f64 x)
-{
-    half_f64 near = (x + 0x1.8p52) - 0x1.8p52;
-    return near - (half_f64)((near > x) & (half_i64)((half_f64){0} + 1.0));
-}
-
 /* The exponent of a number as if there were no denormals. */
 INLINE row_i32 row_exponent(row_f32 c)
 {
@@ -167,8 +177,8 @@ INLINE row_i32 row_exponent(row_f32 c)
 
 INLINE half_f32 half_join(half_i32 s, half_i32 e, half_f32 c, half_i32 m)
 {
-    half_f64 products = half_floor(F64_OF_I32(s) * half_power(7 + e - m));
-    half_f64 rest = half_floor(F64_OF_F32(c) * half_power(24 - m)) * 128.0;
+    half_f64 products = FLOOR_F64(F64_OF_I32(s) * half_power(7 + e - m));
+    half_f64 rest = FLOOR_F64(F64_OF_F32(c) * half_power(24 - m)) * 128.0;
     return F32_OF_F64((products + rest) * half_power(m - 31));
 }
 
@@ -177,35 +187,38 @@ struct row_sum {
     row_i32 sum, exponent;
 };
 
-/* The sum and C, rounded once. Of fp8, a small C is none. */
-INLINE row_f32 row_join(struct row_sum s, row_f32 c, bool fp8)
+/* The sum and C, of exponent `own`, rounded once. Of fp8, a small C is none. */
+INLINE row_f32 row_join(struct row_sum s, row_f32 c, row_i32 own, bool fp8)
 {
-    row_i32 own = row_exponent(c), m = most_i32(s.exponent, own);
+    row_i32 m = most_i32(s.exponent, own);
     row_f32 addend = fp8 ? (row_f32)((row_i32)c & ~(own < m - 25)) : c;
     half_f32 low = half_join(LOW_HALF(s.sum), LOW_HALF(s.exponent), LOW_HALF(addend), LOW_HALF(m));
     half_f32 high =
         half_join(HIGH_HALF(s.sum), HIGH_HALF(s.exponent), HIGH_HALF(addend), HIGH_HALF(m));
-    return choose_f32(c - c == 0.0f, BOTH_HALVES(low, high), c);
+    return BOTH_HALVES(low, high);
 }
 
-/* Terms q, q + step ... below `end`. Their exponents are so small that products and their sums
- * here are exact in f32 and i32. */
-INLINE struct row_sum row_add(const struct matrix_row *row, unsigned q, unsigned end, unsigned step,
+/* row_join() for sums of row_add(), whose exponents are at least that of zero: so those of zero and
+ * denormals make no difference here. */
+INLINE row_f32 row_join_small(struct row_sum s, row_f32 c, bool fp8)
+{
+    return row_join(s, c, ((row_i32)c >> 23 & 255) - 127, fp8);
+}
+
+/* Terms q, q + step ... below q + `count`. Their exponents are so small that products and their
+ * sums here are exact in f32 and i32. */
+INLINE struct row_sum row_add(const struct matrix_row *row, size_t q, size_t count, size_t step,
                               bool wide)
 {
     struct row_sum s = {.exponent = (row_i32){0} + MATRIX_ZERO_EXPONENT};
 #pragma GCC unroll 8
-    for (unsigned k = q; k < end; k += step) {
-        row_i32 b = row_read_i32(row->b_exponent[k] + row->j);
-        row_i32 a = wide ? row_read_i32(row->a_exponent[k] + row->j)
-                         : (row_i32){0} + row->a_exponent[k][row->i];
-        s.exponent = most_i32(s.exponent, a + b);
-    }
+    for (size_t k = 0; k < count; k += step)
+        s.exponent = most_i32(s.exponent, row_exponents(row, q + k, wide));
     /* Where all are zero the exponent is too small for its scale, and any scale will do. */
     row_i32 scale = 24 + 127 - most_i32(s.exponent, (row_i32){0} - 96);
 #pragma GCC unroll 8
-    for (unsigned k = q; k < end; k += step) {
-        row_f32 product = row_a(row, k, wide) * row_b(row, k) * (row_f32)(scale << 23);
+    for (size_t k = 0; k < count; k += step) {
+        row_f32 product = row_a(row, q + k, wide) * row_b(row, q + k) * (row_f32)(scale << 23);
         s.sum += __builtin_convertvector(product, row_i32);
     }
     return s;
@@ -215,9 +228,9 @@ INLINE void row_dot(const struct matrix_row *row, const float *c, float *d, unsi
                     bool wide)
 {
     row_f32 total = row_read(c);
-    for (unsigned q = 0; q < row->terms; q += group) {
-        struct row_sum s = row_add(row, q, q + group, 1, wide);
-        total = row_join(s, total, false);
+    for (size_t q = 0; q < row->terms; q += group) {
+        struct row_sum s = row_add(row, q, group, 1, wide);
+        total = row_join_small(s, total, false);
     }
     row_write(d, total);
 }
@@ -227,15 +240,15 @@ INLINE void row_pair(const struct matrix_row *row, const float *c, float *d, boo
 {
     const row_i32 most_shift = (row_i32){0} + 31;
     row_f32 total = row_read(c);
-    for (unsigned q = 0; q < row->terms; q += 16) {
-        struct row_sum even = row_add(row, q, q + 16, 2, wide);
-        struct row_sum odd = row_add(row, q + 1, q + 16, 2, wide);
+    for (size_t q = 0; q < row->terms; q += 16) {
+        struct row_sum even = row_add(row, q, 16, 2, wide);
+        struct row_sum odd = row_add(row, q + 1, 15, 2, wide);
         row_i32 e = most_i32(even.exponent, odd.exponent);
         row_i32 down = e - even.exponent, down_odd = e - odd.exponent;
         struct row_sum both = {.exponent = e};
         both.sum = (even.sum >> choose_i32(down > 31, most_shift, down))
                    + (odd.sum >> choose_i32(down_odd > 31, most_shift, down_odd));
-        total = row_join(both, total, true);
+        total = row_join_small(both, total, true);
     }
     row_write(d, total);
 }
@@ -256,15 +269,16 @@ INLINE int32_t exponent_of(float x)
     return (int32_t)(bits_f64((double)x) >> 52 & 2047) - 1023;
 }
 
-INLINE void group_read(struct matrix_group *g, const struct matrix_row *row, unsigned first,
+INLINE void group_read(struct matrix_group *g, const struct matrix_row *row, size_t first,
                        unsigned terms, unsigned j, bool wide)
 {
+    const float *left = row->a->value + 64 * first + (wide ? row->j + j : row->i);
+    const float *right = row->b->value + 64 * first + row->j + j;
     g->terms = terms;
     g->finite = true;
     g->all = 0.0;
     for (unsigned i = 0; i < terms; i++) {
-        float a = row->a[first + i][wide ? row->j + j : row->i];
-        float b = row->b[first + i][row->j + j];
+        float a = left[64 * i], b = right[64 * i];
         double product = (double)a * (double)b;
         if (__builtin_fabs(product) >= 0x1p128)
             product = product < 0.0 ? -__builtin_inf() : __builtin_inf();
@@ -295,12 +309,13 @@ INLINE double group_pair(const struct matrix_group *g, int32_t *e)
            + __builtin_floor(odd * power_of_two(e_odd - *e));
 }
 
-INLINE void row_any(const struct matrix_row *row, const float *c, float *d, unsigned group,
-                    bool fp8, bool wide)
+/* Out of line, since inlined it has too few of the host's registers. */
+static __attribute__((noinline)) void row_any(const struct matrix_row *row, const float *c,
+                                              float *d, unsigned group, bool fp8, bool wide)
 {
     row_f32 total = row_read(c);
     struct matrix_group g;
-    for (unsigned q = 0; q < row->terms; q += group) {
+    for (size_t q = 0; q < row->terms; q += group) {
         struct row_sum s = {.sum = {0}};
         row_i32 finite = {0};
         row_f32 all = total;
@@ -313,7 +328,7 @@ INLINE void row_any(const struct matrix_row *row, const float *c, float *d, unsi
                 s.sum[j] = (int32_t)(fp8 ? group_pair(&g, &e) : group_sum(&g, 0, 1, &e));
             s.exponent[j] = e;
         }
-        total = choose_f32(finite, row_join(s, total, fp8), all);
+        total = choose_f32(finite, row_join(s, total, row_exponent(total), fp8), all);
     }
     row_write(d, total);
 }
@@ -325,7 +340,7 @@ INLINE void row_integer(const struct matrix_row *row, const uint32_t *c, uint32_
     row_f32 sum = {0};
     row_u32 total;
     memcpy(&total, c, sizeof total);
-    for (unsigned q = 0; q < row->terms; q++)
+    for (size_t q = 0; q < row->terms; q++)
         sum += row_a(row, q, wide) * row_b(row, q);
     total += (row_u32) __builtin_convertvector(sum, row_i32);
     memcpy(d, &total, sizeof total);
