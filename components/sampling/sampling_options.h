@@ -19,7 +19,7 @@
  *   functional  preceding kernels are executed without timing, touching caches and TLBs */
 enum sampling_warmup { SAMPLING_NONE, SAMPLING_PERFECT, SAMPLING_MEMORY, SAMPLING_FUNCTIONAL };
 
-/* How a launch is executed. */
+/* How a launch is executed; from the most detail to the least. */
 enum sampling_way { SAMPLING_DETAILED, SAMPLING_MEMORY_ONLY, SAMPLING_TOUCHING, SAMPLING_SKIPPED };
 
 struct sampling {

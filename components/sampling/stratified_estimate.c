@@ -222,32 +222,6 @@ static double variance_of_groups(const struct sampler *s, uint32_t group,
     return fmax(0, squares * number / (sum * sum) - 1) * number / (number - 1);
 }
 
-/* Where groups of the kernel say how far sizes can be trusted, the size tells. Else a launch that
- * executes less may do less, or it waited less, as time has it: what is nearest is taken half by
- * its size, half as it is, where it has the same shape; the difference is doubt, too. */
-static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t group,
-                                             enum sampler_quantity quantity)
-{
-    struct sampler_estimate e = {.freedom = INFINITY};
-    const struct sampler_group *g = &s->group[group];
-    const struct size_fit fit = fit_of(s, g, quantity);
-    uint32_t other = g->joined ? g->joined - 1 : nearest(s, group);
-    double rate, mean = mean_of(s, other, g, quantity, &rate), by_rate = 0;
-    for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next)
-        by_rate += rate * sampler_size(&fit, g, &s->launch[i]);
-    double between = g->joined ? INFINITY : variance_of_groups(s, group, quantity);
-    bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups
-                && isinf(between);
-    double by_launch = same ? mean * g->count : by_rate;
-    by_rate = g->joined ? by_launch : by_rate;
-    e.value = (by_rate + by_launch) / 2;
-    double share = isinf(between) ? UNREPRESENTED : sqrt(between);
-    double deviation = share * e.value + fabs(by_rate - by_launch) / 2;
-    e.variance = deviation * deviation;
-    e.half = sampler_student(e.freedom) * deviation;
-    return e;
-}
-
 /* Variance of rates of a group. Few launches may be alike by chance, so other groups of the kernel
  * count like COMMON_FREEDOM differences at most (an empirical Bayes estimate of variance: Smyth,
  * 2004). Bytes may be next to none in another group, which then tells nothing of their scatter. A
@@ -265,11 +239,53 @@ static double spread_of(const struct sampler *s, uint32_t group, enum sampler_qu
     return (w->differences / 2 + others * common * square) / *freedom;
 }
 
+/* The estimate of a group that was joined to another one: launches are like those. */
+static struct sampler_estimate joined(const struct sampler *s, const struct sampler_group *g,
+                                      enum sampler_quantity quantity)
+{
+    struct sampler_estimate e = {.freedom = INFINITY};
+    uint32_t other = g->joined - 1;
+    struct walk w = walk_group(s, other, quantity);
+    double rate;
+    e.value = mean_of(s, other, g, quantity, &rate) * g->count;
+    double spread = spread_of(s, other, quantity, &w, &e.freedom);
+    e.variance = w.last.rate > 0 ? e.value * e.value * spread / (w.last.rate * w.last.rate) : 0;
+    e.half = sampler_student(e.freedom) * sqrt(e.variance);
+    return e;
+}
+
+/* Where groups of the kernel say how far sizes can be trusted, the size tells. Else a launch that
+ * executes less may do less, or it waited less, as time has it: what is nearest is taken half by
+ * its size, half as it is, where it has the same shape; the difference is doubt, too. */
+static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t group,
+                                             enum sampler_quantity quantity)
+{
+    struct sampler_estimate e = {.freedom = INFINITY};
+    const struct sampler_group *g = &s->group[group];
+    const struct size_fit fit = fit_of(s, g, quantity);
+    uint32_t other = nearest(s, group);
+    double rate, mean = mean_of(s, other, g, quantity, &rate), by_rate = 0;
+    for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next)
+        by_rate += rate * sampler_size(&fit, g, &s->launch[i]);
+    double between = variance_of_groups(s, group, quantity);
+    bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups
+                && isinf(between);
+    double by_launch = same ? mean * g->count : by_rate;
+    e.value = (by_rate + by_launch) / 2;
+    double share = isinf(between) ? UNREPRESENTED : sqrt(between);
+    double deviation = share * e.value + fabs(by_rate - by_launch) / 2;
+    e.variance = deviation * deviation;
+    e.half = sampler_student(e.freedom) * deviation;
+    return e;
+}
+
 static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
                                         enum sampler_quantity quantity)
 {
-    if (!s->group[group].simulated)
-        return unrepresented(s, group, quantity);
+    const struct sampler_group *g = &s->group[group];
+    if (!g->simulated)
+        return g->joined && s->group[g->joined - 1].simulated ? joined(s, g, quantity)
+                                                              : unrepresented(s, group, quantity);
     struct walk w = walk_group(s, group, quantity);
     struct sampler_estimate e = {
         .value = w.amount, .allowance = ALLOWANCE * (w.amount - w.simulated), .freedom = INFINITY};

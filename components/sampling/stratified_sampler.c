@@ -169,8 +169,12 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
     double far;
     struct sampler_kernel *k = find_kernel(s, shape);
     uint32_t group = find_group(s, shape, work, &far);
-    if (group != SAMPLER_NONE && (far <= tolerance(s, k) || s->group_count == SAMPLER_GROUPS))
-        return s->group[group].joined ? s->group[group].joined - 1 : group;
+    if (group != SAMPLER_NONE && (far <= tolerance(s, k) || s->group_count == SAMPLER_GROUPS)) {
+        struct sampler_group *found = &s->group[group];
+        found->finest = s->way < found->finest ? s->way : found->finest;
+        found->coarsest = s->way > found->coarsest ? s->way : found->coarsest;
+        return found->joined ? found->joined - 1 : group;
+    }
     if (s->group_count == SAMPLER_GROUPS)
         return 0;
     k->groups++;
@@ -179,6 +183,8 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
                                 .work = *work,
                                 .first = SAMPLER_NONE,
                                 .last = SAMPLER_NONE,
+                                .finest = s->way,
+                                .coarsest = s->way,
                                 .due = 1,
                                 .gap = 1,
                                 .kernel = (uint32_t)(k - s->kernel)};
@@ -398,13 +404,13 @@ static void note_prediction(struct sampler *s, uint32_t group)
     k->widened++;
 }
 
-/* A group of which all launches left no trace was foreseen, and the launch, touching caches or
- * simulated, turned out to be of another, again: what its kernel executes depends on how it is
- * executed. */
+/* A group was foreseen, and the launch turned out to be of another, again, of which all launches
+ * were executed in more detail than those of the first: what the kernel executes depends on how it
+ * is executed. */
 static void note_stray(struct sampler *s, uint32_t group, const struct sampler_work *work)
 {
     struct sampler_group *g = s->predicted == SAMPLER_NONE ? NULL : &s->group[s->predicted];
-    if (!g || s->predicted == group || s->way == SAMPLING_SKIPPED || g->traced || g->joined
+    if (!g || s->predicted == group || s->group[group].coarsest >= g->finest || g->joined
         || vectors_apart(g, &s->shape, work) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
         return;
     g->joined = group + 1;
@@ -451,7 +457,6 @@ void sampler_note(struct sampler *s, const struct sampler_work *work,
         g->first = number;
     g->last = number;
     g->count++;
-    g->traced |= s->way != SAMPLING_SKIPPED;
     bool early = group == s->predicted && s->way == SAMPLING_DETAILED;
     if (measure) {
         l->simulated = true;

@@ -102,7 +102,7 @@ struct sampler_group {
     uint32_t count, simulated;
     uint32_t strayed; /* launches for which it was predicted, and that were of another */
     uint32_t joined;  /* to group joined - 1; 0: it is none's */
-    bool traced;      /* a launch of it touched caches or was simulated */
+    enum sampling_way finest, coarsest; /* of its launches, without those of joined groups */
     bool per_launch; /* what they execute depends on how they are executed: cycles are per launch */
     uint32_t due;    /* number in the group of the next launch to be simulated, from 1 */
     uint32_t gap;

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import fcntl
+import functools
 import io
 import json
 import os
@@ -68,3 +69,17 @@ def digest(*parts: str) -> str:
     """A key from texts; which text is which part matters."""
     import hashlib  # most commands make none
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
+
+
+@functools.cache
+def digest_of(file: str, missing: str) -> str:
+    """Of a program, or of all libraries in a folder; `missing`: what to say if it is not there."""
+    import hashlib
+    path, found = pathlib.Path(file), hashlib.sha256()
+    try:
+        for one in sorted(path.glob("*.so*")) if path.is_dir() else [path]:
+            if one.is_file() or not path.is_dir():
+                found.update(one.read_bytes())
+    except OSError as error:
+        raise Mistake(f"{missing} '{file}': {error.strerror}") from None
+    return found.hexdigest()[:24]

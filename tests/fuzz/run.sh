@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs every fuzzer: run.sh BUILD SECONDS, or run.sh BUILD --runs N with N inputs that are the same
 # every time, since they do not begin with the corpus of earlier runs. The language server, whose
-# inputs take a tenth of a second, reads a fifth of them. A crash, a hang, a leak or an input that
-# takes all memory fails. As many run at a time as there are processors (HEDDLE_JOBS).
+# inputs take a tenth of a second, reads a fifth of them, the language and PTX half. A crash, a
+# hang, a leak or an input that takes all memory fails. As many run at a time as there are
+# processors (HEDDLE_JOBS).
 set -euo pipefail
 build=$1
 same='' limit=-max_total_time=$2
@@ -43,7 +44,10 @@ fuzz() {
     done
     local verdict=0
     local limit=$limit
-    [ -z "$same" ] || [ "$name" != fuzz_lsp ] || limit="-runs=$((same / 5)) -seed=1"
+    [ -z "$same" ] || case $name in
+    fuzz_lsp) limit="-runs=$((same / 5)) -seed=1" ;;
+    fuzz_dsl | fuzz_ptx) limit="-runs=$((same / 2)) -seed=1" ;;
+    esac
     # shellcheck disable=SC2086
     "$fuzzer" $limit -timeout=600 -rss_limit_mb=2048 \
         -print_final_stats=1 -artifact_prefix="$build/" "$corpus" "${seeds[@]}" \

@@ -67,9 +67,9 @@ def on(*names, **how):
 
 def for_cdna(target, suffix):
     """Programs, with their arguments."""
-    labels = [label.split() for label in LABELS]
+    labels = [(f"cdna/{name}.{target}", size) for name, size in map(str.split, LABELS)]
     return [*(f"{name}.{suffix}" for name in CDNA),
-            *(f"cdna/{name}.{target} {size} --check" for name, size in labels),
+            *(f"{label} {size} --check" for label, size in labels if (PROGRAMS / label).exists()),
             *(f"{name}.{suffix}" for name in CDNA_ALL if (PROGRAMS / f"{name}.{suffix}").exists())]
 
 

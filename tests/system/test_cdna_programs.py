@@ -63,10 +63,10 @@ def check_labels(run, machine, options, labels=None):
         assert re.search(rf"^{name} {LABELS[name]} \d+\.\d{{7}}$", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("machine, mode", [("mi300a", "timing"), ("mi210", "functional"),
+@pytest.mark.parametrize("machine, mode", [("mi300a", "timing"), ("mi300x", "functional"),
                                            *only_full(("mi300x", "timing"), ("mi210", "timing"),
                                                       ("mi300a", "functional"),
-                                                      ("mi300x", "functional"))])
+                                                      ("mi210", "functional"))])
 def test_labels_are_right(run, machine, mode):
     check_labels(run, machine, f"{SMALL[machine]} --mode {mode}")
 
@@ -141,8 +141,8 @@ def test_work_groups_of_all_dies_meet(run, measure):
     ("micro/atomic_operations 1 atomic_op=add", "is one of: atomicAdd, atomicMin, atomicCAS")])
 def test_wrong_arguments_are_refused(run, call, why):
     name, *rest = call.split(" ", 1)
-    run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx90a --"
-        f" {PROGRAMS / 'cdna' / (name + '.gfx90a')} {' '.join(rest)}", re.escape(why), status=2)
+    run(f"platforms/tiny.heddle --generic --set gpu.isa=gfx942 --"
+        f" {PROGRAMS / 'cdna' / (name + '.gfx942')} {' '.join(rest)}", re.escape(why), status=2)
 
 
 def milliseconds(done):

@@ -155,16 +155,6 @@ def test_each_function_with_a_twin_for_streams_of_threads_has_it():
     assert sorted(re.findall(r"#define (\w+) +\1(\w+)", header)) == sorted(set(twins))
 
 
-def test_device_code_of_several_files_is_linked(run, tmp_path):
-    """Functions, variables, a class with virtual functions, static variables of one name."""
-    objects = []
-    for name in ("main", "parts"):
-        objects.append(tmp_path / f"{name}.o")
-        call([HEDDLE, "cuda-cc", "-dc", PROGRAMS / f"separate/{name}.cu", "-o", objects[-1]])
-    call([HEDDLE, "cuda-cc", *objects, "-o", tmp_path / "whole"])
-    run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
-
-
 def test_instruction_that_is_not_executed_is_named(run, tmp_path):
     """A warning when the module is loaded; the launch that reaches it fails, others go on."""
     instruction = "tcgen05.wait::ld.sync.aligned"
@@ -249,13 +239,14 @@ int main(int argc, char **)
         "functions of its module", status=ANY)
 
 
-def test_device_code_of_archives_is_linked(run, tmp_path):
-    """Named by its file or by -l; its kernels are those of the program."""
+def test_device_code_of_several_files_and_of_archives_is_linked(run, tmp_path):
+    """Functions, variables, a class with virtual functions, static variables of one name, kernels.
+    An archive is named by its file or by -l."""
     for name in ("main", "parts"):
         call([HEDDLE, "cuda-cc", "-dc", PROGRAMS / f"separate/{name}.cu", "-o",
               tmp_path / f"{name}.o"])
     call(["ar", "rcs", tmp_path / "libparts.a", tmp_path / "parts.o"])
-    for words in ([tmp_path / "libparts.a"], ["-L", tmp_path, "-lparts"]):
+    for words in ([tmp_path / "parts.o"], [tmp_path / "libparts.a"], ["-L", tmp_path, "-lparts"]):
         call([HEDDLE, "cuda-cc", tmp_path / "main.o", *words, "-o", tmp_path / "whole"])
         run(f"{MACHINE} -- {tmp_path}/whole", "^PASS")
 

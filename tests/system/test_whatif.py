@@ -206,7 +206,7 @@ def test_interval_takes_errors_as_independent_and_says_what_was_left():
 def test_interval_of_a_run_is_told_by_its_report_of_trust(tmp_path):
     """By nothing else: another program, or other settings, have none."""
     program = [PROGRAMS / "vectoradd", "512"]
-    told = call([HEDDLE, "whatif", PLATFORM, "--uncertainty", "--runs", 20, "-o", tmp_path / "u",
+    told = call([HEDDLE, "whatif", PLATFORM, "--uncertainty", "--runs", 12, "-o", tmp_path / "u",
                  "--jobs", 2, "--set", "gpu.cus=3", "--", *program]).stdout
     words = re.match(r"vectoradd 512 on tiny, gpu.cus=3: (.* us, .*; the others were not tried.*)",
                      told)[1]

@@ -18,7 +18,7 @@ from heddle.calibration.compare import Compared
 from heddle.calibration.description import Description, Row
 from heddle.calibration.point_runner import STATISTICS, Runner, Unreadable, expected_cost
 from heddle.calibration.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
-from heddle.files import csv_text, digest, write
+from heddle.files import csv_text, digest, digest_of, write
 from heddle.mistakes import Mistake
 from heddle.progress import progress_on
 from heddle.words import Options
@@ -59,7 +59,6 @@ class Calibration:
         self.settings = (*found.set, *options.set)
         self.folder = options.output or pathlib.Path(f"{found.path.stem}.calibration")
         self.limit = float(options.limit or found.limit)
-        self._programs: dict[str, str] = {}
         self._platforms: dict[tuple[tuple[str, ...], bool], str] = {}
         self._models: dict[tuple[str, ...], str] = {}
         self.store = Store(self.folder)
@@ -79,8 +78,9 @@ class Calibration:
         words = [self.options.heddle, "run", self.description.platform, *sets,
                  *(["--generic"] if generic else []), "--stats", STATISTICS,
                  "--progress", "none", *label.options, "--", *program]
-        key = digest(self._platform(settings, generic), self._digest_of(program[0]),
-                     self._digest_of(self.options.hip), *words[2:])
+        hip = digest_of(self.options.hip, "cannot read") if self.options.hip else ""
+        key = digest(self._platform(settings, generic),
+                     digest_of(program[0], f"{place}: there is no program"), hip, *words[2:])
         return Point(key, row.label, row.name, settings, tuple(words),
                      digest(row.label, *settings, "", *row.family) if label.size else "", row.size)
 
@@ -95,19 +95,9 @@ class Calibration:
                 told = done.stderr.strip() or f"status {done.returncode}"
                 raise Mistake(f"'{self.description.platform}' cannot be built:\n{told}")
             built = done.stdout.splitlines()  # the platform and its tables
-            self._platforms[settings, generic] = digest(*map(self._digest_of, built))
+            self._platforms[settings, generic] = digest(
+                *(digest_of(file, "cannot read") for file in built))
         return self._platforms[settings, generic]
-
-    def _digest_of(self, file: str) -> str:
-        """Of a program, or of all that lies in the folder of the HIP library."""
-        if file not in self._programs:
-            path = pathlib.Path(file)
-            if file and not path.exists():
-                raise Mistake(f"there is no program '{file}', which {self.description.path} names")
-            files = sorted(path.glob("*.so*")) if path.is_dir() else [path] if file else []
-            self._programs[file] = digest(*(digest(f.read_bytes().hex()) for f in files
-                                            if f.is_file()))
-        return self._programs[file]
 
     # ---- running
 

@@ -78,7 +78,7 @@ def head(run: Run) -> str:
         lines += (f'<p class="notice">The run did not come to its end: '
                   f'{escape(run.root["partial"])}.</p>')
     if sample := run.root.get("sample"):
-        lines += (f'<p class="notice">A sample'
+        lines += ('<p class="notice">A sample'
                   + (", but all launches were simulated whole.</p>" if is_whole(sample) else
                      f': cycles and counters are of what was simulated in detail. All launches '
                      f'would take {count(round(sample["cycles"]))} cycles, '

@@ -7,7 +7,6 @@ they are there. A combination that the platform refuses is a point that fails, a
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import os
 import pathlib
@@ -22,7 +21,7 @@ import time
 from typing import Any, Callable, Iterator, Sequence
 
 from heddle import provenance
-from heddle.files import csv_text, digest, write
+from heddle.files import csv_text, digest, digest_of, write
 from heddle.mistakes import Mistake
 from heddle.progress import duration, progress_on
 from heddle.sweeps import plan as plans
@@ -105,7 +104,6 @@ class Toolkit:
     def __init__(self, path: str, hip: str):
         self.path, self.hip = path, hip
         self.seconds = 0.0  # CPU time of what was asked, but for compiling
-        self._digests: dict[str, str] = {}
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
         before = _of_children()
@@ -155,21 +153,6 @@ class Toolkit:
                                 if note["kind"] == "help")
                 yield f"  {setting}: {said['message']} [{said['code']}]{notes}"
 
-    def digest_of(self, file: str, missing: str) -> str:
-        """Of a program, or of all that lies in the folder of the HIP library."""
-        if file not in self._digests:
-            path = pathlib.Path(file)
-            files = sorted(path.glob("*.so*")) if path.is_dir() else [path]
-            found = hashlib.sha256()
-            try:
-                for one in files:
-                    if one.is_file() or not path.is_dir():
-                        found.update(one.read_bytes())
-            except OSError as error:
-                raise Mistake(f"{missing} '{file}': {error.strerror}") from None
-            self._digests[file] = found.hexdigest()[:24]
-        return self._digests[file]
-
     def program_digest(self, program: plans.Program) -> str:
         if not program.command:
             return ""
@@ -177,7 +160,7 @@ class Toolkit:
         path = word if "/" in word else shutil.which(word)
         if not path:
             raise Mistake(f"there is no program '{word}'", usage=True)
-        found = self.digest_of(path, "cannot read the program")
+        found = digest_of(path, "cannot read the program")
         if not os.access(path, os.X_OK):
             raise Mistake(f"'{path}' is no program: it is not executable", usage=True)
         return found
@@ -211,12 +194,12 @@ class Sweep:
 
     def keys(self) -> list[str]:
         """Digests of what the result of each point depends on."""
-        hip = self.toolkit.digest_of(self.toolkit.hip, "cannot read") if self.toolkit.hip else ""
+        hip = digest_of(self.toolkit.hip, "cannot read") if self.toolkit.hip else ""
         firsts = {p.platform: p.settings for p in reversed(self.points)}
         generic = self.platforms > 1  # what is built anyway
         of_platform = {platform: self.toolkit.platform_digest(platform, settings, generic)
                        for platform, settings in firsts.items()}
-        same = digest(hip, self.toolkit.digest_of(self.toolkit.path, "cannot read"),
+        same = digest(hip, digest_of(self.toolkit.path, "cannot read"),
                       json.dumps(self.plan.results), *self.plan.options)
         return [digest(same, of_platform[p.platform], self.programs[p.program],
                        json.dumps([p.platform, p.settings, p.command])) for p in self.points]

@@ -391,6 +391,25 @@ Test(stratified_sampler, a_group_that_nothing_can_represent_is_joined)
                        0.01 * 900 * 53000);
 }
 
+/* What is simulated tries again, as time has it, what touches does so less often, and what leaves
+ * no trace never: the groups that come of it are joined, also for the launches before. */
+Test(stratified_sampler, groups_that_are_never_simulated_are_joined)
+{
+    static const uint64_t again[] = {[SAMPLING_DETAILED] = 90000, [SAMPLING_TOUCHING] = 70000};
+    begin(4);
+    for (unsigned i = 0; i < 60; i++) {
+        struct made_up m = plain(i % 3, 0.5);
+        struct sampler_work work = {.vector = {[3] = 100000}};
+        enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
+        work.vector[7] = i % 3 == 1 && way != SAMPLING_SKIPPED ? again[way] : 0;
+        work.longest = 500 + work.vector[7] / 100;
+        note(way, &work, 53000, 0);
+    }
+    struct sampler_estimate e = sampler_estimate_all(&sampler, SAMPLER_CYCLES);
+    cr_expect_float_eq(e.value, 60 * 53000.0, 0.01 * 60 * 53000);
+    cr_expect_lt(sampler_interval(&e), 0.02 * 60 * 53000, "%f", sampler_interval(&e));
+}
+
 /* The first launch of each kernel behind a flush is another kind, whatever it executes; and the
  * first of the program is, which is behind none. */
 Test(stratified_sampler, what_follows_a_flush_is_a_group_of_its_own)

@@ -34,7 +34,6 @@ static void set_up(void)
     arena_open();
     pool = arena_at(struct cu_resource_pool, arena_allocate(sizeof *pool));
     memset(model, 0, sizeof model);
-    cu_resource_pool_init(pool);
     ops->setup(self(), CUS);
 }
 

@@ -52,11 +52,9 @@ static void set_up(void)
     protocol_ops = &no_answer_ops;
     dispatcher = arena_at(struct dispatcher, arena_allocate(sizeof *dispatcher));
     dispatcher->io.pool = pool;
-    cu_resource_pool_init(arena_at(struct cu_resource_pool, pool));
     cu_resource_pool_ops.setup(arena_at(struct part, pool), CUS);
     dispatcher->io.order = arena_allocate(sizeof(union any_order));
     dispatcher->io.protocol = arena_allocate(sizeof(struct ack_nak));
-    dispatcher_init(dispatcher);
     dispatcher_setup(dispatcher, CUS, ROUND_TRIP);
 }
 
@@ -66,11 +64,6 @@ static void fill(const struct dispatch_order_ops *order,
 {
     memset(arena_at(char, dispatcher->io.order), 0, sizeof(union any_order));
     memset(arena_at(char, dispatcher->io.protocol), 0, sizeof(struct ack_nak));
-    round_robin_init(arena_at(struct round_robin, dispatcher->io.order));
-    greedy_init(arena_at(struct greedy, dispatcher->io.order));
-    partitioned_init(arena_at(struct partitioned, dispatcher->io.order));
-    no_answer_init(arena_at(struct no_answer, dispatcher->io.protocol));
-    ack_nak_init(arena_at(struct ack_nak, dispatcher->io.protocol));
     order_ops = order;
     protocol_ops = protocol;
     dispatcher_setup(dispatcher, CUS, ROUND_TRIP);

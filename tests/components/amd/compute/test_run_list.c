@@ -20,7 +20,6 @@ static void set_up(void)
     arena_open();
     list = arena_at(struct run_list, arena_allocate(sizeof *list));
     part = (struct part *)(void *)list;
-    run_list_init(list);
     run_list_ops.setup(part, QUEUES, SLOTS);
 }
 

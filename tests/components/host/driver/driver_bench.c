@@ -23,6 +23,11 @@ struct compute_unit {
     } io;
 };
 
+static void compute_unit_init(struct compute_unit *c)
+{
+    (void)c;
+}
+
 static bool compute_unit_tick(struct compute_unit *c)
 {
     (void)c;

@@ -147,9 +147,6 @@ Test(warp_scheduler, each_chooses_as_its_model_does)
     static int64_t params[1] = {ACTIVE};
     engine_base.params = params;
     seed = 5;
-    loose_round_robin_init(&round_robin);
-    greedy_then_oldest_init(&greedy);
-    two_level_init(&two);
     compare("round robin", &loose_round_robin_ops, (struct part *)&round_robin, expect_round_robin);
     compare("greedy", &greedy_then_oldest_ops, (struct part *)&greedy, expect_greedy);
     compare("two levels", &two_level_ops, (struct part *)&two, expect_two_level);
