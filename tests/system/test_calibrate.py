@@ -126,16 +126,6 @@ def test_regret_is_that_of_the_first_of_the_simulation():
     assert tied.regret[0] == 2 and tied.regret[1] == 0
 
 
-def test_estimate_runs_nothing_and_says_what_is_left(described):
-    path = described()
-    left = "0 of 4 done in 0.0 CPU s, about 0 CPU s to do, 4 unknown until smaller ones are done"
-    assert f"vectoradd: {left}\n" in calibrate(path, "--estimate").stdout
-    calibrate(path, "--labels", "reduction")
-    told = calibrate(path, "--estimate").stdout.splitlines()
-    assert told[0] == f"vectoradd: {left}"
-    assert re.fullmatch(r"reduction: 2 of 2 done in \d+\.\d CPU s, about 0 CPU s to do", told[1])
-
-
 def test_number_is_read_from_what_the_program_prints(described):
     path = described(DESCRIPTION.replace("size = \"n\"", "read = '^cycles {n} ([0-9.]+)$'\n"
                                          "unit = \"ns\"").replace(

@@ -16,7 +16,7 @@ from heddle.calibration import (plots, compare, description, fit, results,
                                 variants)
 from heddle.calibration.compare import Compared
 from heddle.calibration.description import Description, Row
-from heddle.calibration.point_runner import STATISTICS, Runner, Unreadable, expected_cost
+from heddle.calibration.point_runner import STATISTICS, Runner, Unreadable
 from heddle.calibration.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
 from heddle.files import csv_text, digest, digest_of, write
 from heddle.mistakes import Mistake
@@ -240,37 +240,6 @@ def write_files(c: Calibration, done: Sequence[Compared], page: str) -> None:
 # ---- commands
 
 
-def estimate(c: Calibration, points: Sequence[Point]) -> None:
-    """What each label is expected to cost, from the points of it that are done."""
-    by_label: dict[str, dict[str, list[Point]]] = {}
-    for point in dict.fromkeys(points):
-        by_label.setdefault(point.label, {}).setdefault(point.chain or point.key, []).append(point)
-    for label, chains in by_label.items():
-        print(f"{label}: {estimate_label(c, list(chains.values()))}")
-
-
-def estimate_label(c: Calibration, chains: Sequence[list[Point]]) -> str:
-    done, spent, left, beyond, unknown = 0, 0.0, 0.0, 0, 0
-    for chain in chains:
-        costs: list[tuple[float, float]] = []
-        for point in sorted(chain, key=lambda p: p.size):
-            found = c.store.outcome(point)
-            cost = expected_cost(costs, point.size)
-            if found.state == DONE and found.cpu_seconds:
-                costs.append((point.size, found.cpu_seconds))
-            elif cost is None:
-                unknown += 1
-            elif cost > c.limit:
-                beyond += 1
-            else:
-                left += cost
-        done += len(costs)
-        spent += sum(seconds for _, seconds in costs)
-    return (f"{done} of {sum(map(len, chains))} done in {spent:.1f} CPU s, about {left:.0f} CPU s "
-            "to do" + (f", {beyond} beyond the limit of {c.limit:g}" if beyond else "")
-            + (f", {unknown} unknown until smaller ones are done" if unknown else ""))
-
-
 def fit_all(c: Calibration, rows: Sequence[Row]) -> None:
     """Folds first: each is judged by parameters that were fitted without it. Then all."""
     options = c.options
@@ -339,9 +308,6 @@ def main(options: Options) -> int:
     check(options, found)
     c = Calibration(options, found)
     points = c.points(found.rows)
-    if options.estimate:
-        estimate(c, points)
-        return 0
     judged = c.judge(found.rows, points, c.run(points, c.limit, options.retry))
     page = report(c, judged)
     write_files(c, judged.done, page)
