@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import HEDDLE, ROOT, call, cuda_cc, hipcc, until, with_usual_code
+from harness import HEDDLE, ROOT, call, cuda_cc, hipcc, with_usual_code
 from programs import only_full
 
 PAGE = Path("docs/guide/debug.md").read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ import bz2
 import gzip
 import json
 import re
-import sys
 
 import pytest
 
