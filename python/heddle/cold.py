@@ -46,10 +46,11 @@ def memory_instructions(units: str) -> int:
 
 
 COLUMNS = ["launch", "kernel", "chosen", "wavefront_instructions", "thread_instructions",
-           "memory_instructions", "cold_cycles", "perfect_cycles", "cold_wavefront_ipc", "perfect_wavefront_ipc",
-           "l2_accesses", "l2_misses", "l2_miss_rate", "references", "unique",
-           "references_per_unique", "reuse_forward", "reuse_backward", "unique_dram_accesses",
-           "controllers", "controllers_used", "dram_reads", "dram_cycles", "l2_cycles"]
+           "memory_instructions", "cold_cycles", "perfect_cycles", "cold_wavefront_ipc",
+           "perfect_wavefront_ipc", "l2_accesses", "l2_misses", "l2_miss_rate", "references",
+           "unique", "references_per_unique", "reuse_forward", "reuse_backward",
+           "unique_dram_accesses", "controllers", "controllers_used", "dram_reads", "dram_cycles",
+           "l2_cycles"]
 
 
 def _row(kernel: Launch, chosen: bool, cold: Statistics, profile: Statistics) -> list[Any]:
