@@ -10,20 +10,27 @@
 
 enum { STEP = 1 << 14 /* bytes; the environment and the arguments of most programs take less */ };
 
-static size_t count_bytes(char *const *list)
+static size_t count_bytes(char *const *list, size_t *strings)
 {
     size_t bytes = 0;
-    for (size_t i = 0; list[i]; i++)
+    for (size_t i = 0; list[i]; i++, ++*strings)
         bytes += strlen(list[i]) + 1 + sizeof list[i];
     return bytes;
 }
 
 void run_fix_layout(char *const *arguments)
 {
-    static const char name[] = "HEDDLE_PADDING";
+    static const char name[] = "HEDDLE_PADDING", even[] = "HEDDLE_EVEN=";
     char padding[STEP];
+    size_t strings = 1; /* the padding */
     unsetenv(name);
-    size_t used = count_bytes(environ) + count_bytes(arguments) + sizeof name + 1 + sizeof(char *);
+    unsetenv("HEDDLE_EVEN");
+    size_t used = count_bytes(environ, &strings) + count_bytes(arguments, &strings) + sizeof name
+                  + 1 + sizeof(char *);
+    if (strings % 2 == 1) { /* strings and pointers are aligned to 16 bytes, each for itself */
+        setenv("HEDDLE_EVEN", "", 1);
+        used += sizeof even + sizeof(char *);
+    }
     size_t missing = STEP - used % STEP;
     memset(padding, ' ', sizeof padding);
     padding[missing < sizeof padding ? missing : 0] = 0;

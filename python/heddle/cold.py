@@ -36,11 +36,21 @@ def l2_misses(components: dict[str, dict[str, Any]]) -> tuple[float, float]:
     return accesses, misses
 
 
+AMD_UNITS = 7  # in a profile (enum isa_unit); of traces there are more (opcode_classes.def)
+
+
+def memory_instructions(units: str) -> int:
+    """Of a profile's instructions by unit: scalar and vector memory; loads, stores and atomics."""
+    counts = list(map(int, units.split()))
+    return sum(counts[2:4] if len(counts) == AMD_UNITS else counts[9:12])
+
+
 COLUMNS = ["launch", "kernel", "chosen", "wavefront_instructions", "thread_instructions",
-           "cold_cycles", "perfect_cycles", "cold_wavefront_ipc", "perfect_wavefront_ipc",
-           "l2_accesses", "l2_misses", "l2_miss_rate", "references", "unique",
-           "references_per_unique", "reuse_forward", "reuse_backward", "unique_dram_accesses",
-           "controllers", "controllers_used", "dram_reads", "dram_cycles", "l2_cycles"]
+           "memory_instructions", "cold_cycles", "perfect_cycles", "cold_wavefront_ipc",
+           "perfect_wavefront_ipc", "l2_accesses", "l2_misses", "l2_miss_rate", "references",
+           "unique", "references_per_unique", "reuse_forward", "reuse_backward",
+           "unique_dram_accesses", "controllers", "controllers_used", "dram_reads", "dram_cycles",
+           "l2_cycles"]
 
 
 def _row(kernel: Launch, chosen: bool, cold: Statistics, profile: Statistics) -> list[Any]:
@@ -56,6 +66,7 @@ def _row(kernel: Launch, chosen: bool, cold: Statistics, profile: Statistics) ->
         return f"{part / whole:.4f}" if whole else ""
     return [kernel.launch, kernel.name, int(chosen), f"{kernel.instructions:.0f}",
             "" if kernel.thread_instructions is None else f"{kernel.thread_instructions:.0f}",
+            memory_instructions(own["units"]),
             f"{kernel.cycles['none']:.0f}", f"{kernel.cycles['perfect']:.0f}",
             f"{kernel.ipc('none'):.4f}", f"{kernel.ipc('perfect'):.4f}", f"{accesses:.0f}",
             f"{misses:.0f}", share(misses, accesses), own["accesses"], lines,

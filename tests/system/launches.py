@@ -98,6 +98,7 @@ def check_factors(folder, chosen, rank):
         assert float(row["unique_dram_accesses"]) <= sum(reads)
         assert math.isclose(float(row["l2_miss_rate"]),
                             float(row["l2_misses"]) / float(row["l2_accesses"]), abs_tol=1e-4)
+        assert 0 < int(row["memory_instructions"]) < int(row["wavefront_instructions"])
         assert float(row["references"]) >= float(row["unique"]) > 0
         if after:  # the same lines, seen from both sides
             assert math.isclose(float(row["reuse_forward"]) * float(row["unique"]),

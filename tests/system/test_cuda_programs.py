@@ -1,5 +1,6 @@
 """HIP programs as CUDA programs, on NVIDIA's machines: they verify themselves, print what they
 print as HIP programs, and take the same cycles in any order."""
+import csv
 import shutil
 
 import pytest
@@ -95,6 +96,10 @@ def test_experiment_plays_what_a_program_executes(heddle, as_cuda, tmp_path):
     launches.check_factors(tmp_path / "program", chosen,
                            launches.table(tmp_path / "program/ranking.csv"))
     launches.corrections_of(tmp_path / "program")
+    files = [tmp_path / f"program/traces/kernel-{i}.traceg" for i in range(1, 7)]
+    counted = csv.DictReader(call([HEDDLE, "trace", "stats", "--csv", *files]).stdout.splitlines())
+    assert [sum(int(row[kind]) for kind in ("load", "store", "atomic")) for row in counted] == [
+        int(row["memory_instructions"]) for row in launches.table(tmp_path / "list/factors.csv")]
 
 
 @pytest.mark.parametrize("mode", ["timing", "functional"])

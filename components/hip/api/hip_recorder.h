@@ -55,7 +55,7 @@ struct hip_recorder {
      * `kernarg`. */
     size_t (*launch)(struct api_trace_call *call, const struct hip_function *function,
                      const uint8_t *kernarg);
-    /* A module was loaded from a bundle or code object of at most `size` bytes. */
+    /* A module was loaded from a bundle, a code object or PTX of `size` bytes. */
     void (*module)(const struct hip_module *module, const void *bytes, size_t size);
     /* Pinned memory is going to be freed: before it is waited for, and when that is done. */
     void (*host_free)(uint64_t address, int device);

@@ -63,8 +63,10 @@ static size_t append(const struct api_trace_call *call)
 {
     if (record.count == record.room) {
         record.room = record.room ? 2 * record.room : 256;
-        record.calls = hip_grow(record.calls, record.room * sizeof *record.calls);
-        record.dropped = hip_grow(record.dropped, record.room * sizeof *record.dropped);
+        record.calls = hip_record_grow(record.calls, record.count * sizeof *record.calls,
+                                       record.room * sizeof *record.calls);
+        record.dropped = hip_record_grow(record.dropped, record.count * sizeof *record.dropped,
+                                         record.room * sizeof *record.dropped);
     }
     record.calls[record.count] = *call;
     record.dropped[record.count] = false;
@@ -151,7 +153,7 @@ static void keep_name(struct api_trace_pointer *pointer)
 {
     if (pointer->symbol) {
         size_t size = strlen(pointer->symbol) + 1;
-        pointer->symbol = memcpy(hip_allocate(size), pointer->symbol, size);
+        pointer->symbol = memcpy(hip_record_keep(size), pointer->symbol, size);
     }
 }
 
@@ -177,7 +179,12 @@ static struct api_trace_pointer pointer_to(uint64_t address)
 
 static void add_pending(const struct pending *pending)
 {
-    HIP_MAKE_ROOM(record.pending, record.pending_count, record.pending_room);
+    if (record.pending_count == record.pending_room) {
+        record.pending_room = record.pending_room ? 2 * record.pending_room : 16;
+        record.pending =
+            hip_record_grow(record.pending, record.pending_count * sizeof *record.pending,
+                            record.pending_room * sizeof *record.pending);
+    }
     record.pending[record.pending_count++] = *pending;
 }
 
@@ -288,7 +295,7 @@ static void list_arguments(const struct code_object_kernel *kernel, const uint8_
                            struct api_trace_call *call)
 {
     struct api_trace_argument *list =
-        hip_allocate(kernel->explicit_argument_count * sizeof *list + 1);
+        hip_record_keep(kernel->explicit_argument_count * sizeof *list + 1);
     for (uint32_t i = 0; i < kernel->explicit_argument_count; i++) {
         const struct code_object_argument *argument = &kernel->arguments[i];
         uint64_t value = 0;
@@ -302,7 +309,7 @@ static void list_arguments(const struct code_object_kernel *kernel, const uint8_
             keep_name(&list[i].pointer);
         } else {
             list[i].bytes =
-                memcpy(hip_allocate(argument->size), kernarg + argument->offset, argument->size);
+                memcpy(hip_record_keep(argument->size), kernarg + argument->offset, argument->size);
         }
     }
     call->arguments = list;
@@ -314,7 +321,7 @@ static size_t launch(struct api_trace_call *call, const struct hip_function *fun
 {
     size_t name_size = strlen(function->kernel->name) + 1;
     call->module = hip_allocation_number(function->module->base);
-    call->name = memcpy(hip_allocate(name_size), function->kernel->name, name_size);
+    call->name = memcpy(hip_record_keep(name_size), function->kernel->name, name_size);
     list_arguments(function->kernel, kernarg, call);
     return add(call);
 }
@@ -322,20 +329,10 @@ static size_t launch(struct api_trace_call *call, const struct hip_function *fun
 /* The whole bundle, so that the trace also plays on GPUs of another architecture; or PTX. */
 static void module_loaded(const struct hip_module *module, const void *bytes, size_t size)
 {
-    struct bundle bundle;
-    size_t exact = size;
-    if (code_object_recognise(bytes, size)) {
-        size_t image = code_object_image_size(bytes, size);
-        exact = image > 0 ? image : size;
-    } else if (!module->is_ptx) {
-        if (bundle_read(&bundle, bytes, size))
-            exact = bundle.size_bytes;
-        bundle_release(&bundle);
-    }
     add(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
                                  .module = hip_allocation_number(module->base),
                                  .device = (uint32_t)module->device,
-                                 .file = hip_record_data(bytes, exact, 1, 0)});
+                                 .file = hip_record_data(bytes, size, 1, 0)});
 }
 
 /* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
@@ -392,7 +389,7 @@ static bool open_recording(void)
         return false;
     }
     size_t size = strlen(of_process) + 1;
-    record.folder = memcpy(hip_allocate(size), of_process, size);
+    record.folder = memcpy(hip_record_keep(size), of_process, size);
     if (!hip_record_files_open(record.folder))
         return false;
     hip.recording = true;

@@ -1,5 +1,6 @@
-/* See hip_record_files.h. Data that were written before are found by size and hash, and then
- * compared with the file, so that a hash that two share does no harm. */
+/* See hip_record_files.h. Nothing here takes memory of the program's heap while the program runs,
+ * so files are read and written without <stdio.h>. Data that were written before are found by size
+ * and hash, and then compared with the file, so that a hash that two share does no harm. */
 #include "hip_record_files.h"
 
 #include "components/hip/api/hip_recorder.h"
@@ -10,15 +11,18 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, NAME_BYTES = 32, CHUNK = 65536 };
+enum { PATH_BYTES = 4096, NAME_BYTES = 32, CHUNK = 65536, PIECE = 1 << 20 };
 
 #define PART_FILE API_TRACE_FILE ".part"
 
 /* Rows of bytes in memory. */
 struct rows {
-    const char *bytes;
+    char *bytes;
     uint64_t size, count, pitch;
 };
 
@@ -31,26 +35,52 @@ static struct {
     const char *folder;
     struct data_file *list;
     size_t count, room;
-    FILE *trace;
+    int trace;
+    char *piece; /* of memory: its free part */
+    size_t piece_bytes;
 } files;
 
-static FILE *open_file(const char *name, const char *mode)
+void *hip_record_keep(size_t size)
+{
+    size = (size + 15) / 16 * 16;
+    if (size > files.piece_bytes) {
+        size_t bytes = size > PIECE ? size : PIECE;
+        files.piece = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        files.piece_bytes = bytes;
+        if (files.piece == MAP_FAILED) {
+            fprintf(stderr, "heddle: out of memory for %zu bytes of a recording\n", bytes);
+            abort();
+        }
+    }
+    char *kept = files.piece;
+    files.piece += size;
+    files.piece_bytes -= size;
+    return kept;
+}
+
+void *hip_record_grow(const void *old, size_t bytes, size_t size)
+{
+    void *grown = hip_record_keep(size);
+    return bytes ? memcpy(grown, old, bytes) : grown;
+}
+
+static int open_file(const char *name, int flags)
 {
     char path[PATH_BYTES];
     int size = snprintf(path, sizeof path, "%s/%s", files.folder, name);
-    return size > 0 && (size_t)size < sizeof path ? fopen(path, mode) : NULL;
+    return size > 0 && (size_t)size < sizeof path ? open(path, flags | O_CLOEXEC, 0666) : -1;
 }
 
 bool hip_record_files_open(const char *folder)
 {
     files.folder = folder;
-    files.trace = open_file(PART_FILE, "wbxe");
-    if (!files.trace) {
+    files.trace = open_file(PART_FILE, O_WRONLY | O_CREAT | O_EXCL);
+    if (files.trace < 0) {
         hip_say(errno == EEXIST ? "--record api records one process; this is a second one%s"
                                 : "--record api: cannot write: %s",
                 errno == EEXIST ? "" : strerror(errno));
     }
-    return files.trace != NULL;
+    return files.trace >= 0;
 }
 
 static uint64_t hash_rows(const struct rows *rows)
@@ -61,20 +91,36 @@ static uint64_t hash_rows(const struct rows *rows)
     return hash;
 }
 
+/* Reads, or writes, all of the bytes. */
+static bool move_all(int stream, void *bytes, size_t size, bool write_them)
+{
+    char *at = bytes;
+    while (size > 0) {
+        ssize_t moved = write_them ? write(stream, at, size) : read(stream, at, size);
+        if (moved < 0 && errno == EINTR)
+            continue;
+        if (moved <= 0)
+            return false;
+        at += moved;
+        size -= (size_t)moved;
+    }
+    return true;
+}
+
 static bool is_same(const struct data_file *file, const struct rows *rows)
 {
     char buffer[CHUNK];
-    FILE *stream = open_file(file->name, "rbe");
-    bool same = stream != NULL;
+    int stream = open_file(file->name, O_RDONLY);
+    bool same = stream >= 0;
     for (uint64_t row = 0; row < rows->count && same; row++) {
         for (uint64_t at = 0; at < rows->size && same; at += CHUNK) {
             size_t size = rows->size - at < CHUNK ? (size_t)(rows->size - at) : CHUNK;
-            same = fread(buffer, 1, size, stream) == size
+            same = move_all(stream, buffer, size, false)
                    && memcmp(buffer, rows->bytes + row * rows->pitch + at, size) == 0;
         }
     }
-    if (stream)
-        fclose(stream);
+    if (stream >= 0)
+        close(stream);
     return same;
 }
 
@@ -86,27 +132,31 @@ static void cannot_write(const char *why)
 
 static void write_rows(const char *name, const struct rows *rows)
 {
-    FILE *stream = open_file(name, "wbe");
-    bool good = stream != NULL;
+    int stream = open_file(name, O_WRONLY | O_CREAT | O_TRUNC);
+    bool good = stream >= 0;
     for (uint64_t row = 0; row < rows->count && good; row++)
-        good = fwrite(rows->bytes + row * rows->pitch, 1, rows->size, stream) == rows->size;
-    if (stream)
-        good = fclose(stream) == 0 && good;
+        good = move_all(stream, rows->bytes + row * rows->pitch, rows->size, true);
+    if (stream >= 0)
+        good = close(stream) == 0 && good;
     if (!good)
         cannot_write(strerror(errno));
 }
 
 const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, uint64_t pitch)
 {
-    struct rows rows = {bytes, size, count > 0 ? count : 1, pitch};
+    struct rows rows = {(char *)(uintptr_t)bytes, size, count > 0 ? count : 1, pitch};
     uint64_t hash = hash_rows(&rows), total = rows.size * rows.count;
     for (size_t i = 0; i < files.count; i++) {
         const struct data_file *file = &files.list[i];
         if (file->hash == hash && file->size == total && is_same(file, &rows))
             return file->name;
     }
-    HIP_MAKE_ROOM(files.list, files.count, files.room);
-    char *name = hip_allocate(NAME_BYTES);
+    if (files.count == files.room) {
+        files.room = files.room ? 2 * files.room : 16;
+        files.list = hip_record_grow(files.list, files.count * sizeof *files.list,
+                                     files.room * sizeof *files.list);
+    }
+    char *name = hip_record_keep(NAME_BYTES);
     snprintf(name, NAME_BYTES, "data-%zu.bin", files.count + 1);
     write_rows(name, &rows);
     files.list[files.count++] = (struct data_file){hash, total, name};
@@ -116,8 +166,9 @@ const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, ui
 void hip_record_files_close(const struct api_trace *trace, const struct api_trace_sink *sink)
 {
     char part[PATH_BYTES], whole[PATH_BYTES];
-    bool good = api_trace_write(trace, files.trace, sink);
-    good = fclose(files.trace) == 0 && good;
+    FILE *stream = fdopen(files.trace, "wb");
+    bool good = stream && api_trace_write(trace, stream, sink);
+    good = stream && fclose(stream) == 0 && good;
     snprintf(part, sizeof part, "%s/%s", files.folder, PART_FILE);
     snprintf(whole, sizeof whole, "%s/%s", files.folder, API_TRACE_FILE);
     if (!good || rename(part, whole) != 0)

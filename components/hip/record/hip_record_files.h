@@ -6,8 +6,14 @@
 #include "components/traces/api_trace/api_trace.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+/* Memory for the recording, zero, which stays until the process ends. It is no part of the
+ * program's heap: kernels may see addresses there, so a recording must not change them. `grow`: a
+ * larger piece with the first `bytes` of the old one. */
+void *hip_record_keep(size_t size);
+void *hip_record_grow(const void *old, size_t bytes, size_t size);
 /* Claims the folder for this process. False: another has it, or it cannot be written; said. */
 bool hip_record_files_open(const char *folder);
 /* A file with `rows` rows of `size` bytes, `pitch` bytes apart; one that is there already if there

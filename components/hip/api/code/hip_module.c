@@ -171,13 +171,14 @@ static hipError_t load_object(const void *bytes, size_t size, int device, const 
     return hipSuccess;
 }
 
-static hipError_t load_bundle(const void *bytes, size_t size, int device, const char *name,
+/* `*size`: at most; then what the bundle has. */
+static hipError_t load_bundle(const void *bytes, size_t *size, int device, const char *name,
                               struct hip_module **loaded)
 {
     struct bundle bundle;
     hipError_t error = hipSuccess;
     const struct hip_device *info = &hip.devices[device];
-    if (!bundle_read(&bundle, bytes, size)) {
+    if (!bundle_read(&bundle, bytes, *size)) {
         hip_say("%s: %s", name, bundle.error);
         error = hipErrorInvalidImage;
     } else {
@@ -191,6 +192,7 @@ static hipError_t load_bundle(const void *bytes, size_t size, int device, const 
             error = load_object(entry->code, entry->size, device, name, loaded);
         }
     }
+    *size = bundle.size_bytes;
     bundle_release(&bundle);
     return error;
 }
@@ -200,10 +202,11 @@ hipError_t hip_load_module(const void *bytes, size_t size, int device, const cha
 {
     if (ptx_object_recognise(bytes, size))
         return hip_load_ptx(bytes, strnlen(bytes, size), device, name, loaded);
-    size_t exact = code_object_recognise(bytes, size) ? code_object_image_size(bytes, size) : 0;
-    hipError_t error = code_object_recognise(bytes, size)
-                           ? load_object(bytes, exact > 0 ? exact : size, device, name, loaded)
-                           : load_bundle(bytes, size, device, name, loaded);
+    bool alone = code_object_recognise(bytes, size);
+    size_t exact = alone ? code_object_image_size(bytes, size) : 0;
+    size = exact > 0 ? exact : size;
+    hipError_t error = alone ? load_object(bytes, size, device, name, loaded)
+                             : load_bundle(bytes, &size, device, name, loaded);
     if (error == hipSuccess)
         HIP_RECORD_STEP(module(*loaded, bytes, size));
     return error;
