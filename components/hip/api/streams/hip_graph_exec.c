@@ -122,10 +122,10 @@ static void part_into_branches(struct exec *exec)
                 before = &exec->steps[step->after[k]];
         if (before)
             before->continued = true;
-        step->branch = before                             ? before->branch
-                       : exec->branches < BRANCHES_MOST   ? exec->branches++
-                       : step->after_count > 0            ? exec->steps[step->after[0]].branch
-                                                          : 0;
+        step->branch = before                           ? before->branch
+                       : exec->branches < BRANCHES_MOST ? exec->branches++
+                       : step->after_count > 0          ? exec->steps[step->after[0]].branch
+                                                        : 0;
     }
     for (size_t i = 0; i < exec->count; i++) {
         struct step *step = &exec->steps[i];
