@@ -15,8 +15,8 @@ struct step {
     uint32_t *after; /* the steps that it follows */
     uint32_t after_count, branch;
     bool disabled;  /* it does nothing */
-    bool followed;  /* by another one, */
-    bool continued; /* by one of its branch: which is the first of these */
+    bool followed;  /* another step follows it */
+    bool continued; /* a step of its own branch does */
     bool awaited;   /* something waits for it that is not of its branch */
 };
 
