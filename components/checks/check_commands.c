@@ -1,5 +1,5 @@
-/* See check_commands.h. What is before a command is a row of counts by lane (race_command()): a
- * queue is a lane, and a graph that is launched there has as many more as its branches need. */
+/* See check_commands.h. What is before a command is a row of counts by lane (race_command()), and a
+ * queue is a lane. */
 #include "check_commands.h"
 
 #include <stdlib.h>
@@ -21,21 +21,9 @@ struct ticket {
     struct before before;
 };
 
-/* Commands of one lane. */
-struct step {
+struct queue {
     uint32_t lane;       /* + 1; 0: none yet */
     struct before given; /* what was given to it, with what that waits for */
-};
-
-struct queue {
-    struct step own;
-    struct step
-        *steps; /* of the graph that is being launched there; the last one is given commands */
-    uint64_t step_room;
-    uint32_t step_count;
-    uint32_t *lanes; /* + 1, of graphs there, for the branches that there were */
-    uint64_t lane_room;
-    uint32_t lanes_used; /* of these, by this graph */
 };
 
 static struct ticket *tickets; /* by ticket */
@@ -81,64 +69,18 @@ void check_command(uint32_t queue, uint64_t ticket, uint64_t awaited)
         return;
     tickets = grown(tickets, &ticket_room, ticket, sizeof *tickets);
     struct queue *q = queue_at(queue);
-    struct step *s = q->step_count ? &q->steps[q->step_count - 1] : &q->own;
-    learn(&s->given, &host);
+    learn(&q->given, &host);
     if (awaited)
-        learn_ticket(&s->given, awaited);
-    if (!s->lane)
-        s->lane = ++lane_count;
-    uint32_t lane = s->lane - 1;
+        learn_ticket(&q->given, awaited);
+    if (!q->lane)
+        q->lane = ++lane_count;
+    uint32_t lane = q->lane - 1;
     struct ticket *t = &tickets[ticket];
     t->lane = lane;
-    learn(&t->before, &s->given);
-    t->place = (lane < s->given.room ? s->given.count[lane] : 0) + 1;
+    learn(&t->before, &q->given);
+    t->place = (lane < q->given.room ? q->given.count[lane] : 0) + 1;
     t->command = race_command(lane, t->before.count, (uint32_t)t->before.room);
-    learn_place(&s->given, lane, t->place);
-}
-
-/* A step goes on in the lane of the one that it follows first, where nothing has followed yet. */
-static uint32_t lane_for(struct queue *q, const uint32_t *after, uint32_t count)
-{
-    bool ends = count > 0;
-    for (uint32_t i = 0; ends && i < q->step_count; i++)
-        ends = i <= after[0] || q->steps[i].lane != q->steps[after[0]].lane;
-    if (ends)
-        return q->steps[after[0]].lane;
-    q->lanes = grown(q->lanes, &q->lane_room, q->lanes_used, sizeof *q->lanes);
-    if (!q->lanes[q->lanes_used])
-        q->lanes[q->lanes_used] = ++lane_count;
-    return q->lanes[q->lanes_used++];
-}
-
-static void learn_steps(struct before *to, const struct queue *q)
-{
-    for (uint32_t i = 0; i < q->step_count; i++)
-        learn(to, &q->steps[i].given);
-}
-
-void check_graph_step(uint32_t queue, const uint32_t *after, uint32_t count)
-{
-    if (!finding_wanted(FINDING_CHECK_RACES))
-        return;
-    struct queue *q = queue_at(queue);
-    uint32_t lane = lane_for(q, after, count);
-    q->steps = grown(q->steps, &q->step_room, q->step_count, sizeof *q->steps);
-    struct step *s = &q->steps[q->step_count++];
-    *s = (struct step){.lane = lane};
-    learn(&s->given, &q->own.given);
-    for (uint32_t i = 0; i < count; i++)
-        learn(&s->given, &q->steps[after[i]].given);
-}
-
-void check_graph_end(uint32_t queue)
-{
-    if (!finding_wanted(FINDING_CHECK_RACES))
-        return;
-    struct queue *q = queue_at(queue);
-    learn_steps(&q->own.given, q);
-    for (uint32_t i = 0; i < q->step_count; i++)
-        free(q->steps[i].given.count);
-    q->step_count = q->lanes_used = 0;
+    learn_place(&q->given, lane, t->place);
 }
 
 void check_command_seen(uint64_t ticket)
@@ -151,8 +93,7 @@ void check_queue_seen(uint32_t queue)
 {
     if (!finding_wanted(FINDING_CHECK_RACES) || queue >= queue_room)
         return;
-    learn(&host, &queues[queue].own.given);
-    learn_steps(&host, &queues[queue]);
+    learn(&host, &queues[queue].given);
 }
 
 void check_command_starts(uint32_t gpu, uint64_t ticket)

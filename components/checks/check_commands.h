@@ -9,10 +9,6 @@
 /* The program has given command `ticket` to the queue; `awaited`: the ticket that it waits for, or
  * 0. Tickets rise. */
 void check_command(uint32_t queue, uint64_t ticket, uint64_t awaited);
-/* The queue is given a graph: what comes next is its n-th step, from 0, and follows only these
- * others. Then it is over: what comes next follows all of them. */
-void check_graph_step(uint32_t queue, const uint32_t *after, uint32_t count);
-void check_graph_end(uint32_t queue);
 /* The program has seen that the command is over. */
 void check_command_seen(uint64_t ticket);
 /* The program has asked for the end of the queue, and all its commands are over. */

@@ -485,7 +485,7 @@ __attribute__((destructor)) static void finish_library(void)
     hip.state = HIP_FINISHED;
     if (hip.unheard) {
         hip_say("kernels were not launched, since they have no code for their device, and the "
-                "program has not asked for the error (hipGetLastError)");
+                "program has not asked for the error");
         run_ledger_report(EXIT_GAVE_UP);
     }
     if (state != HIP_OPEN) {

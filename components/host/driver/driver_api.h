@@ -479,11 +479,6 @@ struct driver_api {
      * is to say. NULL: nothing is checked here. `address`: of device memory, or 0. */
     void (*mistake)(enum driver_mistake kind, const struct driver_call *calls, uint32_t count,
                     uint64_t address, const char *text);
-    /* For findings: what the queue is given next is the n-th step of a graph, from 0, and follows
-     * only these others of it; the graph is over, and what comes next follows all. NULL: nothing is
-     * checked here. */
-    void (*graph_step)(uint32_t queue, const uint32_t *after, uint32_t count);
-    void (*graph_end)(uint32_t queue);
     /* Sets the function that names the call which the calling thread is in, for findings about the
      * copies and fills that it makes; false: the library makes them for itself. The texts stay
      * until its next call in the thread. NULL: calls are not known. */

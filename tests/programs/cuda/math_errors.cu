@@ -10,6 +10,60 @@
 
 typedef int (*exact_function)(mpfr_t, const mpfr_t, mpfr_rnd_t);
 
+static int exact_erfcx(mpfr_t to, const mpfr_t x, mpfr_rnd_t round)
+{
+    mpfr_t square;
+    mpfr_init2(square, 300);
+    mpfr_sqr(square, x, round);
+    mpfr_exp(square, square, round);
+    mpfr_erfc(to, x, round);
+    int inexact = mpfr_mul(to, to, square, round);
+    mpfr_clear(square);
+    return inexact;
+}
+
+// Newton's method, which comes nearer from the side of 0, as erf() is concave.
+static int exact_erfinv(mpfr_t to, const mpfr_t y, mpfr_rnd_t round)
+{
+    mpfr_t x, step, slope;
+    mpfr_inits2(300, x, step, slope, (mpfr_ptr)0);
+    mpfr_set_zero(x, 1);
+    do {
+        mpfr_sqr(slope, x, round);
+        mpfr_exp(slope, slope, round);
+        mpfr_erf(step, x, round);
+        mpfr_sub(step, y, step, round);
+        mpfr_mul(step, step, slope, round);
+        mpfr_const_pi(slope, round);
+        mpfr_sqrt(slope, slope, round);
+        mpfr_div_2ui(slope, slope, 1, round);
+        mpfr_mul(step, step, slope, round);
+        mpfr_add(x, x, step, round);
+    } while (!mpfr_zero_p(step) && mpfr_number_p(x) && mpfr_get_exp(step) > mpfr_get_exp(x) - 100);
+    int inexact = mpfr_set(to, x, round);
+    mpfr_clears(x, step, slope, (mpfr_ptr)0);
+    return inexact;
+}
+
+static int exact_erfcinv(mpfr_t to, const mpfr_t q, mpfr_rnd_t round)
+{
+    mpfr_ui_sub(to, 1, q, round);
+    return exact_erfinv(to, to, round);
+}
+
+static int exact_normcdfinv(mpfr_t to, const mpfr_t p, mpfr_rnd_t round)
+{
+    mpfr_t root;
+    mpfr_init2(root, 300);
+    mpfr_mul_2ui(to, p, 1, round);
+    mpfr_sub_ui(to, to, 1, round);
+    exact_erfinv(to, to, round);
+    mpfr_sqrt_ui(root, 2, round);
+    int inexact = mpfr_mul(to, to, root, round);
+    mpfr_clear(root);
+    return inexact;
+}
+
 // X(name, exact, bound for float, bound for double, least, most)
 #define FUNCTIONS(X)                                                                               \
     X(sin, mpfr_sin, 2, 2, -100, 100)                                                              \
@@ -35,6 +89,10 @@ typedef int (*exact_function)(mpfr_t, const mpfr_t, mpfr_rnd_t);
     X(cbrt, mpfr_cbrt, 1, 1, -1000, 1000)                                                          \
     X(erf, mpfr_erf, 2, 2, -5, 5)                                                                  \
     X(erfc, mpfr_erfc, 4, 5, -5, 9)                                                                \
+    X(erfcx, exact_erfcx, 4, 4, -5, 40)                                                            \
+    X(erfinv, exact_erfinv, 2, 5, -1, 1)                                                           \
+    X(erfcinv, exact_erfcinv, 4, 6, 0, 2)                                                          \
+    X(normcdfinv, exact_normcdfinv, 5, 8, 0, 1)                                                    \
     X(tgamma, mpfr_gamma, 5, 10, 0.1, 30)                                                          \
     X(lgamma, mpfr_lngamma, 6, 4, 0.5, 100)                                                        \
     X(sinpi, mpfr_sinpi, 1, 2, -20, 20)                                                            \

@@ -1,15 +1,16 @@
-/* See hip_capture.h. A call stands behind all that were captured before, also those of other
- * streams of the capture. A stream joins when it waits for an event that was recorded in the
+/* See hip_capture.h. A call stands behind those of its stream, and behind what that has waited for.
+ * A stream joins when it waits for an event that was recorded in the
  * capture; all leave when it ends. Streams without a handle of their own (the null stream,
  * hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
 #include "hip_stream.h"
 #include "components/hip/api/hip_findings.h"
 
-/* For each stream, how many of its captured calls something stands behind. */
+/* For each stream, how many of its captured calls something stands behind, and the number in the
+ * capture of the last one. */
 struct behind {
     struct seen {
-        size_t stream, calls;
+        size_t stream, calls, last;
     } * list;
     size_t count, room;
 };
@@ -28,8 +29,9 @@ struct capture {
     struct capture *next;
     unsigned long long number; /* from 1 */
     struct hip_origin origin;
-    struct hip_action *actions;
-    size_t action_count, action_room;
+    struct hip_captured *calls;
+    struct behind *behind_calls; /* what each stands behind */
+    size_t call_count, call_room, behind_room;
     struct member *streams; /* the first one began it */
     size_t stream_count, stream_room;
     struct captured_event *events;
@@ -48,23 +50,24 @@ static size_t seen_of(const struct behind *b, size_t stream)
     return 0;
 }
 
-static void see(struct behind *b, size_t stream, size_t calls)
+static void see(struct behind *b, const struct seen *other)
 {
     for (size_t i = 0; i < b->count; i++) {
         struct seen *one = &b->list[i];
-        if (one->stream != stream)
+        if (one->stream != other->stream)
             continue;
-        one->calls = one->calls < calls ? calls : one->calls;
+        if (one->calls < other->calls)
+            *one = *other;
         return;
     }
     HIP_MAKE_ROOM(b->list, b->count, b->room);
-    b->list[b->count++] = (struct seen){stream, calls};
+    b->list[b->count++] = *other;
 }
 
 static void see_all(struct behind *b, const struct behind *other)
 {
     for (size_t i = 0; i < other->count; i++)
-        see(b, other->list[i].stream, other->list[i].calls);
+        see(b, &other->list[i]);
 }
 
 /* The place of a stream in a capture, or the count of its streams. */
@@ -89,14 +92,31 @@ bool hip_captures(hipStream_t stream)
     return capture_of(stream) != NULL;
 }
 
+/* Does a call that stands behind all of `b` do so through another one of these? */
+static bool is_implied(const struct capture *c, const struct behind *b, const struct seen *one)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (seen_of(&c->behind_calls[b->list[i].last], one->stream) >= one->calls)
+            return true;
+    return false;
+}
+
 hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
 {
     struct capture *c = capture_of(stream);
-    HIP_MAKE_ROOM(c->actions, c->action_count, c->action_room);
-    c->actions[c->action_count++] = *action;
-    size_t place = place_of(c, stream);
-    struct behind *behind = &c->streams[place].behind;
-    see(behind, place, seen_of(behind, place) + 1);
+    size_t place = place_of(c, stream), number = c->call_count;
+    struct behind *behind = &c->streams[place].behind, before = {0};
+    struct hip_captured call = {.action = *action};
+    call.before = hip_allocate((behind->count + 1) * sizeof *call.before);
+    for (size_t i = 0; i < behind->count; i++)
+        if (!is_implied(c, behind, &behind->list[i]))
+            call.before[call.before_count++] = behind->list[i].last;
+    see_all(&before, behind);
+    HIP_MAKE_ROOM(c->behind_calls, number, c->behind_room);
+    c->behind_calls[number] = before;
+    HIP_MAKE_ROOM(c->calls, number, c->call_room);
+    c->calls[c->call_count++] = call;
+    see(behind, &(struct seen){place, seen_of(behind, place) + 1, number});
     return c->spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
 }
 
@@ -178,6 +198,9 @@ static void release_capture(struct capture *c)
         hip_release(c->streams[i].behind.list);
     for (size_t i = 0; i < c->event_count; i++)
         hip_release(c->events[i].behind.list);
+    for (size_t i = 0; i < c->call_count; i++)
+        hip_release(c->behind_calls[i].list);
+    hip_release(c->behind_calls);
     hip_release(c->streams);
     hip_release(c->events);
     hip_release(c);
@@ -210,7 +233,7 @@ HIP_DEFINE_ALWAYS(hipStreamBeginCapture, (stream, mode), hipStream_t stream,
     return hipSuccess;
 }
 
-hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size_t *count)
+hipError_t hip_capture_end(hipStream_t stream, struct hip_captured **calls, size_t *count)
 {
     struct capture *c = capture_of(stream), **link = &captures;
     if (!c)
@@ -220,8 +243,8 @@ hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size
     while (*link != c)
         link = &(*link)->next;
     *link = c->next;
-    *actions = c->actions;
-    *count = c->action_count;
+    *calls = c->calls;
+    *count = c->call_count;
     hipError_t error = c->spoilt        ? hipErrorStreamCaptureInvalidated
                        : is_unjoined(c) ? hipErrorStreamCaptureUnjoined
                                         : hipSuccess;

@@ -38,6 +38,13 @@ struct hip_action {
     hipEvent_t event; /* that is recorded or waited for */
 };
 
+/* A captured call, and the numbers of the calls right before it, by streams and events. The caller
+ * of hip_capture_end() takes what the action owns, and `before`. */
+struct hip_captured {
+    struct hip_action action;
+    size_t *before, before_count;
+};
+
 /* Does the stream capture? Then its calls are given to hip_capture_call() and not made. */
 bool hip_captures(hipStream_t stream);
 /* Writes a call down, and takes what the action owns. */
@@ -52,15 +59,20 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event);
 /* A stream waits for an event. True: the event was captured, and the stream captures, too, from now
  * on. */
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event);
-/* hipEventRecord() and hipStreamWaitEvent() (hip_event.c). */
+/* hipEventCreateWithFlags(), hipEventRecord(), hipStreamWaitEvent() and hipEventDestroy()
+ * (hip_event.c); streams that do not take part in the rules of the null stream (hip_stream.c). */
+hipError_t hip_make_event(hipEvent_t *event, unsigned flags);
 hipError_t hip_record_event(hipEvent_t event, hipStream_t stream);
 hipError_t hip_wait_event(hipEvent_t event, hipStream_t stream);
+void hip_drop_event(hipEvent_t event);
+hipError_t hip_make_stream(hipStream_t *stream);
+void hip_drop_stream(hipStream_t stream);
 /* A program asks about an event, or waits for it: that of a capture invalidates the capture. */
 hipError_t hip_capture_ask(hipEvent_t event);
 /* Reports all captures that have not ended (hip_findings.h). */
 void hip_captures_report(void);
 /* Ends the capture that `stream` began. Success, hipErrorStreamCaptureInvalidated and
  * hipErrorStreamCaptureUnjoined give the caller the list of its calls. */
-hipError_t hip_capture_end(hipStream_t stream, struct hip_action **actions, size_t *count);
+hipError_t hip_capture_end(hipStream_t stream, struct hip_captured **calls, size_t *count);
 
 #endif

@@ -192,6 +192,16 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
 HIP_CALL(hipEventCreate, (hipEvent_t * event), create_event(event, hipEventDefault));
 HIP_CALL(hipEventCreateWithFlags, (hipEvent_t * event, unsigned flags), create_event(event, flags));
 
+hipError_t hip_make_event(hipEvent_t *event, unsigned flags)
+{
+    return create_event(event, flags);
+}
+
+void hip_drop_event(hipEvent_t event)
+{
+    hipEventDestroy_body(event);
+}
+
 hipError_t hip_record_event(hipEvent_t event, hipStream_t stream)
 {
     return hipEventRecord_body(event, stream);

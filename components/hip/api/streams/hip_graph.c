@@ -101,14 +101,6 @@ static struct hip_node *add_node(struct hip_graph *graph, const struct hip_actio
     return node;
 }
 
-/* Adds a node behind the last one. The node takes what the action owns. */
-static void append(struct hip_graph *graph, const struct hip_action *action)
-{
-    struct hip_node *last = graph->last, *node = add_node(graph, action);
-    if (last)
-        put_before(node, last);
-}
-
 /* The nodes in an order that keeps all dependencies. NULL: there is none, as they go around. */
 struct hip_node **hip_graph_order(const struct hip_graph *graph)
 {
@@ -147,10 +139,15 @@ static struct hip_graph *copy_graph(const struct hip_graph *graph)
 {
     struct hip_graph *copy = make_graph();
     struct hip_node **order = hip_graph_order(graph);
+    struct hip_node **copies = hip_allocate((graph->count + 1) * sizeof(struct hip_node *));
     for (size_t i = 0; i < graph->count; i++) {
         struct hip_action action = hip_graph_copy_action(&order[i]->action);
-        append(copy, &action);
+        copies[i] = add_node(copy, &action);
+        order[i]->step = (uint32_t)i;
+        for (size_t k = 0; k < order[i]->before_count; k++)
+            put_before(copies[i], copies[order[i]->before[k]->step]);
     }
+    hip_release(copies);
     hip_release(order);
     return copy;
 }
@@ -208,18 +205,24 @@ HIP_DEFINE_ALWAYS(hipGraphClone, (copy, handle), hipGraph_t *copy, hipGraph_t ha
 
 HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, handle), hipStream_t stream, hipGraph_t *handle)
 {
-    struct hip_action *actions = NULL;
+    struct hip_captured *calls = NULL;
     size_t count = 0;
     if (!handle)
         return hip_captures(stream) ? hipErrorInvalidValue : hipErrorIllegalState;
-    hipError_t error = hip_capture_end(stream, &actions, &count);
+    hipError_t error = hip_capture_end(stream, &calls, &count);
     if (error != hipSuccess && error != hipErrorStreamCaptureInvalidated
         && error != hipErrorStreamCaptureUnjoined)
         return error;
     struct hip_graph *graph = make_graph();
-    for (size_t i = 0; i < count; i++)
-        append(graph, &actions[i]);
-    hip_release(actions);
+    struct hip_node **nodes = hip_allocate((count + 1) * sizeof(struct hip_node *));
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = add_node(graph, &calls[i].action);
+        for (size_t k = 0; k < calls[i].before_count; k++)
+            put_before(nodes[i], nodes[calls[i].before[k]]);
+        hip_release(calls[i].before);
+    }
+    hip_release(nodes);
+    hip_release(calls);
     *handle = error == hipSuccess ? graph->handle : NULL;
     if (error != hipSuccess)
         release_graph(graph);

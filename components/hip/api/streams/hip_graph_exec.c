@@ -1,23 +1,30 @@
 /* Graphs that are launched: a list of actions, copied from the nodes of a graph in an order that
- * keeps their dependencies. They are made on the stream one after the other, so branches that could
- * run side by side do not; checks are told what each has to wait for. Actions of nodes, and of
- * lists made from them, can be changed. */
+ * keeps their dependencies, and parted into branches, in which one follows the other. The first
+ * branch is made on the stream of the launch, others on streams of their own, which go when all was
+ * enqueued; events hold what follows across branches. Actions of nodes, and of lists made from
+ * them, can be changed. */
 #include "hip_graph.h"
 #include "components/hip/api/hip_handle.h"
 #include "hip_stream.h"
+
+enum { BRANCHES_MOST = 16 }; /* more share streams, as if one followed the other */
 
 struct step {
     hipGraphNode_t node; /* that it was made from */
     struct hip_action action;
     uint32_t *after; /* the steps that it follows */
-    uint32_t after_count;
-    bool disabled; /* it does nothing */
+    uint32_t after_count, branch;
+    bool disabled;  /* it does nothing */
+    bool followed;  /* another step follows it */
+    bool continued; /* a step of its own branch does */
+    bool awaited;   /* something waits for it that is not of its branch */
 };
 
 struct exec {
     hipGraphExec_t handle;
     struct step *steps;
     size_t count;
+    uint32_t branches;
     unsigned launches; /* that are being made */
     bool destroyed;
 };
@@ -51,34 +58,82 @@ static struct exec *find_exec(hipGraphExec_t handle)
     return hip_handle_find(HIP_HANDLE_GRAPH_EXEC, handle);
 }
 
-/* A step that follows those of the nodes before it; `one`: only the last one that was added. */
-static void add_step(struct exec *exec, struct hip_node *node, bool one)
+/* A step that follows others, whose list it takes. */
+static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, size_t count)
 {
     static const struct hip_action empty = {.kind = HIP_ACTION_EMPTY};
     bool child = node->action.kind == HIP_ACTION_GRAPH;
     struct step made = {.node = node->handle,
                         .action = hip_graph_copy_action(child ? &empty : &node->action),
-                        .after_count = one ? exec->count > 0 : (uint32_t)node->before_count};
-    made.after = hip_allocate((made.after_count + 1) * sizeof *made.after);
-    for (uint32_t i = 0; i < made.after_count; i++)
-        made.after[i] = one ? (uint32_t)exec->count - 1 : node->before[i]->step;
+                        .after = after,
+                        .after_count = (uint32_t)count};
+    for (size_t i = 0; i < count; i++)
+        exec->steps[after[i]].followed = true;
     exec->steps = hip_grow(exec->steps, (exec->count + 1) * sizeof *exec->steps);
     exec->steps[exec->count++] = made;
 }
 
-/* False: dependencies go around. The steps of a graph that is a node follow each other. */
-static bool add_steps(struct exec *exec, const struct hip_graph *graph, bool is_child)
+/* An empty step behind all that were made since `first`. */
+static void add_end(struct exec *exec, struct hip_node *node, size_t first)
+{
+    uint32_t *after = hip_allocate((exec->count - first) * sizeof *after);
+    size_t count = 0;
+    for (size_t i = first; i < exec->count; i++)
+        if (!exec->steps[i].followed)
+            after[count++] = (uint32_t)i;
+    add_step(exec, node, after, count);
+}
+
+/* False: dependencies go around. A graph that is a node stands between two empty steps; `entry`:
+ * the first of them, or NULL. */
+static bool add_steps(struct exec *exec, const struct hip_graph *graph, const size_t *entry)
 {
     struct hip_node **order = hip_graph_order(graph);
     bool ok = order != NULL;
     for (size_t i = 0; ok && i < graph->count; i++) {
-        add_step(exec, order[i], is_child);
-        if (order[i]->action.kind == HIP_ACTION_GRAPH)
-            ok = add_steps(exec, order[i]->action.child, true);
-        order[i]->step = (uint32_t)exec->count - 1;
+        struct hip_node *node = order[i];
+        size_t count = node->before_count;
+        uint32_t *after = hip_allocate((count + 1) * sizeof *after);
+        for (size_t k = 0; k < count; k++)
+            after[k] = node->before[k]->step;
+        if (count == 0 && entry)
+            after[count++] = (uint32_t)*entry;
+        add_step(exec, node, after, count);
+        const size_t first = exec->count - 1;
+        if (node->action.kind == HIP_ACTION_GRAPH) {
+            ok = add_steps(exec, node->action.child, &first);
+            add_end(exec, node, first);
+        }
+        node->step = (uint32_t)exec->count - 1;
     }
     hip_release(order);
     return ok;
+}
+
+/* A step goes on in the branch of the first one that it follows and nothing has continued, or in a
+ * branch of its own. */
+static void part_into_branches(struct exec *exec)
+{
+    exec->branches = 0;
+    for (size_t i = 0; i < exec->count; i++) {
+        struct step *step = &exec->steps[i], *before = NULL;
+        for (uint32_t k = 0; k < step->after_count && !before; k++)
+            if (!exec->steps[step->after[k]].continued)
+                before = &exec->steps[step->after[k]];
+        if (before)
+            before->continued = true;
+        step->branch = before                           ? before->branch
+                       : exec->branches < BRANCHES_MOST ? exec->branches++
+                       : step->after_count > 0          ? exec->steps[step->after[0]].branch
+                                                        : 0;
+    }
+    for (size_t i = 0; i < exec->count; i++) {
+        struct step *step = &exec->steps[i];
+        for (uint32_t k = 0; k < step->after_count; k++)
+            if (exec->steps[step->after[k]].branch != step->branch)
+                exec->steps[step->after[k]].awaited = true;
+        step->awaited |= step->branch > 0 && !step->followed;
+    }
 }
 
 static void release_exec(struct exec *exec)
@@ -97,11 +152,12 @@ static hipError_t instantiate(hipGraphExec_t *handle, hipGraph_t graph)
         return hipErrorInvalidValue;
     struct exec *exec = hip_allocate(sizeof *exec);
     *exec = (struct exec){.handle = NULL};
-    if (!add_steps(exec, hip_graph_find(graph), false)) {
+    if (!add_steps(exec, hip_graph_find(graph), NULL)) {
         hip_say("hipGraphInstantiate: a node of the graph stands before itself");
         release_exec(exec);
         return hipErrorInvalidValue;
     }
+    part_into_branches(exec);
     exec->handle = hip_handle_make(HIP_HANDLE_GRAPH_EXEC, exec);
     *handle = exec->handle;
     return hipSuccess;
@@ -124,26 +180,90 @@ hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *exec, hipGraph_t graph,
     HIP_API_ALWAYS(instantiate(exec, graph));
 }
 
+/* A launch: the streams of the branches, what they begin behind, and an event for each step that
+ * something waits for. */
+struct launch {
+    struct exec *exec;
+    hipStream_t streams[BRANCHES_MOST];
+    hipEvent_t begin, *done;
+};
+
+static hipError_t mark(hipEvent_t *event, hipStream_t stream)
+{
+    hipError_t error = hip_make_event(event, hipEventDisableTiming | hipEventReleaseToDevice);
+    return error == hipSuccess ? hip_record_event(*event, stream) : error;
+}
+
+static hipError_t make_streams(struct launch *l)
+{
+    const uint32_t count = l->exec->branches;
+    hipError_t error = count > 1 ? mark(&l->begin, l->streams[0]) : hipSuccess;
+    for (uint32_t b = 1; b < count && error == hipSuccess; b++)
+        error = hip_make_stream(&l->streams[b]);
+    return error;
+}
+
+static hipError_t make_step(struct launch *l, size_t number)
+{
+    struct step *step = &l->exec->steps[number];
+    hipStream_t stream = l->streams[step->branch];
+    hipError_t error = hipSuccess;
+    if (step->branch > 0 && step->after_count == 0)
+        error = hip_wait_event(l->begin, stream);
+    for (uint32_t i = 0; i < step->after_count && error == hipSuccess; i++)
+        if (l->exec->steps[step->after[i]].branch != step->branch)
+            error = hip_wait_event(l->done[step->after[i]], stream);
+    if (error == hipSuccess && !step->disabled)
+        error = perform(&step->action, stream);
+    return error == hipSuccess && step->awaited ? mark(&l->done[number], stream) : error;
+}
+
+/* What comes behind the launch on its stream follows the ends of all branches. */
+static hipError_t join(struct launch *l)
+{
+    hipError_t error = hipSuccess;
+    for (size_t i = 0; i < l->exec->count && error == hipSuccess; i++)
+        if (l->exec->steps[i].branch > 0 && !l->exec->steps[i].followed)
+            error = hip_wait_event(l->done[i], l->streams[0]);
+    return error;
+}
+
+static void end_launch(struct launch *l)
+{
+    for (uint32_t b = 1; b < l->exec->branches; b++)
+        if (l->streams[b])
+            hip_drop_stream(l->streams[b]);
+    for (size_t i = 0; i < l->exec->count; i++)
+        if (l->done[i])
+            hip_drop_event(l->done[i]);
+    if (l->begin)
+        hip_drop_event(l->begin);
+    hip_release(l->done);
+}
+
 /* Waits on the way may release the lock, and the program may destroy the graph then. */
 HIP_DEFINE(hipGraphLaunch, (handle, stream), hipGraphExec_t handle, hipStream_t stream)
 {
     struct exec *exec = find_exec(handle);
-    hipError_t error = exec ? hipSuccess : hipErrorInvalidValue;
     if (!exec)
-        return error;
+        return hipErrorInvalidValue;
+    struct launch l = {.exec = exec, .streams = {stream}};
     uint32_t queue = 0;
-    int device = 0;
-    error = hip_stream_queue(stream, &queue, &device);
-    bool told = error == hipSuccess && hip.api->graph_step;
+    int device = 0, current = hip_current_device();
+    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    const size_t room = (exec->count + 1) * sizeof *l.done;
+    if (error != hipSuccess)
+        return error;
+    l.done = memset(hip_allocate(room), 0, room);
     exec->launches++;
-    for (size_t i = 0; i < exec->count && error == hipSuccess; i++) {
-        struct step *step = &exec->steps[i];
-        if (told)
-            hip.api->graph_step(queue, step->after, step->after_count);
-        error = step->disabled ? hipSuccess : perform(&step->action, stream);
-    }
-    if (told)
-        hip.api->graph_end(queue);
+    if (exec->branches > 1)
+        hip_set_current_device(device); /* on which streams and events are made */
+    error = make_streams(&l);
+    for (size_t i = 0; i < exec->count && error == hipSuccess; i++)
+        error = make_step(&l, i);
+    error = error == hipSuccess ? join(&l) : error;
+    end_launch(&l);
+    hip_set_current_device(current);
     if (--exec->launches == 0 && exec->destroyed)
         release_exec(exec);
     return error;
@@ -291,7 +411,7 @@ HIP_DEFINE_ALWAYS(hipGraphExecUpdate, (handle, graph, wrong, result), hipGraphEx
     if (!exec || !hip_graph_find(graph) || !wrong || !result)
         return hipErrorInvalidValue;
     *wrong = NULL;
-    *result = exec->launches > 0 || !add_steps(&made, hip_graph_find(graph), false)
+    *result = exec->launches > 0 || !add_steps(&made, hip_graph_find(graph), NULL)
                   ? hipGraphExecUpdateError
                   : compare_steps(exec, &made, wrong);
     for (size_t i = 0; i < made.count; i++) {

@@ -374,6 +374,16 @@ HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
     return hipSuccess;
 }
 
+hipError_t hip_make_stream(hipStream_t *stream)
+{
+    return create_stream(stream, hipStreamNonBlocking, 0);
+}
+
+void hip_drop_stream(hipStream_t stream)
+{
+    hipStreamDestroy_body(stream);
+}
+
 HIP_DEFINE_ALWAYS(hipStreamGetFlags, (stream, flags), hipStream_t stream, unsigned *flags)
 {
     const struct stream *found = find_stream(stream);

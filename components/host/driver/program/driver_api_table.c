@@ -705,20 +705,6 @@ static void api_set_printer(void (*print)(uint32_t device, const char *text, siz
     api_leave(DRIVER_OK);
 }
 
-static void api_graph_step(uint32_t queue, const uint32_t *after, uint32_t count)
-{
-    api_enter();
-    check_graph_step(queue, after, count);
-    api_leave(DRIVER_OK);
-}
-
-static void api_graph_end(uint32_t queue)
-{
-    api_enter();
-    check_graph_end(queue);
-    api_leave(DRIVER_OK);
-}
-
 static void api_set_caller(bool (*caller)(struct driver_call *call))
 {
     api_enter();
@@ -944,8 +930,6 @@ static const struct driver_api api_table = {
     .abandon = api_abandon,
     .fault_address = api_fault_address,
     .mistake = mistake_report,
-    .graph_step = api_graph_step,
-    .graph_end = api_graph_end,
     .set_caller = api_set_caller,
     .ptx_fault = ptx_fault_kind,
 };
