@@ -197,31 +197,31 @@ CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
     return finish_oldest(c);
 }
 
-/* Lines whose tags have been looked up in this cycle: of each tag RAM in `used` one. */
+/* Lines whose tags have been looked up in this cycle, by tag RAM; NO_LINE: none yet. */
 struct cache_lookups {
-    uint32_t used;
     uint64_t line[CACHE_TAGS_MAX];
 };
+
+#define NO_LINE UINT64_MAX
 
 /* Is there a lookup left for the line of `address`? */
 CACHE_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done, uint64_t address)
 {
     uint64_t line = address / line_bytes(c);
     unsigned ram = (unsigned)(line % (uint64_t)cache_params(c)->tags);
-    if (done->used >> ram & 1)
-        return line == done->line[ram];
-    done->used |= UINT32_C(1) << ram;
-    done->line[ram] = line;
-    return true;
+    if (done->line[ram] == NO_LINE)
+        done->line[ram] = line;
+    return line == done->line[ram];
 }
 
 /* Takes requests until `room`, one a port, is used up or one has to be held. */
 CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
 {
     struct cache_lookups lookups;
-    lookups.used = 0;
     if (!worth_trying(c))
         return;
+    for (unsigned ram = 0; ram < (unsigned)cache_params(c)->tags; ram++)
+        lookups.line[ram] = NO_LINE;
     bool more = true, retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
     c->hold = HOLD_NONE;
     if (retry) {
