@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import launches
-from harness import ANY, ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
+from harness import ANY, HEDDLE, ORDERS, ROOT, call, cuda_cc, of_gpu, same_bytes
 from programs import CUDA, CUDA_OPTIONS, only_full, quick_and_full
 
 MACHINES = ["rtx3070", "a100", "h100"]

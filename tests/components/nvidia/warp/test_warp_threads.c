@@ -499,7 +499,7 @@ static const char *const missing[] = {
     "cvt.rn.bf16x2.ue8m0x2 %r1, %h1",
     "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%r3]",
     "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r1], {%r2}",
-    "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2, %f3, %f4}]",
+    "tex.grad.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}], {%f3, %f4}, {%f3, %f4}",
     "tex.grad.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}], {%f3, %f4}, {%f5, %f6}",
     "txq.channel_order.b32 %r1, [%d1]",
     "sust.p.2d.b32.trap [%d1, {%r1, %r2}], %r3"};
