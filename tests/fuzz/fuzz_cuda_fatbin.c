@@ -1,6 +1,7 @@
 /* libFuzzer target of the reader of CUDA's fat binaries: any bytes are read or refused, what is
  * found lies inside of them, and what is packed gives as many bytes as its header says or nothing.
- * The first byte turns the input into an entry, since hardly any input has a sound header. */
+ * The first byte says whether the rest is a whole binary, or what an entry with a sound header has,
+ * packed in one of the ways: hardly any input has such a header. */
 #include "components/cuda/fatbin/cuda_fatbin.h"
 
 #include <stdlib.h>
@@ -64,8 +65,10 @@ static unsigned check_content(const uint8_t *content, size_t size, uint64_t flag
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static const uint64_t flags[PACKINGS] = {0, 0x2000, 0x8000};
-    unsigned sum = size > 0 && bytes[0] % (PACKINGS + 1) < PACKINGS
-                       ? check_content(bytes + 1, size - 1, flags[bytes[0] % (PACKINGS + 1)])
-                       : check(bytes, size);
+    unsigned way = size > 0 ? bytes[0] % (PACKINGS + 1) : 0, sum = 0;
+    if (size > 0 && way < PACKINGS)
+        sum = check_content(bytes + 1, size - 1, flags[way]);
+    else if (size > 0)
+        sum = check(bytes + 1, size - 1);
     return sum == UINT32_MAX;
 }
