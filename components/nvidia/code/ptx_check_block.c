@@ -101,9 +101,8 @@ static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t nu
     const struct warp_launch *l = &c->launch;
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     struct ptx_check_block *b = ptx_code_memory(NULL, sizeof *b);
-    *b = (struct ptx_check_block){.launch = l->number, .number = number, .cluster_blocks = 1};
-    for (unsigned i = 0; i < 3; i++)
-        b->cluster_blocks *= l->cluster[i] ? l->cluster[i] : 1;
+    *b = (struct ptx_check_block){
+        .launch = l->number, .number = number, .cluster_blocks = (uint32_t)warp_cluster_blocks(l)};
     b->group = race_group(command, &ptx_race_source);
     if (b->group >= past_room) {
         past_room = 2 * (b->group + 64);

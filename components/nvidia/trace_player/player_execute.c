@@ -16,10 +16,9 @@
 
 enum {
     EXECUTE_BUDGET = 1 << 18, /* warp instructions of a block at once */
-    EXECUTE_ROUND =
-        1 << 14, /* warp instructions of a block that is not over; there has to be room for them */
-    EXECUTE_PIECE = 128, /* of these, between looks whether the block only waits; */
-    EXECUTE_SHORT = 32,  /* the same of one that has waited */
+    EXECUTE_ROUND = 1 << 14,  /* and of one that is not over; there has to be room for them */
+    EXECUTE_PIECE = 128,      /* between two looks whether such a block only waits */
+    EXECUTE_SHORT = 32,       /* the same of one that has waited */
     EXECUTE_ROOM = EXECUTE_ROUND * TRACE_RECORD / (TRACE_CHUNK - TRACE_RECORD) + 3 /* chunks */
 };
 

@@ -22,18 +22,14 @@ static uint32_t mbarrier_number(uint8_t kind, const struct itrace_bulk *at)
 static uint64_t mbarrier_address(const struct player_call *c, uint8_t kind,
                                  const struct warp_step *step)
 {
-    const uint32_t *cluster = c->call.launch.cluster;
-    uint32_t blocks = 1;
     uint64_t at = step->barrier;
     if (kind < TRACE_BULK_LOAD || kind > TRACE_BULK_REDUCE)
         at = step->active && step->addresses ? step->addresses[__builtin_ctz(step->active)]
                                              : WARP_NO_BARRIER;
     if (at == WARP_NO_BARRIER)
         return 0;
-    for (unsigned i = 0; i < 3; i++)
-        blocks *= cluster[i] ? cluster[i] : 1;
-    uint64_t rank = at >> WARP_RANK_SHIFT;
-    return rank && rank != step->block % blocks + 1 ? 0 : WARP_SHARED + (at & WARP_RANK_OFFSET);
+    uint64_t rank = at >> WARP_RANK_SHIFT, own = step->block % warp_cluster_blocks(&c->call.launch);
+    return rank && rank != own + 1 ? 0 : WARP_SHARED + (at & WARP_RANK_OFFSET);
 }
 
 /* The barrier as it is behind the step. */

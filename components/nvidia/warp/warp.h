@@ -104,9 +104,10 @@ struct warp_step {
     uint64_t barrier; /* of such a copy, in shared memory; WARP_NO_BARRIER: none */
 };
 
+#define WARP_NO_BARRIER UINT64_MAX
+
 /* An address of shared memory of the block with rank r of a cluster has r + 1 from this bit on;
  * without, it is in the block's own. */
-#define WARP_NO_BARRIER UINT64_MAX
 enum {
     WARP_RANK_SHIFT = 24,
     WARP_RANK_OFFSET = (1 << WARP_RANK_SHIFT) - 1,
@@ -176,6 +177,17 @@ struct warp_launch {
     bool watched;          /* by warp_grid_run(), as it may wait for ever */
     uint64_t instructions; /* warp instructions executed so far; set it to 0 at first */
 };
+
+static inline uint32_t warp_cluster_size(const struct warp_launch *launch, unsigned dimension)
+{
+    return launch->cluster[dimension] ? launch->cluster[dimension] : 1;
+}
+
+static inline uint64_t warp_cluster_blocks(const struct warp_launch *launch)
+{
+    return (uint64_t)warp_cluster_size(launch, 0) * warp_cluster_size(launch, 1)
+           * warp_cluster_size(launch, 2);
+}
 
 /* Why a launch cannot begin (sizes, missing instructions); true: it can. */
 bool warp_launch_check(const struct warp_launch *launch, char *text, size_t size);

@@ -10,24 +10,22 @@
 
 void warp_block_place(const struct warp_launch *l, uint64_t number, uint32_t id[3])
 {
-    uint32_t size[3], blocks = 1;
-    for (unsigned i = 0; i < 3; i++)
-        blocks *= size[i] = l->cluster[i] ? l->cluster[i] : 1;
+    const uint32_t blocks = (uint32_t)warp_cluster_blocks(l);
     uint64_t cluster = number / blocks;
     uint32_t rank = (uint32_t)(number % blocks);
     for (unsigned i = 0; i < 3; i++) {
-        uint32_t clusters = l->grid[i] / size[i];
-        id[i] = (uint32_t)(cluster % clusters) * size[i] + rank % size[i];
+        uint32_t size = warp_cluster_size(l, i), clusters = l->grid[i] / size;
+        id[i] = (uint32_t)(cluster % clusters) * size + rank % size;
         cluster /= clusters;
-        rank /= size[i];
+        rank /= size;
     }
 }
 
 void warp_cluster_place(const struct warp_launch *l, struct warp_block *b)
 {
-    b->cluster_blocks = 1;
+    b->cluster_blocks = (uint32_t)warp_cluster_blocks(l);
     for (unsigned i = 0; i < 3; i++)
-        b->cluster_blocks *= b->cluster[i] = l->cluster[i] ? l->cluster[i] : 1;
+        b->cluster[i] = warp_cluster_size(l, i);
     b->rank = (uint32_t)(b->number % b->cluster_blocks);
     warp_block_place(l, b->number, b->id);
 }

@@ -24,12 +24,10 @@ bool warp_launch_check(const struct warp_launch *l, char *text, size_t size)
 {
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    uint64_t cluster = 1;
+    uint64_t cluster = warp_cluster_blocks(l);
     bool fits = true;
-    for (unsigned i = 0; i < 3; i++) {
-        cluster *= l->cluster[i] ? l->cluster[i] : 1;
-        fits &= !l->cluster[i] || l->grid[i] % l->cluster[i] == 0;
-    }
+    for (unsigned i = 0; i < 3; i++)
+        fits &= l->grid[i] % warp_cluster_size(l, i) == 0;
     if (!threads || threads > l->kernel->most_threads)
         snprintf(text, size, "kernel %s: a block of %llu threads, where 1 to %u are allowed",
                  l->kernel->name, (unsigned long long)threads, l->kernel->most_threads);
@@ -110,11 +108,8 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
     struct warp_launch *l = &g->launch;
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     uint64_t last = g->count && g->first + g->count < blocks ? g->first + g->count : blocks;
-    uint32_t most = l->resident, sms = l->sms ? l->sms : 1;
-    for (unsigned i = 0, room = 1; i < 3; i++) {
-        room *= l->cluster[i] ? l->cluster[i] : 1;
-        most = most < room ? room : most;
-    }
+    uint32_t room = (uint32_t)warp_cluster_blocks(l), sms = l->sms ? l->sms : 1;
+    uint32_t most = l->resident < room ? room : l->resident;
     struct live live = {.bytes = warp_block_bytes(l), .next = g->first};
     l->find_block = find_live;
     l->blocks = &live;
