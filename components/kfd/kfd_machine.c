@@ -245,11 +245,11 @@ static bool is_held_up(void)
 /* Has it rung, and may it ring again before any simulated time passes? */
 static bool computes(void)
 {
-    enum kfd_ringers ringers = kfd_ringers();
     if (kfd_now->guest)
         return kfd_guest_computes();
     if (kfd_now->life == KFD_ENDED || kfd_now->unawaited)
         return false;
+    enum kfd_ringers ringers = kfd_ringers();
     return ringers == KFD_RINGER_WAITS ? is_held_up() : ringers == KFD_RINGERS_RUN;
 }
 
