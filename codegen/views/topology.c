@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define FOLDER        VIEW_TOPOLOGY_FOLDER
-#define FIRST_GPU_ID  4096 /* components/kfd/kfd.h */
+#define FIRST_GPU_ID  4096 /* components/kfd/channel/kfd_ids.h */
 #define RENDER_MINOR  128
 #define SIBLINGS_MOST 256u /* ROCt, HSA_CPU_SIBLINGS */
 #define SIBLINGS_STEP 32u  /* kernel: four bytes for each array */

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "components/host/driver/driver_api.h"
-#include "components/kfd/guest_channel.h"
-#include "components/kfd/kfd_channel.h"
+#include "components/kfd/channel/guest_channel.h"
+#include "components/kfd/channel/kfd_channel.h"
 
 static uint64_t state;
 static struct driver_launch launch;

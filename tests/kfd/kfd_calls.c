@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "components/kfd/kfd_new_calls.h"
+#include "components/kfd/channel/kfd_new_ioctls.h"
 
 enum { GPU = 4096, PAGE = 4096, NONE = 9999 };
 

@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "components/kfd/kfd_channel.h"
+#include "components/kfd/channel/kfd_channel.h"
 
 static uint64_t state;
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "components/kfd/kfd_new_calls.h"
+#include "components/kfd/channel/kfd_new_ioctls.h"
 
 static uint64_t state;
 

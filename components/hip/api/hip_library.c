@@ -14,7 +14,7 @@
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
-#include "components/kfd/guest_driver.h"
+#include "components/kfd/guest/guest_driver.h"
 
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"

@@ -18,7 +18,7 @@ static struct kfd_cache_state caches;
 static struct kfd_process process = {.caches = &caches};
 struct kfd_process *kfd_now = &process;
 
-/* ---- what kfd_sdma.c asks of the machine ---- */
+/* ---- what kfd_sdma_queue.c asks of the machine ---- */
 
 void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size)
 {

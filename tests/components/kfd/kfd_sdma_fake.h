@@ -1,10 +1,10 @@
-/* A memory and a driver for queues of SDMA engines (components/kfd/kfd_sdma.c). The driver does
- * nothing until finish() is called, so that packets which do not wait are seen. */
+/* A memory and a driver for queues of SDMA engines (components/kfd/server/queues/kfd_sdma_queue.c).
+ * The driver does nothing until finish() is called, so that packets which do not wait are seen. */
 #ifndef KFD_SDMA_FAKE_H
 #define KFD_SDMA_FAKE_H
 
-#include "components/kfd/kfd_sdma.h"
-#include "components/kfd/kfd_sdma_packet.h"
+#include "components/kfd/server/queues/kfd_sdma_queue.h"
+#include "components/kfd/server/queues/kfd_sdma_packet.h"
 
 enum { VRAM = 0x100000, HOST = 0x200000, SIZE = 0x10000 };
 enum { RING = HOST, RING_BYTES = 4096, READ_POINTER = HOST + RING_BYTES, DATA = 0x4000 };

@@ -1,5 +1,5 @@
-/* The program's side of the channel (kfd_connect.c) before a server of the test: answers, time
- * limits, servers that go or lie, and children of fork(). */
+/* The program's side of the channel (kfd_client_connection.c) before a server of the test: answers,
+ * time limits, servers that go or lie, and children of fork(). */
 #define _GNU_SOURCE /* memfd_create, accept4 */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "components/kfd/interpose.h"
-#include "components/kfd/kfd_client.h"
+#include "components/kfd/program/interpose.h"
+#include "components/kfd/program/kfd_client.h"
 
 enum { GPUS = 2 };
 
@@ -24,7 +24,7 @@ static int listener, forgotten;
 /* What the server does with a call of a thread. */
 static enum manner { ANSWERS, CLOSES, WAITS_FOR_GIVE_UP, SAYS_WRONG_SIZE } manner;
 
-/* ---- what kfd_connect.c needs ---- */
+/* ---- what kfd_client_connection.c needs ---- */
 
 void *interpose_next(const char *name)
 {

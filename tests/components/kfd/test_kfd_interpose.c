@@ -1,12 +1,12 @@
-/* Paths and descriptors of components/kfd/interpose.c, above devices of the test's own. */
+/* Paths and descriptors of components/kfd/program/interpose.c, above devices of the test's own. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "components/kfd/interpose.h"
-#include "components/kfd/kfd.h"
+#include "components/kfd/program/interpose.h"
+#include "components/kfd/program/kfd_devices.h"
 
 #define FOLDER "/of/this/run"
 

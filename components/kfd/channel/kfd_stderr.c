@@ -1,0 +1,15 @@
+/* Messages of the library and of the server on standard error. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "kfd_stderr.h"
+
+void kfd_say(const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "heddle: %s\n", text);
+}

@@ -1,0 +1,446 @@
+/* See guest_driver.h. A thread's connection is made by its first call and closed with it. */
+#define _GNU_SOURCE /* gettid */
+#include "guest_driver.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "components/kfd/channel/guest_channel.h"
+#include "components/kfd/channel/kfd_socket.h"
+
+static struct {
+    char folder[4096];
+    int connection; /* that stands for the process */
+    uint32_t gpu_count, stream_flags;
+    pthread_key_t key;
+    uint64_t now_ps; /* atomic */
+    void (*attend)(const struct driver_attention *now);
+} own = {.connection = -1};
+
+static _Thread_local int mine; /* 1 + the connection of this thread; 0: it has none */
+static _Thread_local char failure[KFD_CHANNEL_BYTES];
+
+/* ---- messages ---- */
+
+static void end_thread(void *unused)
+{
+    (void)unused;
+    if (mine)
+        kfd_socket_close(mine - 1);
+    mine = 0;
+}
+
+static int exchange(int fd, const struct kfd_call *call, struct kfd_reply *reply)
+{
+    *reply = (struct kfd_reply){0};
+    if (fd >= 0 && kfd_socket_put(fd, call, -1) && kfd_socket_take(fd, reply, NULL, 0)
+        && reply->result >= 0)
+        return reply->result;
+    snprintf(failure, sizeof failure, "the simulator is not there any more");
+    return DRIVER_FAULT;
+}
+
+static int connect_thread(void)
+{
+    const struct kfd_call call = {.kind = KFD_SAY_THREAD, .word = {(uint64_t)gettid()}};
+    struct kfd_reply reply;
+    int fd = kfd_socket_connect(own.folder);
+    if (fd < 0 || exchange(fd, &call, &reply) != 0)
+        return -1;
+    mine = fd + 1;
+    pthread_setspecific(own.key, &mine);
+    return fd;
+}
+
+static void attend(void);
+static void print(uint64_t bytes);
+
+/* Arguments of a call, and what it gives. */
+#define ASK(name, ...) ask(GUEST_##name, (const uint64_t[GUEST_WORDS]){__VA_ARGS__}, &reply)
+
+static enum driver_status ask(enum guest_name name, const uint64_t *word, struct kfd_reply *reply)
+{
+    struct kfd_call call = {.kind = KFD_SAY_DRIVER, .size = sizeof(struct guest_call)};
+    struct guest_call c = {.name = name};
+    int fd = mine ? mine - 1 : connect_thread();
+    memcpy(c.word, word, sizeof c.word);
+    memcpy(call.bytes, &c, sizeof c);
+    int status = exchange(fd, &call, reply);
+    while (status == GUEST_ATTEND) {
+        attend();
+        c.name = GUEST_go_on;
+        memcpy(call.bytes, &c, sizeof c);
+        status = exchange(fd, &call, reply);
+    }
+    if (reply->word[3])
+        __atomic_store_n(&own.now_ps, reply->word[3], __ATOMIC_RELAXED);
+    if (reply->word[2] && name != GUEST_printed)
+        print(reply->word[2]);
+    if (status != DRIVER_OK && reply->size)
+        memcpy(failure, reply->bytes, reply->size);
+    return (enum driver_status)status;
+}
+
+/* What kernels of this process have printed. */
+static void print(uint64_t bytes)
+{
+    char text[4096] = "";
+    struct kfd_reply reply;
+    while (bytes) {
+        uint64_t part = bytes < sizeof text ? bytes : sizeof text;
+        if (ASK(printed, (uintptr_t)text, part) != DRIVER_OK)
+            return;
+        fwrite(text, 1, part, stdout);
+        bytes -= part;
+    }
+}
+
+/* ---- kernels that wait ---- */
+
+static bool peek(uint64_t address, void *bytes, uint64_t size)
+{
+    struct kfd_reply reply;
+    return ASK(peek, address, (uintptr_t)bytes, size) == DRIVER_OK;
+}
+
+static bool poke(uint64_t address, const void *bytes, uint64_t size)
+{
+    struct kfd_reply reply;
+    return ASK(poke, address, (uintptr_t)bytes, size) == DRIVER_OK;
+}
+
+static void attend(void)
+{
+    const struct driver_attention now = {.read = peek, .write = poke};
+    if (own.attend)
+        own.attend(&now);
+}
+
+static void set_attendant(void (*attendant)(const struct driver_attention *now))
+{
+    struct kfd_reply reply;
+    own.attend = attendant;
+    ASK(set_attendant, attendant != NULL);
+}
+
+/* ---- calls: parameters, and what goes into the message ---- */
+
+#define PLAIN(name, parameters, ...)                                                               \
+    static enum driver_status name parameters                                                      \
+    {                                                                                              \
+        struct kfd_reply reply;                                                                    \
+        return ASK(name, __VA_ARGS__);                                                             \
+    }
+
+/* The answer's first word goes to *given, unless that is NULL. `function`: its name here, as the C
+ * library has some of the others. */
+#define GIVES_AS(function, name, parameters, ...)                                                  \
+    static enum driver_status function parameters                                                  \
+    {                                                                                              \
+        struct kfd_reply reply;                                                                    \
+        enum driver_status status = ASK(name, __VA_ARGS__);                                        \
+        if (given && status == DRIVER_OK)                                                          \
+            *given = (__typeof__(*given))reply.word[0];                                            \
+        return status;                                                                             \
+    }
+#define GIVES(name, parameters, ...) GIVES_AS(name, name, parameters, __VA_ARGS__)
+
+/* The answer's bytes go to *filled. */
+#define FILLS(name, parameters, ...)                                                               \
+    static enum driver_status name parameters                                                      \
+    {                                                                                              \
+        struct kfd_reply reply;                                                                    \
+        enum driver_status status = ASK(name, __VA_ARGS__);                                        \
+        if (status == DRIVER_OK)                                                                   \
+            memcpy(filled, reply.bytes, sizeof *filled);                                           \
+        return status;                                                                             \
+    }
+
+FILLS(device_info, (uint32_t device, struct driver_device_info *filled), device)
+PLAIN(set_window, (uint64_t base, uint64_t size), base, size)
+GIVES(allocate, (uint32_t device, uint64_t size, uint64_t align, uint64_t *given), device, size,
+      align)
+PLAIN(allocate_at, (uint32_t device, uint64_t address, uint64_t size, enum driver_place place),
+      device, address, size, place)
+GIVES(allocate_unified, (uint32_t device, uint64_t size, uint64_t align, uint64_t *given), device,
+      size, align)
+PLAIN(release, (uint64_t address), address)
+FILLS(page_info, (uint64_t address, struct driver_page *filled), address)
+PLAIN(remap, (uint64_t address, uint64_t size, uint32_t gpu), address, size, gpu)
+PLAIN(prefetch, (uint32_t device, uint64_t address, uint64_t size), device, address, size)
+PLAIN(advise, (uint64_t address, uint64_t size, enum driver_advice advice, bool on), address, size,
+      advice, on)
+PLAIN(set_peer, (uint32_t gpu, uint32_t peer, bool on), gpu, peer, on)
+GIVES(context_create, (uint32_t device, uint32_t process, uint32_t *given), device, process)
+PLAIN(context_destroy, (uint32_t context), context)
+
+GIVES(queue_create, (uint32_t device, uint32_t *given), device)
+PLAIN(queue_destroy, (uint32_t queue), queue)
+PLAIN(queue_attends, (uint32_t queue), queue)
+GIVES_AS(write_host, write,
+         (uint32_t queue, uint64_t address, const void *host, uint64_t size, uint64_t *given),
+         queue, address, (uintptr_t)host, size)
+GIVES_AS(read_host, read,
+         (uint32_t queue, void *host, uint64_t address, uint64_t size, uint64_t *given), queue,
+         (uintptr_t)host, address, size)
+GIVES(write_shared,
+      (uint32_t queue, uint64_t address, const void *host, uint64_t size, uint64_t *given), queue,
+      address, (uintptr_t)host, size)
+GIVES(read_shared, (uint32_t queue, void *host, uint64_t address, uint64_t size, uint64_t *given),
+      queue, (uintptr_t)host, address, size)
+GIVES(copy, (uint32_t queue, uint64_t to, uint64_t from, uint64_t size, uint64_t *given), queue, to,
+      from, size)
+GIVES_AS(fill_words, fill,
+         (uint32_t queue, uint64_t address, uint64_t pattern, uint32_t pattern_bytes,
+          uint64_t count, uint64_t *given),
+         queue, address, pattern, pattern_bytes, count)
+GIVES(launch, (uint32_t queue, const struct driver_launch *what, uint64_t *given), queue,
+      (uintptr_t)what)
+GIVES(mark, (uint32_t queue, bool fences, uint64_t *given), queue, fences)
+GIVES(last, (uint32_t queue, uint64_t *given), queue)
+PLAIN(wait_for, (uint32_t queue, uint64_t ticket), queue, ticket)
+GIVES(call_begin, (uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *given),
+      queue, call, is_default)
+PLAIN(call_end, (uint32_t queue, uint64_t ticket), queue, ticket)
+
+PLAIN(wait, (uint64_t ticket), ticket)
+PLAIN(advance, (bool poll), poll)
+PLAIN(query, (uint64_t ticket), ticket)
+GIVES(time_of, (uint64_t ticket, uint64_t *given), ticket)
+
+PLAIN(register_code,
+      (uint32_t device, const char *name, uint64_t address, const void *bytes, uint64_t size),
+      device, (uintptr_t)name, address, (uintptr_t)bytes, size)
+PLAIN(unregister_code, (uint64_t address), address)
+PLAIN(copy_code, (uint32_t device, uint64_t address), device, address)
+PLAIN(register_kernel, (uint32_t device, const char *name, uint64_t entry), device, (uintptr_t)name,
+      entry)
+PLAIN(register_ptx,
+      (uint32_t device, const char *name, uint64_t address, const char *text, uint64_t size),
+      device, (uintptr_t)name, address, (uintptr_t)text, size)
+FILLS(ptx_kernel, (uint64_t entry, struct driver_ptx_kernel *filled), entry)
+GIVES(ptx_blocks,
+      (uint32_t device, uint64_t entry, uint32_t threads, uint64_t shared_bytes, uint32_t *given),
+      device, entry, threads, shared_bytes)
+PLAIN(set_kernel_heap, (uint32_t device, uint64_t bytes), device, bytes)
+
+/* ---- calls of other forms ---- */
+
+static uint32_t device_count(void)
+{
+    return own.gpu_count;
+}
+
+static bool find(uint64_t address, struct driver_allocation *allocation)
+{
+    struct kfd_reply reply;
+    bool found = ASK(find, address) == DRIVER_OK;
+    if (found)
+        memcpy(allocation, reply.bytes, sizeof *allocation);
+    return found;
+}
+
+static enum driver_status memory_info(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    struct kfd_reply reply;
+    enum driver_status status = ASK(memory_info, device);
+    *free_bytes = reply.word[0];
+    *total_bytes = reply.word[1];
+    return status;
+}
+
+static uint64_t name_of(uint32_t device, uint64_t address)
+{
+    struct kfd_reply reply;
+    return ASK(name, device, address) == DRIVER_OK ? reply.word[0] : address;
+}
+
+static enum driver_status unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
+{
+    (void)gpus, (void)count, (void)device;
+    snprintf(failure, sizeof failure,
+             "one device of several GPUs cannot be made on a machine that several processes share");
+    return DRIVER_INVALID_VALUE;
+}
+
+static enum driver_status fill(uint32_t queue, uint64_t address, const void *pattern,
+                               uint32_t pattern_bytes, uint64_t count, uint64_t *ticket)
+{
+    uint64_t word = 0;
+    memcpy(&word, pattern, pattern_bytes <= sizeof word ? pattern_bytes : 0);
+    return fill_words(queue, address, word, pattern_bytes, count, ticket);
+}
+
+static uint32_t stream_flags(void)
+{
+    return own.stream_flags;
+}
+
+static uint64_t now(void)
+{
+    return __atomic_load_n(&own.now_ps, __ATOMIC_RELAXED);
+}
+
+/* Checks know no lines of programs in other processes. */
+static enum driver_status describe_code(uint64_t address, const void *file, uint64_t size)
+{
+    (void)address, (void)file, (void)size;
+    return DRIVER_OK;
+}
+
+static enum driver_status describe_constant(uint64_t address, uint64_t size)
+{
+    (void)address, (void)size;
+    return DRIVER_OK;
+}
+
+static bool meets(uint64_t entry)
+{
+    struct kfd_reply reply;
+    return ASK(meets, entry) == DRIVER_OK && reply.word[0];
+}
+
+static enum driver_ptx_fault ptx_fault(void)
+{
+    struct kfd_reply reply;
+    ASK(ptx_fault, 0);
+    return (enum driver_ptx_fault)reply.word[0];
+}
+
+/* ---- the process ---- */
+
+static const char *error_text(void)
+{
+    return failure;
+}
+
+static void program_ends(bool ends)
+{
+    struct kfd_reply reply;
+    ASK(leaves, ends);
+}
+
+static int finish(void)
+{
+    const struct kfd_call call = {.kind = KFD_SAY_BYE};
+    struct kfd_reply reply;
+    exchange(mine ? mine - 1 : connect_thread(), &call, &reply);
+    kfd_socket_close(own.connection);
+    return 0;
+}
+
+/* The simulation's state is in another process, and so is the clock of its calls. */
+static void nothing(void)
+{
+}
+
+static void leave_call(const char *function)
+{
+    (void)function;
+}
+
+static bool is_hidden(const void *address)
+{
+    (void)address;
+    return false;
+}
+
+static const struct driver_api table = {
+    .version = DRIVER_API_VERSION,
+    .device_count = device_count,
+    .device_info = device_info,
+    .set_window = set_window,
+    .allocate = allocate,
+    .allocate_at = allocate_at,
+    .allocate_unified = allocate_unified,
+    .release = release,
+    .find = find,
+    .memory_info = memory_info,
+    .name = name_of,
+    .page_info = page_info,
+    .remap = remap,
+    .prefetch = prefetch,
+    .advise = advise,
+    .set_peer = set_peer,
+    .context_create = context_create,
+    .context_destroy = context_destroy,
+    .unify = unify,
+    .queue_create = queue_create,
+    .queue_destroy = queue_destroy,
+    .queue_attends = queue_attends,
+    .write = write_host,
+    .read = read_host,
+    .write_shared = write_shared,
+    .read_shared = read_shared,
+    .copy = copy,
+    .fill = fill,
+    .launch = launch,
+    .mark = mark,
+    .last = last,
+    .wait_for = wait_for,
+    .stream_flags = stream_flags,
+    .call_begin = call_begin,
+    .call_end = call_end,
+    .wait = wait,
+    .advance = advance,
+    .query = query,
+    .time_of = time_of,
+    .now = now,
+    .register_code = register_code,
+    .unregister_code = unregister_code,
+    .describe_code = describe_code,
+    .describe_constant = describe_constant,
+    .copy_code = copy_code,
+    .register_kernel = register_kernel,
+    .register_ptx = register_ptx,
+    .ptx_kernel = ptx_kernel,
+    .ptx_blocks = ptx_blocks,
+    .set_kernel_heap = set_kernel_heap,
+    .meets = meets,
+    .ptx_fault = ptx_fault,
+    .set_attendant = set_attendant,
+    .error_text = error_text,
+    .program_ends = program_ends,
+    .finish = finish,
+    .hide = nothing,
+    .is_hidden = is_hidden,
+    .enter_call = nothing,
+    .leave_call = leave_call,
+};
+
+/* ---- opening ---- */
+
+bool guest_driver_is(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+const struct driver_api *guest_driver_open(const char *path, bool *functional)
+{
+    const struct kfd_call call = {.kind = KFD_SAY_GUEST,
+                                  .word = {KFD_CHANNEL_VERSION, DRIVER_API_VERSION}};
+    struct kfd_reply reply;
+    const char *end = strrchr(path, '/');
+    snprintf(own.folder, sizeof own.folder, "%.*s", end ? (int)(end - path) : 0, path);
+    own.connection = kfd_socket_connect(own.folder);
+    if (own.connection < 0) {
+        fprintf(stderr, "heddle: there is no machine at '%s': %s\n", path, strerror(errno));
+        return NULL;
+    }
+    /* The server has said why it refuses. */
+    if (exchange(own.connection, &call, &reply) != 0
+        || pthread_key_create(&own.key, end_thread) != 0)
+        return NULL;
+    own.gpu_count = (uint32_t)reply.word[0];
+    own.stream_flags = (uint32_t)reply.word[2];
+    *functional = reply.word[3] != 0;
+    prctl(PR_SET_PTRACER, reply.word[1]); /* it reads and writes what calls point to */
+    return &table;
+}

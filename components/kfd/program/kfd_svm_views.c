@@ -1,0 +1,110 @@
+/* Memory by attributes (AMDKFD_IOC_SVM) as the program has it: where the server gives a range to
+ * GPUs, a view of it takes the place of the program's memory. Before anything changes in a range,
+ * the views that it touches become the program's own memory again, with what they hold; then the
+ * server does the call, and what it has given afterwards is shown. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kfd_client.h"
+#include "components/kfd/channel/kfd_new_ioctls.h"
+
+struct span {
+    uint64_t start, end;
+};
+
+/* Where this process has memory by attributes: what lies there must be asked for before it goes. */
+static struct {
+    pthread_mutex_t lock;
+    struct span *list;
+    size_t count; /* atomic */
+} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void kfd_spans_forget(void)
+{
+    pthread_mutex_init(&own.lock, NULL);
+    own.count = 0;
+}
+
+static void note(struct span added)
+{
+    size_t kept = 0;
+    pthread_mutex_lock(&own.lock);
+    struct span *list = realloc(own.list, (own.count + 1) * sizeof *own.list);
+    for (size_t i = 0; list && i < own.count; i++) {
+        struct span old = list[i];
+        if (old.end < added.start || added.end < old.start) {
+            list[kept++] = old;
+        } else {
+            added.start = old.start < added.start ? old.start : added.start;
+            added.end = old.end > added.end ? old.end : added.end;
+        }
+    }
+    if (list) {
+        list[kept] = added;
+        own.list = list;
+        __atomic_store_n(&own.count, kept + 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&own.lock);
+}
+
+static bool touches(uint64_t start, uint64_t end)
+{
+    bool any = false;
+    if (!__atomic_load_n(&own.count, __ATOMIC_ACQUIRE))
+        return false;
+    pthread_mutex_lock(&own.lock);
+    for (size_t i = 0; i < own.count; i++)
+        any |= own.list[i].start < end && start < own.list[i].end;
+    pthread_mutex_unlock(&own.lock);
+    return any;
+}
+
+/* Shows what the server has given of the range. */
+static int show_range(const struct span *range)
+{
+    struct kfd_reply reply;
+    int result = 0;
+    for (uint64_t at = range->start; at < range->end && result == 0;) {
+        struct kfd_call call = {.kind = KFD_SAY_GIVEN, .word = {at, range->end}};
+        result = kfd_send(&call, &reply, UINT32_MAX);
+        if (result != 0 || !reply.word[0])
+            break;
+        at = reply.word[1] + reply.word[2];
+        result = kfd_view_add(reply.word[0], reply.word[1], reply.word[2], true);
+    }
+    return result;
+}
+
+int kfd_spans_change(struct kfd_call *call, struct kfd_reply *reply)
+{
+    struct kfd_ioctl_svm_args svm;
+    memcpy(&svm, call->bytes, sizeof svm);
+    struct span range = {svm.start_addr, svm.start_addr + svm.size};
+    if (call->size < sizeof svm || svm.op != KFD_IOCTL_SVM_OP_SET_ATTR || range.end < range.start)
+        return kfd_send(call, reply, UINT32_MAX);
+    kfd_views_take_back(&range.start, &range.end);
+    struct kfd_closed *closed = kfd_close_range(range.start, range.end - range.start);
+    int result = kfd_send(call, reply, UINT32_MAX);
+    int shown = show_range(&range);
+    kfd_open_range(closed, false);
+    if (result != -EINVAL)
+        note((struct span){svm.start_addr, svm.start_addr + svm.size});
+    return result ? result : shown;
+}
+
+void kfd_unmap(const void *address, size_t length)
+{
+    const uint64_t start = (uintptr_t)address;
+    const uint64_t end = (start + length + KFD_PAGE - 1) & ~(uint64_t)(KFD_PAGE - 1);
+    struct span range = {start, end};
+    struct kfd_call call = {.kind = KFD_SAY_UNMAPS, .word = {start, end}};
+    struct kfd_reply reply;
+    kfd_doorbell_unmap(start, end);
+    if (!kfd_is_open() || end <= start || !touches(start, end))
+        return;
+    kfd_views_take_back(&range.start, &range.end);
+    kfd_send(&call, &reply, UINT32_MAX);
+    show_range(&range);
+}

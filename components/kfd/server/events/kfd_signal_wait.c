@@ -1,0 +1,98 @@
+/* Threads of the program that wait for a signal, or look at one (interpose_signal_waits.c). A
+ * thread that waits is held until its condition is true or nothing of its process can go on. One
+ * that looks lets KFD_POLL_PS pass, so that programs which poll come to an end. */
+#include "components/kfd/server/kfd_machine.h"
+
+#include <stdlib.h>
+
+struct kfd_wait {
+    struct kfd_wait *next;
+    struct kfd_request *request;
+    const struct kfd_condition *on; /* one of them ends it */
+    size_t count;
+    bool polls;
+    uint64_t until_ps;
+};
+
+/* The value of a signal, in the machine's view; NULL: there is none. */
+static const int64_t *value_at(uint64_t signal)
+{
+    enum { VALUE = 8 }; /* offset, amd_hsa_signal.h */
+    const struct kfd_allocation *a = kfd_find_allocation(signal);
+    if (!a || !a->bytes || signal % 8 || signal - a->address + 2 * VALUE > a->size)
+        return NULL;
+    return (const int64_t *)(void *)(a->bytes + (signal - a->address) + VALUE);
+}
+
+static bool is_over(const struct kfd_wait *w)
+{
+    bool over = kfd.api->now() >= w->until_ps;
+    for (size_t i = 0; i < w->count && !over; i++) {
+        const struct kfd_condition *on = &w->on[i];
+        const int64_t *value = value_at(on->signal);
+        over = !value
+               || kfd_signal_compare((uint32_t)on->condition,
+                                     __atomic_load_n(value, __ATOMIC_SEQ_CST), on->compare);
+    }
+    return over;
+}
+
+static void end_wait(struct kfd_wait **link)
+{
+    struct kfd_wait *w = *link;
+    *link = w->next;
+    kfd_answer(w->request, 0);
+    free(w);
+}
+
+bool kfd_waits_over(void)
+{
+    bool any = false;
+    for (const struct kfd_wait *w = kfd_now->waits; w; w = w->next)
+        any |= is_over(w);
+    return any;
+}
+
+void kfd_waits_look(bool all)
+{
+    for (struct kfd_wait **link = &kfd_now->waits; *link;) {
+        if (all || is_over(*link))
+            end_wait(link);
+        else
+            link = &(*link)->next;
+    }
+}
+
+void kfd_wait_give_up(const struct kfd_request *request)
+{
+    struct kfd_wait **link = &kfd_now->waits;
+    while (*link && (*link)->request != request)
+        link = &(*link)->next;
+    if (*link)
+        end_wait(link);
+}
+
+bool kfd_waits_poll(void)
+{
+    bool polls = false;
+    for (const struct kfd_wait *w = kfd_now->waits; w; w = w->next)
+        polls |= w->polls;
+    return polls;
+}
+
+int kfd_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
+                   bool polls)
+{
+    struct kfd_wait wait = {.next = kfd_now->waits,
+                            .request = request,
+                            .on = on,
+                            .count = count,
+                            .polls = polls,
+                            .until_ps = polls ? kfd.api->now() + KFD_POLL_PS : UINT64_MAX};
+    if (kfd.lost || is_over(&wait))
+        return 0;
+    struct kfd_wait *w = kfd_new(sizeof *w);
+    *w = wait;
+    kfd_now->waits = w;
+    return KFD_LATER;
+}

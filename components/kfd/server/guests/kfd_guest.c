@@ -1,0 +1,399 @@
+/* Guests: whose turn it is, and what they wait for. See kfd_guest.h.
+ *
+ * Guests take turns as host threads of one program do (docs/design/host.md). The guest with the
+ * turn is the first, in the order of processes, that does not wait; calls of others stay where they
+ * are until it waits too. When all wait, the engine runs until something that one of them waits for
+ * is over. So what a machine does is a function of its programs and of the order in which they
+ * came, whatever the host does meanwhile.
+ *
+ * A guest that sleeps, or computes for long, without a call loses its turn until its next call
+ * (kfd_machine.c, `behind`): it may wait for another one by means that are not seen here. */
+#include "kfd_start_barrier.h"
+#include "kfd_guest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    uint32_t last_poller; /* number of the process whose wait of limited time was done last */
+    struct kfd_connection *attending; /* which does what a kernel waits for */
+} own;
+
+static uint32_t name_in(const struct kfd_connection *c)
+{
+    struct guest_call call;
+    memcpy(&call, c->call.bytes, sizeof call);
+    return call.name;
+}
+
+static uint64_t word_in(const struct kfd_connection *c, uint32_t number)
+{
+    struct guest_call call;
+    memcpy(&call, c->call.bytes, sizeof call);
+    return call.word[number];
+}
+
+static void answer(struct kfd_connection *c, int status)
+{
+    struct kfd_guest *g = c->process->guest;
+    c->reply.word[2] = name_in(c) == GUEST_printed ? 0 : g->printed_bytes;
+    c->reply.word[3] = kfd.api->now();
+    kfd_answer(&c->request, status);
+}
+
+/* ---- calls ---- */
+
+bool kfd_guest_is_aside(const struct kfd_call *call)
+{
+    struct guest_call c;
+    memcpy(&c, call->bytes, sizeof c);
+    return call->size == sizeof c && c.name < GUEST_CALLS
+           && kfd_guest_kind_of(c.name) == GUEST_ASIDE;
+}
+
+static bool has_work(const struct kfd_guest *g)
+{
+    uint64_t ticket = 0;
+    for (size_t i = 0; i < g->queue_count && g->entered && !ticket && !kfd.lost; i++) {
+        if (g->queues[i].used)
+            kfd.api->last(g->queues[i].number, &ticket);
+    }
+    return ticket != 0;
+}
+
+/* A wait for any command, which kfd_guests_advanced() ends. */
+static bool is_for_any(const struct kfd_connection *c)
+{
+    return name_in(c) == GUEST_advance && !word_in(c, 0);
+}
+
+/* Is what the wait is for over? */
+static bool is_over(const struct kfd_connection *c)
+{
+    uint64_t done_ps;
+    const struct kfd_guest *g = c->process->guest;
+    bool ticket = name_in(c) == GUEST_wait || name_in(c) == GUEST_query;
+    return kfd.lost || g->fault || (is_for_any(c) && !has_work(g))
+           || (ticket
+               && (!word_in(c, 0)
+                   || kfd.api->time_of(word_in(c, 0), &done_ps) != DRIVER_NOT_READY));
+}
+
+static enum kfd_guest_kind kind_of(const struct kfd_connection *c)
+{
+    return c->began || name_in(c) == GUEST_go_on ? GUEST_WAITS : kfd_guest_kind_of(name_in(c));
+}
+
+static void put_behind(struct kfd_guest *g, struct kfd_request *request)
+{
+    struct kfd_request **end = &g->calls;
+    while (*end)
+        end = &(*end)->next;
+    request->next = NULL;
+    *end = request;
+}
+
+/* GO_ON has the arguments of the wait that was interrupted, which goes on. */
+static void go_on(struct kfd_connection *c)
+{
+    if (own.attending == c)
+        own.attending = NULL;
+    c->call = c->waits;
+}
+
+void kfd_guest_drop(const struct kfd_request *request)
+{
+    struct kfd_request **link = kfd_now && kfd_now->guest ? &kfd_now->guest->calls : NULL;
+    while (link && *link && *link != request)
+        link = &(*link)->next;
+    if (link && *link)
+        *link = request->next;
+    if (own.attending && request == &own.attending->request)
+        own.attending = NULL;
+}
+
+/* Does the call, which is one of kfd_now's. */
+static void finish_call(struct kfd_connection *c)
+{
+    struct kfd_guest *g = kfd_now->guest;
+    kfd_guest_drop(&c->request);
+    if (g->fault) {
+        c->began = false;
+        kfd_guest_put_text(c, g->fault);
+        answer(c, DRIVER_FAULT);
+        return;
+    }
+    bool waited = c->began && name_in(c) == GUEST_wait && !kfd.lost;
+    enum driver_status status = is_for_any(c) && !kfd.lost ? DRIVER_OK : kfd_guest_do(c);
+    if (waited && status == DRIVER_OK)
+        kfd.api->waited(word_in(c, 0));
+    if (status >= DRIVER_FAULT)
+        kfd_look_at_end(status);
+    c->began = false;
+    answer(c, (int)status);
+}
+
+int kfd_guest_call(struct kfd_connection *c)
+{
+    struct kfd_guest *g = c->process->guest;
+    c->process->unawaited = false;
+    c->rung = true;
+    if (!g || c->call.size != sizeof(struct guest_call) || name_in(c) >= GUEST_CALLS)
+        return -EPROTO;
+    if (name_in(c) == GUEST_go_on) {
+        go_on(c);
+    } else if (kfd_guest_kind_of(name_in(c)) == GUEST_ASIDE) {
+        answer(c, (int)kfd_guest_do(c));
+        return KFD_LATER;
+    } else {
+        c->began = kfd_guest_kind_of(name_in(c)) == GUEST_WAITS && !is_over(c);
+    }
+    put_behind(g, &c->request);
+    if (!g->entered && kfd_guest_kind_of(name_in(c)) == GUEST_LOOKS) {
+        finish_call(c);
+    } else if (!g->entered && !g->comes) {
+        g->comes = true;
+        kfd_gather(c);
+    }
+    return KFD_LATER;
+}
+
+void kfd_guest_enter(struct kfd_connection *c)
+{
+    struct kfd_guest *g = c->process->guest;
+    kfd_enter(c->process);
+    g->entered = kfd_process_enter(c->process);
+    if (g->entered)
+        kfd_guest_make_queues();
+    else
+        kfd_guest_refuse(c, kfd.lost ? kfd.why : "the machine has no room for another process");
+}
+
+void kfd_guest_refuse(struct kfd_connection *c, const char *text)
+{
+    struct kfd_guest *g = c->process->guest;
+    kfd_guest_put_text(c, text);
+    g->fault =
+        strcpy(kfd_grow(NULL, sizeof((struct driver_fault *)0)->text), (char *)c->reply.bytes);
+    g->entered = true;
+}
+
+/* The first call of such a kind; NULL: the guest makes none. */
+static struct kfd_connection *find_call(const struct kfd_process *p, enum kfd_guest_kind kind)
+{
+    for (const struct kfd_request *r = p->guest->calls; r; r = r->next) {
+        if (kind_of(r->connection) == kind)
+            return r->connection;
+    }
+    return NULL;
+}
+
+static bool waits(const struct kfd_process *p)
+{
+    bool any = false;
+    for (const struct kfd_request *r = p->guest->calls; r; r = r->next)
+        any |= r->connection->began || kind_of(r->connection) == GUEST_RUNS;
+    return any;
+}
+
+bool kfd_guest_lives(void)
+{
+    return kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED;
+}
+
+bool kfd_guest_waits(void)
+{
+    return kfd_now->guest && kfd_now->guest->entered
+           && (kfd_now->life == KFD_ENDED || waits(kfd_now));
+}
+
+bool kfd_guest_computes(void)
+{
+    return kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED
+           && !kfd_now->unawaited && !waits(kfd_now);
+}
+
+/* ---- turns ---- */
+
+/* The guest with the turn; NULL: all wait. */
+static struct kfd_process *find_holder(void)
+{
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        if (kfd_guest_computes())
+            return kfd_now;
+    }
+    return NULL;
+}
+
+/* Calls in which no time passes: those of the holder or, without one, of those that have lost their
+ * turn, or whose other threads wait. */
+static bool do_now(const struct kfd_process *holder)
+{
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        if (!kfd_now->guest || !kfd_now->guest->entered || kfd_now->life == KFD_ENDED
+            || (holder && kfd_now != holder))
+            continue;
+        struct kfd_connection *c = find_call(kfd_now, GUEST_NOW);
+        c = c ? c : find_call(kfd_now, GUEST_LOOKS);
+        c = c ? c : find_call(kfd_now, GUEST_WAITS);
+        if (c && !c->began) {
+            finish_call(c);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool do_runs(void)
+{
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        struct kfd_connection *c =
+            kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED
+                ? find_call(kfd_now, GUEST_RUNS)
+                : NULL;
+        if (c) {
+            finish_call(c);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All waits that are over. */
+static bool end_waits(void)
+{
+    bool any = false;
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        struct kfd_request *next,
+            *r = kfd_now->guest && kfd_now->life != KFD_ENDED ? kfd_now->guest->calls : NULL;
+        for (; r; r = next) {
+            next = r->next;
+            if (!r->connection->began || !is_over(r->connection))
+                continue;
+            finish_call(r->connection);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* A wait that takes little time itself, one of each process after the other. */
+static bool do_poll(void)
+{
+    struct kfd_connection *first = NULL, *later = NULL;
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        for (const struct kfd_request *r = kfd_now->guest ? kfd_now->guest->calls : NULL; r;
+             r = r->next) {
+            struct kfd_connection *c = r->connection;
+            if (kfd_now->life == KFD_ENDED || !c->began || name_in(c) == GUEST_wait
+                || is_for_any(c))
+                continue;
+            first = first ? first : c;
+            later = !later && kfd_now->number > own.last_poller ? c : later;
+        }
+    }
+    struct kfd_connection *c = later ? later : first;
+    if (!c)
+        return false;
+    kfd_enter(c->process);
+    own.last_poller = kfd_now->number;
+    finish_call(c);
+    return true;
+}
+
+bool kfd_guests_step(void)
+{
+    const struct kfd_process *holder = find_holder();
+    return do_now(holder) || (!holder && (end_waits() || do_runs() || do_poll()));
+}
+
+void kfd_guests_advanced(void)
+{
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        struct kfd_request *next, *r = kfd_now->guest ? kfd_now->guest->calls : NULL;
+        for (; r; r = next) {
+            struct kfd_connection *c = r->connection;
+            next = r->next;
+            if (!c->began || !is_for_any(c))
+                continue;
+            kfd_guest_drop(r);
+            c->began = false;
+            answer(c, DRIVER_OK);
+        }
+    }
+}
+
+bool kfd_guest_is_busy(void)
+{
+    const struct kfd_guest *g = kfd_now->guest;
+    return (g->entered && g->calls && kfd_now->life != KFD_ENDED) || has_work(g);
+}
+
+static bool is_asleep(int thread)
+{
+    return kfd_thread_sleeps(kfd_now->pid, thread);
+}
+
+/* Has the process no thread that runs, or waits for the disk? */
+bool kfd_guest_sleeps(void)
+{
+    if (kfd_now->guest->calls)
+        return false; /* it waits for the turn */
+    return kfd_all_threads(is_asleep);
+}
+
+/* ---- the end ---- */
+
+void kfd_guest_fault(const struct driver_fault *fault)
+{
+    kfd_now->guest->fault = kfd_grow(NULL, sizeof fault->text);
+    memcpy(kfd_now->guest->fault, fault->text, sizeof fault->text);
+}
+
+void kfd_guest_close(void)
+{
+    struct kfd_guest *g = kfd_now->guest;
+    for (uint32_t i = 0; g && i < g->context_count && !kfd.lost; i++)
+        kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
+    if (g) {
+        free(g->queues);
+        free(g->fault);
+        free(g->printed);
+    }
+    free(g);
+    kfd_now->guest = NULL;
+}
+
+/* ---- kernels that are executed without timing ---- */
+
+/* A guest that is to attend to a kernel asks for something else, and so gives up its wait. */
+static bool asks_else(const struct kfd_connection *c)
+{
+    return __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) && !kfd_guest_is_aside(&c->call);
+}
+
+/* The guests that have asked for it, and wait, look for what a kernel wants of them. */
+void kfd_guests_attend(const struct driver_attention *now)
+{
+    struct kfd_process *before = kfd_now;
+    kfd_guest_set_attention(now);
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        struct kfd_connection *c = p->guest && p->guest->attends && p->life != KFD_ENDED
+                                       ? find_call(p, GUEST_WAITS)
+                                       : NULL;
+        if (!c)
+            continue;
+        kfd_enter(p);
+        kfd_guest_drop(&c->request);
+        c->waits = c->call;
+        own.attending = c;
+        answer(c, GUEST_ATTEND);
+        while (own.attending && !asks_else(c))
+            kfd_take_aside();
+        own.attending = NULL;
+    }
+    kfd_guest_set_attention(NULL);
+    kfd_enter(before);
+}

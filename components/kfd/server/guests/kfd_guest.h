@@ -1,0 +1,80 @@
+/* Guests: processes with heddle's HIP library, whose calls are those of the driver's table
+ * (guest_channel.h). A guest is a kfd_process without queues, memory and events of the kernel
+ * driver's. Machine's thread, unless a function says otherwise. */
+#ifndef HEDDLE_KFD_GUEST_H
+#define HEDDLE_KFD_GUEST_H
+
+#include "components/kfd/channel/guest_channel.h"
+#include "components/kfd/server/kfd_connection.h"
+
+struct kfd_guest_queue {
+    uint32_t device; /* as the guest calls it */
+    uint32_t number; /* the driver's; UINT32_MAX: it is not made yet */
+    bool used;
+};
+
+struct kfd_guest {
+    struct kfd_request *calls; /* that are not answered, in the order in which they came */
+    bool entered;              /* it has an address space; before, it may only look at devices */
+    bool comes;                /* it waits for others that have to come (--shared) */
+    struct kfd_guest_queue *queues; /* by the guest's numbers */
+    size_t queue_count;
+    uint32_t contexts[16]; /* devices that it has made */
+    uint32_t context_count;
+    uint64_t peers[KFD_GPUS_MAX]; /* GPUs whose memory each may access, a bit for each */
+    uint64_t progress;            /* what the driver keeps of a program; switch_program() */
+    bool attends;
+    char *fault; /* what one of its kernels did wrong; NULL: nothing */
+    char *printed;
+    size_t printed_bytes;
+};
+
+/* ---- kfd_guest.c ---- */
+
+/* A connection makes a call of the driver. */
+int kfd_guest_call(struct kfd_connection *c);
+/* The guest of the connection gets an address space, and its calls are done. */
+void kfd_guest_enter(struct kfd_connection *c);
+/* Calls of the guest fail, and say why. */
+void kfd_guest_refuse(struct kfd_connection *c, const char *text);
+/* Any thread: can the call be done in the middle of a kernel? */
+bool kfd_guest_is_aside(const struct kfd_call *call);
+/* kfd_now has ended: the contexts that it has made are destroyed. */
+void kfd_guest_close(void);
+/* Takes a request, which may wait for something, out of all lists. */
+void kfd_guest_drop(const struct kfd_request *request);
+/* Has the guest calls that are not answered, or work that is not done? */
+bool kfd_guest_is_busy(void);
+/* Is it a guest that has entered, and has not ended? */
+bool kfd_guest_lives(void);
+/* Is it one that wants the engine to run? */
+bool kfd_guest_waits(void);
+/* Is it one that may ask for something before any simulated time passes? */
+bool kfd_guest_computes(void);
+/* Does the guest, which is one of those, sleep for another reason than a call? */
+bool kfd_guest_sleeps(void);
+/* A kernel of the guest did something wrong. */
+void kfd_guest_fault(const struct driver_fault *fault);
+/* Does what can be done for guests while no simulated time passes. */
+bool kfd_guests_step(void);
+/* A command was done, of whatever process. */
+void kfd_guests_advanced(void);
+/* Kernels that are executed without timing wait: guests look whether it is for them. */
+void kfd_guests_attend(const struct driver_attention *now);
+
+/* ---- kfd_guest_calls.c ---- */
+
+enum kfd_guest_kind { GUEST_LOOKS, GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_ASIDE };
+enum kfd_guest_kind kfd_guest_kind_of(uint32_t name);
+/* Makes the queues of a guest, kfd_now, that has entered. */
+void kfd_guest_make_queues(void);
+/* Does the call of a guest, kfd_now, and puts what it gives into the answer. */
+enum driver_status kfd_guest_do(struct kfd_connection *c);
+/* The text of an answer that is not DRIVER_OK. */
+void kfd_guest_put_text(struct kfd_connection *c, const char *text);
+/* The driver moves bytes of programs, and gives what kernels print. */
+void kfd_guest_calls_open(void);
+/* Memory that peek() and poke() access; NULL: none. */
+void kfd_guest_set_attention(const struct driver_attention *now);
+
+#endif

@@ -1,0 +1,438 @@
+/* What the calls of a guest do (guest_calls.def). Devices, queues and addresses of others cannot be
+ * named: they are looked up in the tables of the guest. */
+#include "kfd_guest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/host/start/heddle_start.h"
+#include "components/kfd/channel/program_memory.h"
+
+enum { TEXT_MOST = 1 << 20 };          /* names of kernels with templates are long */
+#define BYTES_MOST ((uint64_t)1 << 32) /* of code */
+
+static const struct driver_attention *attention;
+
+/* Bytes of the guest that the call in progress was given; they are freed behind it. */
+static struct loan {
+    struct loan *next;
+    _Alignas(16) char bytes[];
+} * loans;
+
+/* ---- what a guest names ---- */
+
+static uint32_t device_of(const struct kfd_guest *g, uint64_t number)
+{
+    if (number < kfd.gpu_count)
+        return g->entered ? kfd_now->device[number] : (uint32_t)number;
+    for (uint32_t i = 0; i < g->context_count; i++) {
+        if (g->contexts[i] == number)
+            return (uint32_t)number;
+    }
+    return number == DRIVER_HOST_DEVICE ? DRIVER_HOST_DEVICE : UINT32_MAX - 1;
+}
+
+static uint32_t queue_of(const struct kfd_guest *g, uint64_t number)
+{
+    return number < g->queue_count && g->queues[number].used ? g->queues[number].number
+                                                             : UINT32_MAX;
+}
+
+/* An address that the guest has itself, by the driver's name; 0: it is none of its own. */
+static uint64_t name_of(const struct kfd_guest *g, uint64_t address)
+{
+    struct driver_device_info info;
+    struct driver_page page;
+    uint64_t name = kfd_name(address);
+    if (kfd.api->page_info(name, &page) != DRIVER_OK)
+        return 0;
+    bool own = kfd.api->device_info(kfd_now->device[0], &info) == DRIVER_OK
+               && info.process == page.process;
+    for (uint32_t i = 0; i < g->context_count && !own; i++)
+        own = kfd.api->device_info(g->contexts[i], &info) == DRIVER_OK
+              && info.process == page.process;
+    return own ? name : 0;
+}
+
+static void *borrow(uint64_t address, uint64_t size)
+{
+    struct loan *l = size <= BYTES_MOST ? malloc(sizeof *l + size + 1) : NULL;
+    if (!l)
+        return NULL;
+    l->next = loans;
+    loans = l;
+    l->bytes[size] = '\0';
+    return program_read(l->bytes, address, size) ? l->bytes : NULL;
+}
+
+/* A string. It is read in pieces of one page each, as memory may end behind it. */
+static const char *borrow_text(uint64_t address)
+{
+    enum { PIECE = 256 };
+    struct loan *l = kfd_new(sizeof *l + 1);
+    uint64_t at = 0, part;
+    for (bool ends = !address; !ends && at < TEXT_MOST; at += part) {
+        part = PIECE - (address + at) % PIECE;
+        l = kfd_grow(l, sizeof *l + at + part + 1);
+        if (!program_read(l->bytes + at, address + at, part))
+            break;
+        ends = memchr(l->bytes + at, '\0', part);
+    }
+    l->bytes[at] = '\0';
+    l->next = loans;
+    loans = l;
+    return l->bytes;
+}
+
+static void return_loans(void)
+{
+    while (loans) {
+        struct loan *next = loans->next;
+        free(loans);
+        loans = next;
+    }
+}
+
+/* ---- calls with more to do than the driver's ---- */
+
+static const char *refused; /* why the call in progress is; NULL: the driver says it */
+
+static enum driver_status refuse(const char *why)
+{
+    refused = why;
+    return DRIVER_INVALID_VALUE;
+}
+
+static enum driver_status set_window(uint64_t base, uint64_t size)
+{
+    if (base == HEDDLE_WINDOW && size >= HEDDLE_WINDOW_BYTES)
+        return DRIVER_OK;
+    return refuse("the range of device addresses of the shared machine is not free in this "
+                  "process");
+}
+
+static enum driver_status find(uint64_t name, struct driver_allocation *found)
+{
+    return kfd.api->find(name, found) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
+}
+
+static enum driver_status give_name(uint32_t device, uint64_t address, uint64_t *name)
+{
+    *name = kfd.api->name(device, address);
+    return DRIVER_OK;
+}
+
+/* GPUs reach a peer as long as any guest wants it. */
+static enum driver_status set_peer(struct kfd_guest *g, uint32_t gpu, uint32_t peer, bool on)
+{
+    bool others = false;
+    if (gpu >= kfd.gpu_count || peer >= kfd.gpu_count)
+        return kfd.api->set_peer(gpu, peer, on);
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next)
+        others |= p->guest && p->guest != g && (p->guest->peers[gpu] >> peer & 1);
+    enum driver_status status = others && !on ? DRIVER_OK : kfd.api->set_peer(gpu, peer, on);
+    if (status == DRIVER_OK && on)
+        g->peers[gpu] |= (uint64_t)1 << peer;
+    else if (status == DRIVER_OK)
+        g->peers[gpu] &= ~((uint64_t)1 << peer);
+    return status;
+}
+
+static enum driver_status context_create(struct kfd_guest *g, struct kfd_reply *reply,
+                                         uint32_t like, uint32_t process)
+{
+    uint32_t made = 0;
+    if (g->context_count == sizeof g->contexts / sizeof g->contexts[0])
+        return refuse("a process has made too many contexts on a shared machine");
+    enum driver_status status = kfd.api->context_create(like, process, &made);
+    if (status == DRIVER_OK)
+        status = kfd.api->contain(made);
+    if (status == DRIVER_OK)
+        g->contexts[g->context_count++] = made;
+    reply->word[0] = made;
+    return status;
+}
+
+static enum driver_status context_destroy(struct kfd_guest *g, uint32_t context)
+{
+    for (uint32_t i = 0; i < g->context_count; i++) {
+        if (g->contexts[i] != context)
+            continue;
+        g->contexts[i] = g->contexts[--g->context_count];
+        return kfd.api->context_destroy(context);
+    }
+    return refuse("only a device that the process has made can be destroyed");
+}
+
+static enum driver_status make_queue(const struct kfd_guest *g, struct kfd_guest_queue *q)
+{
+    return kfd.api->queue_create(device_of(g, q->device), &q->number);
+}
+
+static enum driver_status queue_create(struct kfd_guest *g, uint64_t device, uint64_t *made)
+{
+    size_t i = 0;
+    while (i < g->queue_count && g->queues[i].used)
+        i++;
+    if (i == g->queue_count)
+        g->queues = kfd_grow(g->queues, ++g->queue_count * sizeof *g->queues);
+    g->queues[i] = (struct kfd_guest_queue){(uint32_t)device, UINT32_MAX, false};
+    enum driver_status status = g->entered ? make_queue(g, &g->queues[i]) : DRIVER_OK;
+    g->queues[i].used = status == DRIVER_OK;
+    *made = i;
+    return status;
+}
+
+void kfd_guest_make_queues(void)
+{
+    struct kfd_guest *g = kfd_now->guest;
+    for (size_t i = 0; i < g->queue_count; i++)
+        g->queues[i].used = g->queues[i].used && make_queue(g, &g->queues[i]) == DRIVER_OK;
+}
+
+static enum driver_status queue_destroy(struct kfd_guest *g, uint64_t number)
+{
+    enum driver_status status = kfd.api->queue_destroy(queue_of(g, number));
+    if (status == DRIVER_OK)
+        g->queues[number].used = false;
+    return status;
+}
+
+static enum driver_status last(const struct kfd_guest *g, uint32_t queue, uint64_t *ticket)
+{
+    *ticket = 0;
+    return g->entered ? kfd.api->last(queue, ticket) : DRIVER_OK;
+}
+
+static enum driver_status launch(uint32_t queue, uint64_t address, uint64_t *ticket)
+{
+    enum { ARGUMENTS_MOST = 1 << 20 };
+    struct driver_launch l;
+    if (!program_read(&l, address, sizeof l) || l.kernarg_bytes > ARGUMENTS_MOST)
+        return refuse("a launch cannot be read");
+    l.name = borrow_text((uintptr_t)l.name);
+    l.symbol = l.symbol ? borrow_text((uintptr_t)l.symbol) : NULL;
+    l.kernarg = l.kernarg ? borrow((uintptr_t)l.kernarg, l.kernarg_bytes) : NULL;
+    if (l.kernarg_bytes && !l.kernarg && !l.kernarg_address)
+        return refuse("the arguments of a launch cannot be read");
+    return kfd.api->launch(queue, &l, ticket);
+}
+
+/* Words: device, name, address, bytes, size. */
+static enum driver_status register_code(uint32_t device, const uint64_t *word)
+{
+    const void *bytes = borrow(word[3], word[4]);
+    return bytes ? kfd.api->register_code(device, borrow_text(word[1]), word[2], bytes, word[4])
+                 : refuse("code cannot be read");
+}
+
+static enum driver_status register_ptx(uint32_t device, const uint64_t *word)
+{
+    const char *text = borrow(word[3], word[4]);
+    return text ? kfd.api->register_ptx(device, borrow_text(word[1]), word[2], text, word[4])
+                : refuse("code cannot be read");
+}
+
+static enum driver_status meets(uint64_t entry, uint64_t *does)
+{
+    *does = kfd.api->meets(entry);
+    return DRIVER_OK;
+}
+
+static enum driver_status ptx_fault(uint64_t *kind)
+{
+    *kind = kfd.api->ptx_fault();
+    return DRIVER_OK;
+}
+
+static enum driver_status ptx_blocks(uint32_t device, const uint64_t *word, uint64_t *blocks)
+{
+    uint32_t count = 0;
+    enum driver_status status =
+        kfd.api->ptx_blocks(device, word[1], (uint32_t)word[2], word[3], &count);
+    *blocks = count;
+    return status;
+}
+
+static enum driver_status set_attendant(struct kfd_guest *g, bool attends)
+{
+    g->attends = attends;
+    return DRIVER_OK;
+}
+
+static enum driver_status set_leaves(bool leaves)
+{
+    kfd_now->life = leaves ? KFD_LEAVES : KFD_LIVES;
+    return DRIVER_OK;
+}
+
+static enum driver_status printed(struct kfd_guest *g, uint64_t address, uint64_t size)
+{
+    if (size > g->printed_bytes || !program_write(address, g->printed, size))
+        return DRIVER_INVALID_VALUE;
+    g->printed_bytes -= size;
+    memmove(g->printed, g->printed + size, g->printed_bytes);
+    return DRIVER_OK;
+}
+
+static enum driver_status peek(uint64_t address, uint64_t to, uint64_t size)
+{
+    char bytes[8192];
+    return attention && size <= sizeof bytes && attention->read(address, bytes, size)
+                   && program_write(to, bytes, size)
+               ? DRIVER_OK
+               : DRIVER_INVALID_ADDRESS;
+}
+
+static enum driver_status poke(uint64_t address, uint64_t from, uint64_t size)
+{
+    char bytes[8192];
+    return attention && size <= sizeof bytes && program_read(bytes, from, size)
+                   && attention->write(address, bytes, size)
+               ? DRIVER_OK
+               : DRIVER_INVALID_ADDRESS;
+}
+
+/* ---- the table ---- */
+
+#define W(i)         (word[i])
+#define DEVICE(i)    device_of(g, word[i])
+#define QUEUE(i)     queue_of(g, word[i])
+#define NAME(i)      name_of(g, word[i])
+#define POINTER(i)   ((void *)(uintptr_t)word[i])
+#define TEXT(i)      borrow_text(word[i])
+#define OUT(i)       (&reply->word[i])
+#define STRUCT(type) ((struct type *)(void *)fill_struct(reply, sizeof(struct type)))
+
+static uint8_t *fill_struct(struct kfd_reply *reply, size_t size)
+{
+    reply->size = (uint32_t)size;
+    return reply->bytes;
+}
+
+#define GUEST_CALL(name, kind, ...)                                                                \
+    static enum driver_status do_##name(struct kfd_guest *g, const uint64_t *word,                 \
+                                        struct kfd_reply *reply)                                   \
+    {                                                                                              \
+        const struct driver_api *api = kfd.api;                                                    \
+        (void)g, (void)word, (void)reply, (void)api;                                               \
+        return __VA_ARGS__;                                                                        \
+    }
+#include "components/kfd/channel/guest_calls.def"
+#undef GUEST_CALL
+
+static const struct {
+    enum kfd_guest_kind kind;
+    enum driver_status (*run)(struct kfd_guest *g, const uint64_t *word, struct kfd_reply *reply);
+} calls[GUEST_CALLS] = {
+#define GUEST_CALL(name, kind, ...) [GUEST_##name] = {GUEST_##kind, do_##name},
+#include "components/kfd/channel/guest_calls.def"
+#undef GUEST_CALL
+};
+
+void kfd_guest_put_text(struct kfd_connection *c, const char *text)
+{
+    snprintf((char *)c->reply.bytes, sizeof c->reply.bytes, "%s", text);
+    c->reply.size = (uint32_t)strlen((char *)c->reply.bytes) + 1;
+}
+
+enum kfd_guest_kind kfd_guest_kind_of(uint32_t name)
+{
+    return calls[name].kind;
+}
+
+enum driver_status kfd_guest_do(struct kfd_connection *c)
+{
+    static struct kfd_guest *last; /* whose progress the driver has */
+    struct kfd_guest *g = kfd_now->guest;
+    struct guest_call call;
+    memcpy(&call, c->call.bytes, sizeof call);
+    if (last != g) {
+        uint64_t before = kfd.api->switch_program(g->progress);
+        for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+            if (p->guest && p->guest == last)
+                last->progress = before;
+        }
+        last = g;
+    }
+    refused = NULL;
+    enum driver_status status = calls[call.name].run(g, call.word, &c->reply);
+    return_loans();
+    if (status != DRIVER_OK)
+        kfd_guest_put_text(c, status == DRIVER_NOT_READY ? ""
+                              : refused                  ? refused
+                                                         : kfd.api->error_text());
+    return status;
+}
+
+/* ---- bytes of programs ---- */
+
+/* Which process has the device; any thread of the simulation, while the machine's is in the engine
+ * and so changes nothing. */
+static const struct kfd_process *program_of(uint32_t device)
+{
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
+        for (uint32_t i = 0; i < kfd.gpu_count && p->guest; i++) {
+            if (p->device[i] == device)
+                return p;
+        }
+        for (uint32_t i = 0; p->guest && i < p->guest->context_count; i++) {
+            if (p->guest->contexts[i] == device)
+                return p;
+        }
+    }
+    return NULL;
+}
+
+/* Does a process with AMD's runtime use the device? Its copies name the machine's own views. */
+static bool is_viewed(uint32_t device)
+{
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
+        for (uint32_t i = 0; i < kfd.gpu_count && !p->guest; i++) {
+            if (p->device[i] == device)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void take(uint32_t device, void *to, const void *from, size_t size)
+{
+    const struct kfd_process *p = program_of(device);
+    if (!p && is_viewed(device))
+        memcpy(to, from, size);
+    else if (!p || !program_read_of(p->pid, to, (uintptr_t)from, size))
+        memset(to, 0, size);
+}
+
+static void give(uint32_t device, void *to, const void *from, size_t size)
+{
+    const struct kfd_process *p = program_of(device);
+    if (p)
+        program_write_of(p->pid, (uintptr_t)to, from, size);
+    else if (is_viewed(device))
+        memcpy(to, from, size);
+}
+
+static void print(uint32_t device, const char *text, size_t size)
+{
+    const struct kfd_process *p = program_of(device);
+    if (!p || p->life == KFD_ENDED)
+        return;
+    p->guest->printed = kfd_grow(p->guest->printed, p->guest->printed_bytes + size);
+    memcpy(p->guest->printed + p->guest->printed_bytes, text, size);
+    p->guest->printed_bytes += size;
+}
+
+void kfd_guest_calls_open(void)
+{
+    static const struct driver_programs programs = {take, give};
+    kfd.api->programs(&programs);
+    kfd.api->set_printer(print);
+}
+
+void kfd_guest_set_attention(const struct driver_attention *now)
+{
+    attention = now;
+}

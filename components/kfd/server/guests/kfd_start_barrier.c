@@ -1,0 +1,190 @@
+/* Processes that wait for each other before the first of them goes on (`--shared N`), in the order
+ * of their numbers in the system. When no others can come, all are refused: each process that the
+ * command has started waits here, or for one that it has started itself. */
+#include "kfd_start_barrier.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "components/kfd/server/kfd_ioctl.h"
+#include "kfd_guest.h"
+#include "runtime/session/run_ledger.h"
+
+static struct {
+    uint32_t awaited, come; /* before the first of them goes on; that have come */
+    struct kfd_connection *gathered;
+    bool serves;  /* programs come from elsewhere */
+    bool stuck;   /* no others could come at the last look */
+    bool refused; /* too few have come */
+} own;
+
+void kfd_gather_await(uint32_t processes, bool serves)
+{
+    own.awaited = processes;
+    own.serves = serves;
+}
+
+static void go_on(struct kfd_connection *c)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%u of %u processes have come, and the others cannot (--shared %u)",
+             own.come, own.awaited, own.awaited);
+    if (own.refused && c->process)
+        kfd_guest_refuse(c, text);
+    else if (own.refused)
+        kfd_answer(&c->request, -ENODEV);
+    else if (c->process)
+        kfd_guest_enter(c);
+    else
+        kfd_answer(&c->request, kfd_connection_open(c));
+}
+
+static void end(void)
+{
+    while (own.gathered) {
+        struct kfd_connection *c = own.gathered;
+        own.gathered = c->after;
+        go_on(c);
+    }
+}
+
+void kfd_gather(struct kfd_connection *c)
+{
+    struct kfd_connection **link = &own.gathered;
+    if (own.refused || own.come >= own.awaited) {
+        if (!own.refused && c->process && kfd_any_process(kfd_guest_lives))
+            kfd.api->note_unordered(); /* it comes at a time that depends on the host */
+        go_on(c);
+        return;
+    }
+    while (*link && (*link)->pid < c->pid)
+        link = &(*link)->after;
+    c->after = *link;
+    *link = c;
+    if (++own.come < own.awaited)
+        kfd_say("%u of %u processes have come (--shared %u)", own.come, own.awaited, own.awaited);
+    else
+        end();
+}
+
+void kfd_gather_drop(const struct kfd_connection *c)
+{
+    struct kfd_connection **link = &own.gathered;
+    while (*link && *link != c)
+        link = &(*link)->after;
+    if (*link) {
+        *link = c->after;
+        own.come--;
+    }
+}
+
+/* ---- can anybody else come? ---- */
+
+/* The process that has started this one, and its state; 0: it has ended. */
+static pid_t parent_of(pid_t pid, char *state)
+{
+    char path[64], text[512];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    const char *name = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    if (file)
+        fclose(file);
+    return name && sscanf(name, ") %c %d", state, &parent) == 2 ? parent : 0;
+}
+
+/* Has it been started by the process that has started this one? */
+static bool is_of_command(pid_t pid)
+{
+    char state;
+    while (pid > 1 && pid != getppid())
+        pid = parent_of(pid, &state);
+    return pid == getppid();
+}
+
+static bool is_gathered(pid_t pid)
+{
+    for (const struct kfd_connection *c = own.gathered; c; c = c->after) {
+        if (c->pid == pid)
+            return true;
+    }
+    return false;
+}
+
+/* Where in the system it sleeps; "": that is not shown, or it does not sleep. */
+static void find_sleep(pid_t pid, char where[64])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/wchan", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file || !fgets(where, 64, file) || strcmp(where, "0") == 0)
+        where[0] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* Does it wait for the end of a process that it has started? A shell's `wait` may suspend it until
+ * a signal says so. */
+static bool waits_for_child(pid_t pid)
+{
+    char where[64];
+    find_sleep(pid, where);
+    return strcmp(where, "do_wait") == 0 || strncmp(where, "sigsuspend", 10) == 0;
+}
+
+/* Some systems show it of no process. The command that has started this one sleeps. */
+static void say_unseen(void)
+{
+    static bool looked;
+    char where[64];
+    find_sleep(getppid(), where);
+    if (!looked && !where[0])
+        kfd_say("this system does not show what processes wait for (/proc/PID/wchan), so those "
+                "that have come go on waiting when no others can come (--shared %u)",
+                own.awaited);
+    looked = true;
+}
+
+static bool may_come(pid_t pid)
+{
+    char state = 'Z';
+    return pid != getpid() && pid != getppid() && is_of_command(pid) && !is_gathered(pid)
+           && parent_of(pid, &state) && state != 'Z' && !waits_for_child(pid);
+}
+
+static bool any_may_come(void)
+{
+    DIR *folder = opendir("/proc");
+    bool any = !folder;
+    for (const struct dirent *entry; folder && !any && (entry = readdir(folder));) {
+        pid_t pid = atoi(entry->d_name);
+        any = pid && may_come(pid);
+    }
+    if (folder)
+        closedir(folder);
+    return any;
+}
+
+bool kfd_gather_is_short(void)
+{
+    return own.gathered && !own.serves;
+}
+
+void kfd_gather_look(void)
+{
+    bool before = own.stuck;
+    say_unseen();
+    own.stuck = kfd_gather_is_short() && !any_may_come();
+    own.refused = own.stuck && before;
+    if (!own.refused)
+        return;
+    kfd_say("%u of %u processes have come, and all others of the command wait for them or have "
+            "ended (--shared %u)",
+            own.come, own.awaited, own.awaited);
+    run_ledger_report(EXIT_MISSED);
+    end();
+}

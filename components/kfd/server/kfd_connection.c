@@ -1,0 +1,405 @@
+/* Connections as the machine sees them: which process and thread each is of, what its messages ask
+ * for, and their answers. See kfd_connection.h. */
+#define _GNU_SOURCE /* SCM_RIGHTS */
+#include "kfd_connection.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kfd_ioctl.h"
+#include "components/kfd/server/guests/kfd_start_barrier.h"
+#include "components/kfd/server/guests/kfd_guest.h"
+#include "runtime/engine/options.h"
+
+static struct kfd_connection *connections;
+
+struct kfd_process *kfd_process_of(const struct kfd_request *request)
+{
+    return request->connection ? request->connection->process : NULL;
+}
+
+bool kfd_is_ringer(const struct kfd_request *request)
+{
+    return request->connection && request->connection->rung;
+}
+
+bool kfd_messages_pending(void)
+{
+    bool any = false;
+    for (const struct kfd_connection *c = connections; c; c = c->next) {
+        struct pollfd message = {.fd = c->fd, .events = POLLIN};
+        any |= c->process == kfd_now && poll(&message, 1, 0) != 0;
+    }
+    return any || kfd_is_taking();
+}
+
+enum kfd_ringers kfd_ringers(void)
+{
+    enum kfd_ringers found = KFD_NO_RINGERS;
+    for (const struct kfd_connection *c = connections; c; c = c->next) {
+        if (c->process != kfd_now || !c->rung)
+            continue;
+        if (__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+            return KFD_RINGER_WAITS;
+        found = KFD_RINGERS_RUN;
+    }
+    return found;
+}
+
+bool kfd_thread_sleeps(pid_t pid, int thread)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, thread);
+    FILE *file = fopen(path, "re");
+    const char *end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    if (file)
+        fclose(file);
+    return !end || end[1] != ' ' || (end[2] != 'R' && end[2] != 'D');
+}
+
+bool kfd_ringers_asleep(void)
+{
+    for (const struct kfd_connection *c = connections; c; c = c->next) {
+        if (c->process == kfd_now && c->rung && !kfd_thread_sleeps(c->pid, c->thread))
+            return false;
+    }
+    return true;
+}
+
+/* Does the thread wait for an answer of ours? */
+static bool is_in_call(int thread)
+{
+    for (const struct kfd_connection *c = connections; c; c = c->next) {
+        if (c->process == kfd_now && c->thread == thread
+            && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+            return true;
+    }
+    return false;
+}
+
+bool kfd_all_threads(bool (*is)(int thread))
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)kfd_now->pid);
+    DIR *folder = opendir(path);
+    bool all = true;
+    for (const struct dirent *entry; folder && all && (entry = readdir(folder));) {
+        int thread = atoi(entry->d_name); /* 0: "." and ".." */
+        all = !thread || is(thread);
+    }
+    if (folder)
+        closedir(folder);
+    return all;
+}
+
+static bool is_in_call_or_asleep(int thread)
+{
+    return is_in_call(thread) || kfd_thread_sleeps(kfd_now->pid, thread);
+}
+
+/* One that has run while they were looked at may have woken another one. */
+bool kfd_threads_at_rest(void)
+{
+    uint64_t before = kfd_spent_ns();
+    if (!kfd_now->at_rest)
+        kfd_now->at_rest = kfd_all_threads(is_in_call_or_asleep) && !kfd_messages_pending()
+                           && kfd_spent_ns() == before;
+    return kfd_now->at_rest;
+}
+
+/* Puts descriptors beside a message. */
+static void pass(struct msghdr *message, char *room, const int *files, size_t count)
+{
+    message->msg_control = room;
+    message->msg_controllen = CMSG_SPACE(count * sizeof(int));
+    struct cmsghdr *passed = CMSG_FIRSTHDR(message);
+    *passed = (struct cmsghdr){CMSG_LEN(count * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+    memcpy(CMSG_DATA(passed), files, count * sizeof(int));
+}
+
+/* A socket that does not take an answer is the client's mistake. */
+void kfd_answer(struct kfd_request *request, int result)
+{
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(KFD_PASS_FILES * sizeof(int))] = {0};
+    struct kfd_connection *c = request->connection;
+    if (!c || request != &c->request)
+        return;
+    c->reply.result = result;
+    if (c->call.kind == KFD_SAY_IOCTL && c->returns) {
+        c->reply.size = c->call.size;
+        memcpy(c->reply.bytes, c->call.bytes, c->call.size);
+    }
+    struct iovec part = {&c->reply, offsetof(struct kfd_reply, bytes) + c->reply.size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    int fd = c->fd, passed = c->passed; /* the connection may do its next call at once */
+    if (c->passes)
+        pass(&message, room, (const int[]){kfd.memory, c->process->file}, KFD_PASS_FILES);
+    else if (passed >= 0)
+        pass(&message, room, &passed, 1);
+    c->passes = false;
+    c->passed = -1;
+    if (c->process)
+        c->process->at_rest = false;
+    __atomic_store_n(&c->pending, false, __ATOMIC_RELEASE);
+    if (sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        shutdown(fd, SHUT_RDWR);
+    if (passed >= 0)
+        close(passed);
+}
+
+void kfd_connections_forget(const struct kfd_process *p)
+{
+    for (struct kfd_connection *c = connections; c; c = c->next)
+        c->process = c->process == p ? NULL : c->process;
+}
+
+static struct kfd_process *find_process(pid_t pid)
+{
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        if (p->pid == pid && p->life != KFD_ENDED)
+            return p;
+    }
+    return NULL;
+}
+
+/* Other connections of the process end, too, also when a child has copies of them. */
+static void leave(struct kfd_process *p)
+{
+    kfd_process_leave(p);
+    for (const struct kfd_connection *c = connections; c; c = c->next) {
+        if (c->process == p)
+            shutdown(c->fd, SHUT_RDWR);
+    }
+}
+
+static void list(struct kfd_connection *c, struct kfd_process *p)
+{
+    if (!c->listed) {
+        c->next = connections;
+        connections = c;
+    }
+    c->listed = true;
+    c->process = p;
+}
+
+/* ---- calls ---- */
+
+int kfd_connection_open(struct kfd_connection *c)
+{
+    bool is_guest = c->call.kind == KFD_SAY_GUEST;
+    struct kfd_process *before = find_process(c->pid);
+    uint32_t bytes[KFD_GPUS_MAX] = {0};
+    if (before) /* exec() has put another program into its place */
+        leave(before);
+    struct kfd_process *p = kfd_process_open(c->pid, is_guest ? 0 : c->call.word[1], is_guest);
+    if (!p)
+        return -ENODEV;
+    kfd_runtime_look(c->pid, c->call.word[1]);
+    list(c, p);
+    c->stands = true;
+    c->reply.word[0] = kfd.gpu_count;
+    c->reply.word[1] = (uint64_t)getpid();
+    if (is_guest) {
+        c->reply.word[2] = kfd.api->stream_flags();
+        c->reply.word[3] = option_early("mode", "functional");
+        return 0;
+    }
+    c->passes = true;
+    for (uint32_t i = 0; i < kfd.gpu_count; i++)
+        bytes[i] = kfd.gpu[i].doorbell_bytes;
+    c->reply.size = sizeof bytes;
+    memcpy(c->reply.bytes, bytes, sizeof bytes);
+    return 0;
+}
+
+static int run_hello(struct kfd_connection *c)
+{
+    bool is_guest = c->call.kind == KFD_SAY_GUEST;
+    bool same = c->call.word[0] == KFD_CHANNEL_VERSION
+                && (!is_guest || c->call.word[1] == DRIVER_API_VERSION);
+    if (c->listed || !same || !kfd_machine_open(!is_guest))
+        return c->listed ? -EPROTO : -ENODEV;
+    if (is_guest && kfd.api->stream_flags() & DRIVER_STREAMS_TELL_CALLS) {
+        kfd_say("this platform takes calls as packets, and can be used by one program only");
+        return -ENODEV;
+    }
+    if (is_guest)
+        return kfd_connection_open(c);
+    if (kfd.lost) {
+        c->reply.size = sizeof kfd.why;
+        memcpy(c->reply.bytes, kfd.why, sizeof kfd.why);
+        return -ENODEV;
+    }
+    kfd_gather(c);
+    return KFD_LATER;
+}
+
+static int run_thread(struct kfd_connection *c)
+{
+    struct kfd_process *p = find_process(c->pid);
+    if (c->listed || !p)
+        return -EPROTO;
+    list(c, p);
+    c->thread = (int)c->call.word[0];
+    return 0;
+}
+
+static int run_show(struct kfd_connection *c)
+{
+    struct kfd_extent part[KFD_CHANNEL_BYTES / sizeof(struct kfd_extent)];
+    size_t count = 0;
+    int result = kfd_memory_show(c->call.word[0], c->call.word[1], c->call.word[2], part,
+                                 sizeof part / sizeof part[0], &count);
+    c->reply.size = (uint32_t)(count * sizeof part[0]);
+    memcpy(c->reply.bytes, part, c->reply.size);
+    return result;
+}
+
+static int run_find(struct kfd_connection *c)
+{
+    return kfd_memory_find(c->call.word[0], c->call.word[1], &c->reply.word[0]);
+}
+
+static int run_rung(struct kfd_connection *c)
+{
+    if (c->call.word[0] >= kfd.gpu_count)
+        return -EINVAL;
+    static uint32_t ringers;
+    ringers += !c->rung;
+    if (ringers > 1)
+        kfd.api->note_unordered();
+    c->rung = true;
+    kfd_process_asked();
+    c->request.until_idle = kfd_queues_rung((uint32_t)c->call.word[0], &c->request.queue);
+    c->request.until_done = c->call.word[1] != 0;
+    return 0;
+}
+
+static int run_wait(struct kfd_connection *c)
+{
+    const struct kfd_condition *on = (const struct kfd_condition *)(const void *)c->call.bytes;
+    return kfd_wait_begin(&c->request, on, c->call.size / sizeof *on, c->call.word[0]);
+}
+
+static int run_bye(struct kfd_connection *c)
+{
+    c->process->life = KFD_LEAVES;
+    c->request.until_idle = true;
+    return 0;
+}
+
+/* A descriptor that the program names has come beside the call; one that the call makes goes
+ * beside the answer. */
+static int run_ioctl(struct kfd_connection *c)
+{
+    bool makes = false;
+    int at = kfd_descriptor_at(c->call.word[0], &makes);
+    bool has = at >= 0 && c->call.size >= (size_t)at + sizeof c->passed;
+    if (has)
+        memcpy(c->call.bytes + at, &c->passed, sizeof c->passed);
+    int result = kfd_ioctl_run(&c->request, &c->call, &c->returns);
+    if (c->passed >= 0)
+        close(c->passed);
+    c->passed = -1;
+    if (has && makes && result == 0)
+        memcpy(&c->passed, c->call.bytes + at, sizeof c->passed);
+    return result;
+}
+
+static int run_given(struct kfd_connection *c)
+{
+    const struct kfd_allocation *a = kfd_memory_given(c->call.word[0], c->call.word[1]);
+    if (!a)
+        return 0;
+    c->reply.word[0] = a->handle;
+    c->reply.word[1] = a->address;
+    c->reply.word[2] = a->size;
+    return 0;
+}
+
+static int run_unmaps(struct kfd_connection *c)
+{
+    struct kfd_span gone = {c->call.word[0], c->call.word[1]};
+    struct kfd_request request = {.argument = &gone};
+    return gone.start < gone.end && gone.end <= KFD_ADDRESSES_END ? kfd_svm_forget(&request)
+                                                                  : -EINVAL;
+}
+
+static const struct {
+    int (*run)(struct kfd_connection *c);
+    bool aside; /* it needs nothing of the driver */
+    bool alone; /* before the connection is a process' or thread's */
+    bool has_bytes;
+    bool of_guest;
+} says[KFD_SAYS] = {
+    [KFD_SAY_HELLO] = {run_hello, false, true, false},
+    [KFD_SAY_GUEST] = {run_hello, false, true, false},
+    [KFD_SAY_THREAD] = {run_thread, true, true, false},
+    [KFD_SAY_IOCTL] = {run_ioctl, false, false, true},
+    [KFD_SAY_FIND] = {run_find, true, false, false},
+    [KFD_SAY_SHOW] = {run_show, false, false, false},
+    [KFD_SAY_GIVEN] = {run_given, true, false, false},
+    [KFD_SAY_UNMAPS] = {run_unmaps, false, false, false},
+    [KFD_SAY_RUNG] = {run_rung, true, false, false},
+    [KFD_SAY_WAIT] = {run_wait, true, false, true},
+    [KFD_SAY_DRIVER] = {kfd_guest_call, false, false, true, true},
+    [KFD_SAY_BYE] = {run_bye, true, false, false, true},
+};
+
+int kfd_connection_call(struct kfd_request *request)
+{
+    struct kfd_connection *c = request->connection;
+    memset(&c->reply, 0, offsetof(struct kfd_reply, bytes));
+    if (!c->process && !says[c->call.kind].alone)
+        return -EPROTO;
+    if (c->process && c->process->guest && !says[c->call.kind].of_guest)
+        return -EPROTO;
+    return says[c->call.kind].run(c);
+}
+
+bool kfd_kind_is_aside(uint32_t kind)
+{
+    return says[kind].aside;
+}
+
+bool kfd_kind_has_bytes(uint32_t kind)
+{
+    return says[kind].has_bytes;
+}
+
+int kfd_connection_give_up(struct kfd_request *request)
+{
+    struct kfd_give_up *g = (struct kfd_give_up *)(void *)request;
+    struct kfd_connection *c = request->connection;
+    if (c->process && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE)
+        && __atomic_load_n(&c->calls, __ATOMIC_RELAXED) == g->call)
+        kfd_event_give_up(&c->request);
+    free(g);
+    return KFD_LATER;
+}
+
+int kfd_connection_gone(struct kfd_request *request)
+{
+    struct kfd_connection *c = request->connection, **link = &connections;
+    kfd_gather_drop(c);
+    if (c->process) {
+        kfd_drop(&c->request);
+        if (c->stands && c->process->life != KFD_ENDED)
+            leave(c->process);
+    }
+    while (*link && *link != c)
+        link = &(*link)->next;
+    if (*link)
+        *link = c->next;
+    close(c->fd);
+    if (c->watch >= 0)
+        close(c->watch);
+    free(c);
+    return KFD_LATER;
+}

@@ -1,0 +1,74 @@
+/* Calls of /dev/kfd that have files of their own, and what else asks for them. Machine's thread,
+ * unless a function says otherwise. */
+#ifndef HEDDLE_KFD_IOCTL_H
+#define HEDDLE_KFD_IOCTL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kfd_machine.h"
+
+#define KFD_ADDRESSES_END ((uint64_t)1 << 47)
+
+/* ---- kfd_ioctl.c ---- */
+
+/* N of the interface's version 1.N, which HEDDLE_KFD_VERSION names. Any thread. */
+uint32_t kfd_minor_version(void);
+/* Can the call be done aside? Any thread. */
+bool kfd_ioctl_is_aside(unsigned long number);
+/* Does a call of /dev/kfd; the request has its argument, behind which all bytes are 0. *returns:
+ * the argument goes back to the program. Calls that are not there are named once. */
+int kfd_ioctl_run(struct kfd_request *request, const struct kfd_call *message, bool *returns);
+
+/* ---- kfd_svm.c ---- */
+
+/* What a process has, as kfd_memory_open() and its like. */
+void kfd_svm_open(void);
+void kfd_svm_close(void);
+bool kfd_svm_any(void);
+int kfd_svm_call(struct kfd_request *request);
+/* The process is about to unmap a kfd_span, the argument. */
+int kfd_svm_forget(struct kfd_request *request);
+struct kfd_span {
+    uint64_t start, end;
+};
+
+/* ---- kfd_rocr_targets.c ---- */
+
+/* Says, once, which GPUs the ROCr does not know that has its list of code at this address. */
+void kfd_runtime_look(pid_t pid, uint64_t code);
+
+/* ---- kfd_smi_events.c ---- */
+
+int kfd_notice_open(struct kfd_request *request);
+void kfd_notice_close(void);
+/* A kernel has used an address that is no memory. */
+void kfd_notice_fault(uint32_t gpu);
+
+/* ---- kfd_memory.c ---- */
+
+/* Gives the memory of an allocation another address, too. */
+int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
+                      uint64_t *offset);
+/* The allocation with the handle, or one that was imported from it while it was there. */
+struct kfd_allocation *kfd_find_origin(uint64_t handle);
+
+/* ---- kfd_shared_memory.c ---- */
+
+int kfd_share_export_dmabuf(struct kfd_request *request);
+int kfd_share_dmabuf_info(struct kfd_request *request);
+int kfd_share_import_dmabuf(struct kfd_request *request);
+int kfd_share_export_handle(struct kfd_request *request);
+int kfd_share_import_handle(struct kfd_request *request);
+void kfd_share_close(void);
+
+/* ---- kfd_queue.c ---- */
+
+bool kfd_queues_any(void);
+/* Does a packet wait, for a signal or for its header? */
+bool kfd_queues_have_packets(void);
+int kfd_queue_mask(struct kfd_request *request);
+int kfd_queue_wave_state(struct kfd_request *request);
+
+#endif

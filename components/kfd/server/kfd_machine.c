@@ -1,0 +1,638 @@
+/* The machine's thread. It takes requests in the order in which they were handed over, lets the
+ * queues of all processes begin what they can, in the order of processes, and runs the engine while
+ * a thread of the program waits for what it has rung for: in a wait for events, or at a doorbell
+ * whose packets no thread can wait for otherwise. So no program runs beside the engine, packets of
+ * several queues begin at the same moment, and the same program finds the same simulated time at
+ * each of its steps.
+ *
+ * Between requests, of each process:
+ *   is_busy     the driver has work of it, or a thread waits that may go on only at rest
+ *   is_wanted   something of it waits for simulated time to pass
+ *   is_held_up  a thread waits, and others compute that may ask for something at the same time
+ *   computes    it has rung, and may ring again before time passes; is_held_up is a case of it
+ * If none is busy the machine sleeps. If one is wanted and none computes, the engine runs.
+ * Otherwise the machine looks after the threads that compute.
+ *
+ * With several processes the engine waits until each that has rung waits, too. A process may also
+ * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
+ * computes for SPIN_NS, the engine runs until its next request. What it asks for then is not
+ * ordered with what the engine does, so the run is repeatable only if it does nothing but look. */
+#define _GNU_SOURCE
+#include "kfd_machine.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "components/host/start/heddle_start.h"
+#include "kfd_ioctl.h"
+#include "components/kfd/server/guests/kfd_start_barrier.h"
+#include "components/kfd/server/guests/kfd_guest.h"
+#include "runtime/session/run_ledger.h"
+
+#define SLICE_PS    UINT64_C(20000000)   /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS UINT64_C(100000000)  /* most kernels are over by then */
+#define LOOK_NS     5000000              /* between two looks at threads */
+#define MOMENT_NS   50000                /* between two looks at threads beside one that waits */
+#define SPIN_NS     UINT64_C(1000000000) /* programs compile kernels and compare results for less */
+#define BESIDE_NS   UINT64_C(2000000000) /* the same, of threads beside one that waits */
+#define STUCK_MOST  20000     /* looks of 50 us at a kernel and a program that both wait */
+#define HELD_NS     1000000   /* between two looks at signals that packets wait for */
+#define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
+
+struct kfd_machine kfd;
+
+static struct {
+    struct kfd_request *list;    /* atomic: handed over, the youngest first */
+    uint32_t handed;             /* futex: counts them */
+    bool running;                /* atomic: the platform is open, so that the engine may run */
+    struct kfd_request *waiting; /* taken from the list, the oldest first */
+    uint64_t exchange_ps;        /* when kernels and programs see each other's writes next */
+    uint64_t between_ps;
+    uint32_t stuck; /* looks so far at a kernel and a program that wait for each other */
+    uint32_t over;  /* looks so far at a kernel whose program has ended */
+    bool tried, ending, attending;
+} own;
+
+void *kfd_grow(void *old, size_t bytes)
+{
+    void *grown = realloc(old, bytes);
+    if (!grown) {
+        kfd_say("out of memory for %zu bytes", bytes);
+        abort();
+    }
+    return grown;
+}
+
+void *kfd_new(size_t bytes)
+{
+    return memset(kfd_grow(NULL, bytes), 0, bytes);
+}
+
+/* ---- requests ---- */
+
+void kfd_hand_over(struct kfd_request *request)
+{
+    struct kfd_request *first = __atomic_load_n(&own.list, __ATOMIC_RELAXED);
+    do
+        request->next = first;
+    while (!__atomic_compare_exchange_n(&own.list, &first, request, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED));
+    __atomic_add_fetch(&own.handed, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&own.running, __ATOMIC_ACQUIRE))
+        kfd.api->nudge();
+    syscall(SYS_futex, &own.handed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void wait_for_requests(uint32_t handed, const struct timespec *limit)
+{
+    syscall(SYS_futex, &own.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
+}
+
+/* What threads ask for that have not rung does not say that those that have go on. */
+static void take_request(struct kfd_request *request)
+{
+    bool goes_on = kfd_now && (kfd_now->guest || kfd_is_ringer(request));
+    bool was_unawaited = goes_on && kfd_now->unawaited;
+    if (goes_on)
+        kfd_process_asked();
+    int result = request->run(request);
+    if (kfd.api)
+        kfd_publish_time();
+    /* The engine has run until a moment that was the host's, unless it goes on from there. */
+    if (was_unawaited && result != KFD_LATER)
+        kfd.api->note_unordered();
+    if (result == KFD_LATER)
+        return;
+    if (!kfd_now || !(request->until_idle || request->until_done)) {
+        kfd_answer(request, result);
+        return;
+    }
+    request->result = result;
+    request->next = kfd_now->held;
+    kfd_now->held = request;
+}
+
+/* Puts what was handed over behind what waits to be run, the oldest first. */
+static void collect_requests(void)
+{
+    struct kfd_request *list = __atomic_exchange_n(&own.list, NULL, __ATOMIC_ACQUIRE), *next;
+    struct kfd_request *oldest = NULL, **end = &own.waiting;
+    for (; list; list = next) {
+        next = list->next;
+        list->next = oldest;
+        oldest = list;
+    }
+    while (*end)
+        end = &(*end)->next;
+    *end = oldest;
+}
+
+/* Runs what was handed over; `aside`: as far as that can be done in the middle of a kernel. */
+static bool take_requests(bool aside)
+{
+    bool any = false;
+    collect_requests();
+    for (struct kfd_request **link = &own.waiting; *link;) {
+        struct kfd_request *request = *link;
+        if (aside && !request->aside) {
+            link = &request->next;
+            continue;
+        }
+        *link = request->next;
+        kfd_enter(kfd_process_of(request));
+        take_request(request);
+        any = true;
+        link = &own.waiting; /* the request may have taken others out */
+    }
+    return any;
+}
+
+static void take_out(struct kfd_request **link, const struct kfd_request *request)
+{
+    while (*link && *link != request)
+        link = &(*link)->next;
+    if (*link)
+        *link = request->next;
+}
+
+void kfd_drop(const struct kfd_request *request)
+{
+    collect_requests();
+    take_out(&own.waiting, request);
+    take_out(&kfd_now->held, request);
+    kfd_event_give_up(request);
+    kfd_wait_give_up(request);
+    kfd_guest_drop(request);
+}
+
+/* May threads of this process go on that have waited? Those come first that serve them, as handlers
+ * of signals do: then what these have done does not depend on the host. */
+static bool may_go_on(void)
+{
+    return kfd_now->guest || kfd_now->unordered || kfd_threads_at_rest();
+}
+
+/* This process has no work: nothing more comes of waiting. False: not yet. */
+static bool let_go(void)
+{
+    struct kfd_request *request = kfd_now->held, *next;
+    if ((request || kfd_now->waits) && !may_go_on())
+        return false;
+    kfd_now->held = NULL;
+    for (; request; request = next) {
+        next = request->next;
+        kfd_answer(request, request->result);
+    }
+    kfd_waits_look(true);
+    return true;
+}
+
+/* ---- the loop ---- */
+
+/* Threads that wait for what a queue does go on. */
+static void look_at_held(void)
+{
+    for (struct kfd_request **link = &kfd_now->held; *link;) {
+        struct kfd_request *request = *link;
+        if (request->until_idle || !kfd_queue_is_done(request->queue) || !may_go_on()) {
+            link = &request->next;
+            continue;
+        }
+        *link = request->next;
+        kfd_answer(request, request->result);
+    }
+}
+
+static void look_at_waits(void)
+{
+    look_at_held();
+    bool broken = kfd.lost || kfd_now->faulted;
+    if (broken || (kfd_waits_over() && may_go_on()))
+        kfd_waits_look(broken);
+}
+
+/* Has this process work? Before it goes on, what its kernels have written must be in memory. */
+static bool is_busy(void)
+{
+    bool busy = kfd_now->guest ? kfd_guest_is_busy()
+                               : !kfd.lost && (kfd_queues_busy() || !kfd_queues_settle());
+    return busy || !let_go();
+}
+
+/* Does anything of this process want the engine to run? */
+static bool is_wanted(void)
+{
+    if (kfd_now->guest)
+        return kfd_guest_waits() || kfd_now->held;
+    return kfd_now->life == KFD_ENDED || kfd_now->unawaited || kfd_now->held || kfd_now->waits
+           || kfd_events_awaited();
+}
+
+/* A thread of this process waits, and others may ask for something at the same simulated time. */
+static bool is_held_up(void)
+{
+    return !kfd_now->guest && !kfd_now->unordered && kfd_ringers() == KFD_RINGER_WAITS
+           && !kfd_threads_at_rest();
+}
+
+/* Has it rung, and may it ring again before any simulated time passes? */
+static bool computes(void)
+{
+    if (kfd_now->guest)
+        return kfd_guest_computes();
+    if (kfd_now->life == KFD_ENDED || kfd_now->unawaited)
+        return false;
+    enum kfd_ringers ringers = kfd_ringers();
+    return ringers == KFD_RINGER_WAITS ? is_held_up() : ringers == KFD_RINGERS_RUN;
+}
+
+static bool sleeps(void)
+{
+    if (kfd_now->guest)
+        return computes() && kfd_guest_sleeps();
+    return computes() && kfd_ringers() != KFD_RINGER_WAITS && kfd_ringers_asleep()
+           && !kfd_messages_pending();
+}
+
+/* This process has computed since its last request. `slept`: threads did at the last look, before
+ * which `handed` requests had come. */
+static void look_after_process(bool slept, uint32_t handed)
+{
+    uint64_t spent_ns = kfd_spent_ns() - kfd_now->spent_ns;
+    if (!is_held_up()) {
+        bool alone = (slept && sleeps()) || spent_ns > SPIN_NS;
+        if (alone && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+            kfd_now->unawaited = true;
+        if (kfd_now->unawaited && kfd_now->guest)
+            kfd.api->note_unordered();
+    } else if (spent_ns > BESIDE_NS) {
+        kfd_now->unordered = true;
+        kfd.api->note_unordered();
+        kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
+                "wait for them any more: cycles may differ from run to run",
+                (int)kfd_now->pid);
+    }
+}
+
+/* Those whose threads sleep still, or that have computed for long, are let behind. */
+static void look_after_threads(uint32_t handed)
+{
+    const struct timespec look = {0, kfd_any_process(is_held_up) ? MOMENT_NS : LOOK_NS};
+    bool slept = kfd_any_process(sleeps);
+    wait_for_requests(handed, &look);
+    if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
+        return;
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        if (computes())
+            look_after_process(slept, handed);
+    }
+}
+
+static void begin_exchanges(void)
+{
+    own.between_ps = EXCHANGE_PS;
+    own.exchange_ps = kfd.api->now() + EXCHANGE_PS;
+}
+
+static void exchange_writes(void)
+{
+    if (!kfd_now->guest)
+        kfd_queues_exchange();
+}
+
+/* Kernels and the program may wait for each other's writes, which caches hold. The longer nothing
+ * comes of it, the less often they are exchanged. */
+static void exchange(void)
+{
+    if (kfd_any_process(kfd_events_look)) {
+        begin_exchanges();
+    } else if (kfd.api->now() >= own.exchange_ps) {
+        kfd_each_process(exchange_writes);
+        own.between_ps *= 2;
+        own.exchange_ps = kfd.api->now() + own.between_ps;
+    }
+}
+
+/* May it still set what a kernel waits for? */
+static bool stays(void)
+{
+    return kfd_now->life == KFD_LIVES;
+}
+
+static void look_for_end(void)
+{
+    kfd.api->program_ends(!kfd_any_process(stays));
+}
+
+static void run_engine(void)
+{
+    look_for_end();
+    enum driver_status status =
+        kfd.api->step(kfd_any_process(kfd_waits_poll) ? KFD_POLL_PS : SLICE_PS);
+    if (status != DRIVER_NOT_READY)
+        kfd_status(status, "the simulation");
+    if (status == DRIVER_OK)
+        kfd_guests_advanced();
+    kfd_publish_time();
+    exchange();
+}
+
+/* Nothing can be done for anyone at the end but to finish what the living have begun. */
+static bool is_over(void)
+{
+    bool living = false;
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next)
+        living |= p->life != KFD_ENDED;
+    return own.ending && !living;
+}
+
+/* A kernel waits for the program, and the program for a call that has to wait for the kernel, as
+ * when device code allocates memory: refused, one of them goes on. */
+static void refuse_oldest(void)
+{
+    struct kfd_request *request = own.waiting;
+    kfd_say("a call of the driver waits for a kernel that waits for the program, and is refused; "
+            "with --mode timing it need not wait");
+    own.waiting = request->next;
+    own.stuck = 0;
+    kfd_answer(request, -EBUSY);
+}
+
+/* Does a process wait for what cannot be done before its kernel ends? */
+static bool is_stuck(void)
+{
+    if (!own.waiting)
+        return false;
+    kfd_enter(kfd_process_of(own.waiting));
+    return kfd_ringers_asleep();
+}
+
+/* Kernels that are executed without timing wait. What they have written is in memory. */
+static void attend(const struct driver_attention *now)
+{
+    const struct timespec moment = {0, 50000};
+    struct kfd_process *before = kfd_now;
+    own.attending = true;
+    bool any = take_requests(true);
+    kfd_guests_attend(now);
+    look_for_end();
+    bool goes_on = kfd_any_process(kfd_events_look) || any;
+    own.stuck = goes_on || !is_stuck() ? 0 : own.stuck + 1;
+    if (own.stuck > STUCK_MOST)
+        refuse_oldest();
+    else if (!goes_on)
+        nanosleep(&moment, NULL);
+    kfd_enter(before);
+    if (is_over() && ++own.over > STUCK_MOST) {
+        kfd_say("a kernel waits for its process, which has ended; nothing is written");
+        run_ledger_report(EXIT_GAVE_UP);
+        _exit(EXIT_GAVE_UP);
+    }
+    own.attending = false;
+}
+
+bool kfd_is_attending(void)
+{
+    return own.attending;
+}
+
+void kfd_take_aside(void)
+{
+    const struct timespec moment = {0, 50000};
+    if (!take_requests(true))
+        nanosleep(&moment, NULL);
+}
+
+/* Processes that have ended, and whose work is over. */
+static void close_processes(void)
+{
+    struct kfd_process *next;
+    for (struct kfd_process *p = kfd.processes; p; p = next) {
+        next = p->next;
+        kfd_enter(p);
+        if (p->life == KFD_ENDED && !kfd_process_stays(p)
+            && (kfd.lost || !(p->guest ? kfd_guest_is_busy() : kfd_queues_busy())))
+            kfd_process_close(p);
+    }
+}
+
+void kfd_machine_end(void)
+{
+    own.ending = true;
+}
+
+/* A packet may wait for a signal which the program changes without any call. */
+static void rest(uint32_t handed)
+{
+    const struct timespec moment = {0, HELD_NS}, look = {0, LACK_NS};
+    bool lacks = kfd_gather_is_short();
+    wait_for_requests(handed, kfd_any_process(kfd_queues_have_packets) ? &moment
+                              : lacks                                  ? &look
+                                                                       : NULL);
+    if (lacks && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+        kfd_gather_look();
+}
+
+void kfd_machine_run(void)
+{
+    while (!is_over()) {
+        uint32_t handed = __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST);
+        bool progress = take_requests(false) | (!kfd.lost && kfd_any_process(kfd_look_at_fault));
+        if (kfd.processes && !kfd.lost && kfd_any_process(kfd_queues_step)) {
+            progress = true;
+            begin_exchanges();
+        }
+        progress |= kfd_guests_step();
+        kfd_each_process(look_at_waits);
+        close_processes();
+        if (progress)
+            continue;
+        if (!kfd_any_process(is_busy))
+            rest(handed);
+        else if (kfd_any_process(is_wanted) && !kfd_any_process(computes)
+                 && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+            run_engine();
+        else
+            look_after_threads(handed);
+    }
+    kfd_processes_report();
+}
+
+/* ---- opening ---- */
+
+/* Programs see all memory of the GPUs, and each GPU may use that of the others. */
+static bool open_memory(void)
+{
+    if (kfd_status(kfd.api->share_memory(&kfd.memory), "opening the platform") != 0)
+        return false;
+    for (uint32_t i = 0; i < kfd.gpu_count; i++) {
+        for (uint32_t k = 0; k < kfd.gpu_count; k++) {
+            if (i != k && kfd.gpu[i].info.has_fabric && kfd.gpu[k].info.has_fabric)
+                kfd_status(kfd.api->set_peer(i, k, true), "opening the platform");
+        }
+        if (i > 0 && !kfd.gpu[0].info.reaches_host
+            && (!kfd.gpu[i].info.has_fabric || !kfd.gpu[0].info.has_fabric))
+            kfd_say(
+                "GPU %u has no link to GPU 0, in whose memory AMD's runtime keeps memory of the "
+                "host: kernels fail on it; give both GPUs links (links = 1), or run the program "
+                "with --stack hip",
+                i);
+    }
+    return true;
+}
+
+static bool open_gpus(bool for_kernel_driver)
+{
+    kfd.gpu_count = kfd.api->device_count();
+    if (kfd.gpu_count == 0 || kfd.gpu_count > KFD_GPUS_MAX) {
+        kfd_say("the platform has %u GPUs; several processes can use 1 to %d", kfd.gpu_count,
+                KFD_GPUS_MAX);
+        return false;
+    }
+    for (uint32_t i = 0; i < kfd.gpu_count; i++) {
+        struct kfd_gpu *gpu = &kfd.gpu[i];
+        if (kfd_status(kfd.api->device_info(i, &gpu->info), "opening the platform") != 0)
+            return false;
+        if (!for_kernel_driver)
+            continue;
+        gpu->traits = isa_traits_of(gpu->info.isa);
+        if (!gpu->traits) {
+            kfd_say("GPU %u of the platform has the instruction set '%s', which ROCm does not know",
+                    i, gpu->info.isa);
+            return false;
+        }
+        gpu->retries = gpu->traits->xnack && gpu->info.pages_move;
+        gpu->doorbell_bytes = gpu->traits->encoding == ISA_ENCODING_GFX8 ? 4 : 8;
+        if (gpu->info.page_bytes > KFD_PAGE) {
+            kfd_say("GPU %u has pages of %u bytes, and --stack rocm needs pages of %d: "
+                    "--set driver.page_size=4KiB",
+                    i, gpu->info.page_bytes, KFD_PAGE);
+            return false;
+        }
+    }
+    return !for_kernel_driver || open_memory();
+}
+
+bool kfd_machine_open(bool for_kernel_driver)
+{
+    if (own.tried && for_kernel_driver && !kfd.memory)
+        kfd_say("the machine was started for programs with heddle's HIP library, not AMD's");
+    if (own.tried)
+        return kfd.api && (kfd.memory || !for_kernel_driver);
+    own.tried = true;
+    kfd.api = heddle_start();
+    if (!kfd.api || !open_gpus(for_kernel_driver)) {
+        kfd.api = NULL;
+        run_ledger_report(EXIT_NOT_STARTED);
+        return false;
+    }
+    kfd.api->set_attendant(attend);
+    kfd_guest_calls_open();
+    __atomic_store_n(&own.running, true, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* ---- what other files ask ---- */
+
+static enum exit_status outcome_of(enum driver_status status)
+{
+    return status == DRIVER_LIMIT      ? EXIT_LIMIT
+           : status == DRIVER_STALL    ? EXIT_STALL
+           : status == DRIVER_DEADLOCK ? EXIT_DEADLOCK
+                                       : EXIT_GAVE_UP;
+}
+
+/* An access names its address; anything else is a hang. */
+static void tell_fault(uint32_t gpu, uint64_t address, bool by_access)
+{
+    kfd_events_fail(by_access ? gpu : 0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
+    if (!by_access)
+        kfd_queues_fail();
+}
+
+/* The first fault of the process, or of a context that a guest has made. */
+static bool take_fault(struct driver_fault *fault)
+{
+    const struct kfd_guest *g = kfd_now->guest;
+    bool any = kfd.api->take_fault(kfd_now->device[0], fault);
+    for (uint32_t i = 0; g && i < g->context_count && !any; i++)
+        any = kfd.api->take_fault(g->contexts[i], fault);
+    return any;
+}
+
+bool kfd_look_at_fault(void)
+{
+    struct driver_fault fault;
+    if (kfd_now->faulted || kfd_now->life == KFD_ENDED || !take_fault(&fault))
+        return false;
+    kfd_now->faulted = true;
+    run_ledger_report(EXIT_GAVE_UP);
+    if (kfd_now->guest) {
+        kfd_guest_fault(&fault);
+        return true;
+    }
+    kfd_say("%s", fault.text);
+    kfd_queues_leave();
+    tell_fault(fault.gpu, fault.address, fault.by_access);
+    return true;
+}
+
+/* Tells the program that the GPU is lost: by an address that it could not reach, or else as a hang.
+ */
+static void tell_end(void)
+{
+    uint64_t address;
+    uint32_t gpu;
+    bool by_access = kfd.api->fault_address(&address, &gpu);
+    struct kfd_process *before = kfd_now;
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
+        if (!kfd_now->guest)
+            tell_fault(gpu, address, by_access);
+    kfd_enter(before);
+}
+
+void kfd_look_at_end(enum driver_status status)
+{
+    if (kfd.lost || kfd.api->wait(0) == DRIVER_OK)
+        return;
+    snprintf(kfd.why, sizeof kfd.why, "the machine has ended: %s", kfd.api->error_text());
+    __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
+    run_ledger_report(outcome_of(status));
+    tell_end();
+}
+
+int kfd_status(enum driver_status status, const char *what)
+{
+    static const int errors[] = {
+        [DRIVER_OK] = 0,
+        [DRIVER_NOT_READY] = -EAGAIN,
+        [DRIVER_OUT_OF_MEMORY] = -ENOMEM,
+        [DRIVER_INVALID_DEVICE] = -ENODEV,
+        [DRIVER_INVALID_ADDRESS] = -EFAULT,
+        [DRIVER_INVALID_VALUE] = -EINVAL,
+        [DRIVER_TOO_LARGE] = -EINVAL,
+        [DRIVER_FAULT] = -EIO,
+        [DRIVER_DEADLOCK] = -EIO,
+        [DRIVER_STALL] = -EIO,
+        [DRIVER_LIMIT] = -EIO,
+    };
+    if (status == DRIVER_OK || kfd.lost)
+        return status == DRIVER_OK ? 0 : -EIO;
+    kfd_say("%s: %s", what, kfd.api->error_text());
+    if (errors[status] == -EIO)
+        kfd_look_at_end(status);
+    return errors[status];
+}
+
+int kfd_find_gpu(uint32_t gpu_id)
+{
+    uint32_t gpu = gpu_id - KFD_FIRST_GPU_ID;
+    return gpu < kfd.gpu_count ? (int)gpu : -ENODEV;
+}

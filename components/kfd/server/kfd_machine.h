@@ -1,0 +1,317 @@
+/* The machine behind /dev/kfd: what the files of its server share.
+ *
+ * One thread, the machine's, owns all of it: the driver of the platform, memory, queues and events
+ * of all processes. Another one takes messages of the program's processes and hands them over as
+ * requests (kfd_server.c). Functions below are called in the machine's thread unless they say
+ * otherwise. Those of calls return 0 or a negative errno, as a kernel's do. */
+#ifndef HEDDLE_KFD_MACHINE_H
+#define HEDDLE_KFD_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "components/amd/isa/isa_target.h"
+#include "components/host/driver/driver_api.h"
+#include "components/kfd/channel/kfd_channel.h"
+
+enum { KFD_QUEUES_MAX = 1024 /* of a process */ };
+
+/* ---- kfd_machine.c: the thread, requests, the devices ---- */
+
+struct kfd_gpu {
+    struct driver_device_info info;
+    const struct isa_traits *traits;
+    uint32_t doorbell_bytes;
+    bool retries; /* XNACK: an access whose page is not there asks for it, and is tried again */
+};
+
+struct kfd_machine {
+    const struct driver_api *api; /* NULL: it is not open, or could not be opened */
+    uint32_t gpu_count;
+    struct kfd_gpu gpu[KFD_GPUS_MAX];
+    int memory;                    /* the file of the GPUs' memory */
+    bool lost;                     /* the simulation has ended by an error or a limit */
+    char why[256];                 /* of that, for processes that come then */
+    struct kfd_process *processes; /* by number */
+};
+extern struct kfd_machine kfd;
+
+enum kfd_life {
+    KFD_LIVES,
+    KFD_LEAVES, /* it has called exit(): it sets nothing any more that kernels wait for */
+    KFD_ENDED   /* what it has begun comes to its end */
+};
+
+/* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
+ * tables that only they know. */
+struct kfd_process {
+    struct kfd_process *next;
+    uint32_t number; /* from 1, in the order of their first calls */
+    pid_t pid;
+    uint64_t code; /* address of ROCr's list of what it has loaded; 0: none */
+    bool retries;  /* XNACK is on: pages by attributes go to the GPUs that use them */
+    bool faulted;  /* a kernel did something wrong: its queues have stopped */
+    enum kfd_life life;
+    bool unawaited;    /* the engine runs beside its threads, which compute for long, or sleep */
+    bool at_rest;      /* all its threads wait or sleep: so they were seen since the last answer */
+    bool unordered;    /* the engine waits no more for threads that compute beside one that waits */
+    uint64_t spent_ns; /* processor time of the process when it asked last */
+    int file;          /* of the page and what follows it */
+    struct kfd_page *page;
+    uint32_t device[KFD_GPUS_MAX]; /* the driver's, in the address space of the process */
+    uint32_t fences;               /* the driver's queue of fences that belong to no packet */
+    struct kfd_memory *memory;
+    struct kfd_queues *queues;
+    struct kfd_events *events;
+    struct kfd_wait *waits;
+    struct kfd_request *held;   /* answers that wait until it has no work */
+    struct kfd_kernel *kernels; /* that were dispatched */
+    struct kfd_cache_state *caches;
+    struct kfd_ranges *ranges;
+    struct kfd_shared *shared;
+    struct kfd_listener *listeners;
+    bool announced;          /* RUNTIME_ENABLE */
+    struct kfd_guest *guest; /* NULL: it uses the kernel driver */
+};
+/* The process whose request is done, or whose queues are looked at. */
+extern struct kfd_process *kfd_now;
+
+/* What the driver calls an address of this process. */
+static inline uint64_t kfd_name(uint64_t address)
+{
+    return kfd.api->name(kfd_now->device[0], address);
+}
+
+/* What a thread of the program asks for. */
+struct kfd_request {
+    struct kfd_request *next;
+    struct kfd_connection *connection;       /* NULL: the server's own */
+    int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
+    void *argument;
+    bool until_idle; /* the answer waits until the process has no work */
+    bool until_done; /* or the queue that it has rung */
+    uint32_t queue;  /* that one */
+    bool aside; /* it needs nothing of the driver, so it can be done in the middle of a kernel */
+    int result;
+};
+#define KFD_LATER 1
+
+/* Any thread: hands over a request. */
+void kfd_hand_over(struct kfd_request *request);
+/* The machine's thread: does what is handed over, until kfd_machine_end(). */
+void kfd_machine_run(void);
+void kfd_machine_end(void);
+/* Takes a request, which may wait for something, or for its turn, out of all lists. */
+void kfd_drop(const struct kfd_request *request);
+/* Opens the platform, once. False: it was said on stderr why not, or that it was opened for guests
+ * and not for the kernel driver. */
+bool kfd_machine_open(bool for_kernel_driver);
+/* Any thread: memory of the server, zeroed; the server ends when there is none. */
+void *kfd_new(size_t bytes);
+void *kfd_grow(void *old, size_t bytes);
+/* Translates an answer of the driver, and says what went wrong. The end of the simulation makes
+ * `kfd.lost` true, and events tell the program. */
+int kfd_status(enum driver_status status, const char *what);
+/* The simulation has ended, if it has: makes `kfd.lost` true, and tells it. */
+void kfd_look_at_end(enum driver_status status);
+/* Is this the middle of a kernel that is executed without timing? Then the driver takes no calls,
+ * but abandon(). */
+bool kfd_is_attending(void);
+/* In the middle of a kernel: does what can be done then, or waits a moment. */
+void kfd_take_aside(void);
+/* Has a kernel of this process done something wrong? Then all its queues stop, and it is told. */
+bool kfd_look_at_fault(void);
+/* The number of the GPU with this gpu_id, or -ENODEV... */
+int kfd_find_gpu(uint32_t gpu_id);
+/* Nanoseconds of simulated time. Each reading is later than the one before. */
+uint64_t kfd_read_clock(void);
+uint64_t kfd_clock_at(uint64_t time_ps);
+
+/* ---- kfd_connection.c ---- */
+
+/* The process of the connection; NULL: it has none. */
+struct kfd_process *kfd_process_of(const struct kfd_request *request);
+/* Sends the answer of a request. */
+void kfd_answer(struct kfd_request *request, int result);
+/* Threads of this process that have rung a doorbell: none has, all run, or one waits for an answer.
+ */
+enum kfd_ringers { KFD_NO_RINGERS, KFD_RINGERS_RUN, KFD_RINGER_WAITS };
+enum kfd_ringers kfd_ringers(void);
+/* Do all of them sleep? */
+bool kfd_ringers_asleep(void);
+/* Is a message of this process on its way? A thread that has sent one sleeps, too. What was handed
+ * over meanwhile is to be looked at behind this. */
+bool kfd_messages_pending(void);
+/* Does the thread sleep, or has it ended? */
+bool kfd_thread_sleeps(pid_t pid, int thread);
+/* Is it so for all threads of this process? */
+bool kfd_all_threads(bool (*is)(int thread));
+/* Do all threads of this process sleep, or wait for an answer? */
+bool kfd_threads_at_rest(void);
+/* Has the thread rung that makes the request? */
+bool kfd_is_ringer(const struct kfd_request *request);
+/* The process is taken out of the list: no connection is its any more. */
+void kfd_connections_forget(const struct kfd_process *p);
+
+/* ---- kfd_process.c ---- */
+
+/* All further looks are at this process, whose memory program_memory.h reads. */
+void kfd_enter(struct kfd_process *p);
+void kfd_each_process(void (*look)(void));
+/* Is it so for any process? It is called for each. */
+bool kfd_any_process(bool (*is)(void));
+/* An address space and empty tables for a process; NULL: it was said on stderr why not. */
+struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest);
+/* A guest has an address space from now on, and is the last in the order of processes. */
+bool kfd_process_enter(struct kfd_process *p);
+/* A process has ended: its queues begin nothing more, its waits are over. */
+void kfd_process_leave(struct kfd_process *p);
+/* All that it has is free. Nothing of it is with the driver any more, unless `kfd.lost`. */
+void kfd_process_close(struct kfd_process *p);
+/* The program sees what time it is. */
+void kfd_publish_time(void);
+/* Processor time of this process. */
+uint64_t kfd_spent_ns(void);
+/* A thread of this process that has rung asks for something. */
+void kfd_process_asked(void);
+/* Is a process that has ended left as it is until another one comes? */
+bool kfd_process_stays(const struct kfd_process *p);
+/* Says how many there were and what is left of them. */
+void kfd_processes_report(void);
+/* What was written last to doorbell number `slot`. */
+uint64_t kfd_doorbell_value(uint32_t gpu, uint32_t slot);
+void kfd_doorbell_clear(uint32_t gpu, uint32_t slot);
+
+/* ---- kfd_memory.c ---- */
+
+struct kfd_allocation {
+    uint64_t handle, offset; /* the latter is for mmap() of a render node */
+    uint64_t address, size;
+    uint64_t span; /* of addresses that are taken: the size, or twice that */
+    uint64_t host; /* where the program sees memory of its own that GPUs use; 0: none */
+    uint32_t gpu, flags;
+    bool in_device;    /* the driver has memory for it */
+    bool at_host;      /* memory of the host */
+    bool moves;        /* its pages go to the GPUs that use them */
+    bool has_code;     /* it is registered as code */
+    bool is_described; /* so is the file that it was loaded from */
+    char *bytes;       /* where the machine sees it */
+    uint64_t mapped;   /* a bit for each GPU */
+    uint64_t origin;   /* all with the same one, above 0, are one memory at several addresses */
+};
+
+/* `size` bytes at a device address, where the machine sees them; NULL: not inside of an allocation
+ * that the GPU has mapped. */
+void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size);
+struct kfd_allocation *kfd_find_allocation(uint64_t address);
+struct kfd_allocation *kfd_find_handle(uint64_t handle);
+void kfd_memory_open(void);
+void kfd_memory_close(void); /* the driver's memory is freed, too */
+/* Allocates memory of the program that is to lie on GPU `gpu` or, with `at_host`, at the host. With
+ * XNACK its pages move from there on. */
+int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host);
+/* Those GPUs reach the allocation, a bit for each. */
+int kfd_memory_allow(struct kfd_allocation *a, uint64_t gpus);
+int kfd_memory_allocate(struct kfd_request *request);
+int kfd_memory_free(struct kfd_request *request);
+int kfd_memory_map(struct kfd_request *request);
+int kfd_memory_unmap(struct kfd_request *request);
+/* The handle of what is shown at an offset of a render node, all of `length` bytes. */
+int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle);
+/* The first allocation that touches [start, end) and that the program has at the same address. */
+const struct kfd_allocation *kfd_memory_given(uint64_t start, uint64_t end);
+/* Where bytes [first, end) of an allocation are, as far as there is room. */
+int kfd_memory_show(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
+                    size_t room, size_t *count);
+
+/* ---- kfd_queue.c ---- */
+
+void kfd_queues_open(void);
+void kfd_queues_close(void);
+/* The process has ended: nothing more begins. */
+void kfd_queues_leave(void);
+int kfd_queue_create(struct kfd_request *request);
+int kfd_queue_destroy(struct kfd_request *request);
+int kfd_queue_update(struct kfd_request *request);
+/* hsa_signal_condition_t. */
+enum { KFD_SIGNAL_EQUAL, KFD_SIGNAL_UNEQUAL, KFD_SIGNAL_LESS, KFD_SIGNAL_NOT_LESS };
+bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
+/* The simulation has ended: queues with work tell the program that they have stopped. */
+void kfd_queues_fail(void);
+/* The GPU is reset: its queues of kernels stop, and tell the program. */
+void kfd_queues_reset(uint32_t gpu);
+/* Looks which doorbells of the GPU were rung, the last of them is *queue. True: no thread will wait
+ * for what they announce by an event, or there may be no room for more, so that the thread has to
+ * wait at its doorbell. */
+bool kfd_queues_rung(uint32_t gpu, uint32_t *queue);
+/* Is all over that this queue can do? */
+bool kfd_queue_is_done(uint32_t queue);
+/* Kernels that wait for the program, and it for them, see what the other has written. */
+void kfd_queues_exchange(void);
+int kfd_queue_allocate_gws(struct kfd_request *request);
+/* Begins packets and ends those that are over, as far as that can be done now. */
+bool kfd_queues_step(void);
+/* Is anything with the driver? */
+bool kfd_queues_busy(void);
+/* Have packets begun that are not over? */
+bool kfd_queues_in_flight(void);
+/* Before the program goes on: what kernels have written must be in memory. False: that is under
+ * way. */
+bool kfd_queues_settle(void);
+
+/* ---- kfd_event.c ---- */
+
+void kfd_events_open(void);
+void kfd_events_close(void);
+int kfd_event_create(struct kfd_request *request);
+int kfd_event_destroy(struct kfd_request *request);
+int kfd_event_set(struct kfd_request *request);
+int kfd_event_reset(struct kfd_request *request);
+int kfd_event_wait(struct kfd_request *request);
+/* Ends the wait of a request, whose time is over; it may have been answered. */
+void kfd_event_give_up(const struct kfd_request *wait);
+void kfd_event_signal(uint32_t id);
+/* An interrupt signals the event, and empties its mailbox. */
+void kfd_event_interrupt(uint32_t id);
+/* Events whose mailbox a kernel has written to. False: there was none. */
+bool kfd_events_look(void);
+/* Does a thread that has asked for work wait for an event? */
+bool kfd_events_awaited(void);
+/* All waits are over. */
+void kfd_events_leave(void);
+/* The simulation has ended: tells the program by its memory exception and hardware events. */
+void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
+
+/* ---- kfd_signal_wait.c ---- */
+
+/* Simulated time that passes while a thread looks at a signal. */
+#define KFD_POLL_PS UINT64_C(1000000)
+
+/* `on`: in the message of the request, which stays until it is answered. */
+int kfd_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
+                   bool polls);
+/* Is one of them over? */
+bool kfd_waits_over(void);
+/* Lets go the threads whose waits for signals are over, or all of them. */
+void kfd_waits_look(bool all);
+void kfd_wait_give_up(const struct kfd_request *request);
+/* Does one of them only look? */
+bool kfd_waits_poll(void);
+
+/* ---- kfd_kernel_name.c ---- */
+
+/* What a kernel is called, by the code object and by people. Both stay until its memory is freed.
+ */
+struct kfd_kernel {
+    struct kfd_kernel *next;
+    uint64_t object; /* address of the descriptor */
+    char *symbol, *name;
+};
+/* The kernel with this descriptor. Registers its code with the driver the first time. */
+const struct kfd_kernel *kfd_code_find(uint32_t gpu, uint64_t object, uint64_t entry);
+/* The memory is given back. */
+void kfd_code_forget(const struct kfd_allocation *a);
+
+#endif

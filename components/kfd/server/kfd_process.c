@@ -1,0 +1,261 @@
+/* Processes of the program. Each has an address space of the driver's on all GPUs, and a page that
+ * it shares with the server. One that has ended stays until what it has begun is over: then its
+ * queues, memory and addresses are free. Others notice nothing of it. */
+#define _GNU_SOURCE /* memfd_create */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kfd_ioctl.h"
+#include "components/kfd/server/guests/kfd_guest.h"
+#include "kfd_machine.h"
+#include "components/kfd/server/queues/kfd_aql_packet.h"
+#include "components/kfd/channel/program_memory.h"
+
+struct kfd_process *kfd_now;
+
+static struct {
+    uint32_t opened, killed; /* the latter left work behind */
+} own;
+
+void kfd_enter(struct kfd_process *p)
+{
+    kfd_now = p;
+    program_memory_use(p ? p->pid : 0);
+}
+
+void kfd_each_process(void (*look)(void))
+{
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
+        look();
+}
+
+bool kfd_any_process(bool (*is)(void))
+{
+    bool any = false;
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
+        any |= is();
+    return any;
+}
+
+/* ---- the page ---- */
+
+static size_t shared_bytes(void)
+{
+    return kfd_doorbells_at(kfd.gpu_count);
+}
+
+/* The size of the file is sealed: a program that cuts it off would end the server. */
+static bool open_shared(struct kfd_process *p)
+{
+    p->file = memfd_create("heddle process", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (p->file < 0 || ftruncate(p->file, (off_t)shared_bytes()) != 0
+        || fcntl(p->file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        return false;
+    void *at = mmap(NULL, shared_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, p->file, 0);
+    p->page = at == MAP_FAILED ? NULL : at;
+    return p->page != NULL;
+}
+
+static void close_shared(struct kfd_process *p)
+{
+    if (p->page)
+        munmap(p->page, shared_bytes());
+    if (p->file >= 0)
+        close(p->file);
+}
+
+static void *doorbell_at(uint32_t gpu, uint32_t slot)
+{
+    return (char *)kfd_now->page + kfd_doorbells_at(gpu)
+           + (size_t)slot * kfd.gpu[gpu].doorbell_bytes;
+}
+
+uint64_t kfd_doorbell_value(uint32_t gpu, uint32_t slot)
+{
+    const void *at = doorbell_at(gpu, slot);
+    return kfd.gpu[gpu].doorbell_bytes == 4
+               ? __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE)
+               : __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
+}
+
+/* No store of a runtime looks like this: packets are numbered from 0. */
+void kfd_doorbell_clear(uint32_t gpu, uint32_t slot)
+{
+    memset(doorbell_at(gpu, slot), 0xff, kfd.gpu[gpu].doorbell_bytes);
+}
+
+/* ---- time ---- */
+
+void kfd_publish_time(void)
+{
+    uint64_t now_ns = kfd.api->now() / 1000;
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        __atomic_store_n(&p->page->time_ns, now_ns, __ATOMIC_RELAXED);
+        if (p->retries)
+            __atomic_store_n(&p->page->moves, kfd.api->pages_moved(), __ATOMIC_RELAXED);
+    }
+}
+
+uint64_t kfd_clock_at(uint64_t time_ps)
+{
+    return kfd_clock_ns(time_ps / 1000)
+           + __atomic_load_n(&kfd_now->page->readings, __ATOMIC_RELAXED);
+}
+
+uint64_t kfd_read_clock(void)
+{
+    __atomic_add_fetch(&kfd_now->page->readings, 1, __ATOMIC_RELAXED);
+    return kfd_clock_at(kfd.api->now());
+}
+
+uint64_t kfd_spent_ns(void)
+{
+    struct timespec all;
+    clockid_t clock;
+    if (clock_getcpuclockid(kfd_now->pid, &clock) != 0 || clock_gettime(clock, &all) != 0)
+        return UINT64_MAX; /* it has ended */
+    return (uint64_t)all.tv_sec * 1000000000 + (uint64_t)all.tv_nsec;
+}
+
+void kfd_process_asked(void)
+{
+    kfd_now->unawaited = false;
+    kfd_now->spent_ns = kfd_spent_ns();
+}
+
+/* ---- opening and closing ---- */
+
+static int open_space(struct kfd_process *p)
+{
+    int result = 0;
+    for (uint32_t i = 0; i < kfd.gpu_count && result == 0; i++)
+        result = kfd_status(kfd.api->context_create(i, i ? p->device[0] : 0, &p->device[i]),
+                            "another process");
+    if (result == 0)
+        result = kfd_status(kfd.api->contain(p->device[0]), "another process");
+    return result == 0 && !p->guest
+               ? kfd_status(kfd.api->queue_create(p->device[0], &p->fences), "another process")
+               : result;
+}
+
+static void close_space(const struct kfd_process *p)
+{
+    for (uint32_t i = 0; i < kfd.gpu_count && p->device[i] && !kfd.lost; i++)
+        kfd_status(kfd.api->context_destroy(p->device[i]), "the end of a process");
+}
+
+static void put_last(struct kfd_process *p)
+{
+    struct kfd_process **end = &kfd.processes;
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    p->next = NULL;
+}
+
+static void take_out(const struct kfd_process *p)
+{
+    struct kfd_process **link = &kfd.processes;
+    while (*link != p)
+        link = &(*link)->next;
+    *link = p->next;
+}
+
+struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest)
+{
+    struct kfd_process *p = kfd_new(sizeof *p);
+    *p = (struct kfd_process){.pid = pid, .code = code, .file = -1};
+    p->guest = is_guest ? kfd_new(sizeof *p->guest) : NULL;
+    bool shared = open_shared(p);
+    if (!shared)
+        kfd_say("a process cannot be taken: %s", strerror(errno));
+    if (!shared || (!is_guest && open_space(p) != 0)) {
+        close_space(p);
+        close_shared(p);
+        free(p->guest);
+        free(p);
+        return NULL;
+    }
+    p->number = is_guest ? 0 : ++own.opened;
+    kfd_enter(p);
+    p->caches = kfd_new(sizeof *p->caches);
+    kfd_memory_open();
+    kfd_queues_open();
+    kfd_events_open();
+    kfd_svm_open();
+    put_last(p);
+    kfd_publish_time();
+    return p;
+}
+
+bool kfd_process_enter(struct kfd_process *p)
+{
+    take_out(p);
+    put_last(p);
+    p->number = ++own.opened;
+    return open_space(p) == 0;
+}
+
+/* What it has begun ends at its next access of memory, as a killed program's waves do. */
+static void abandon(const struct kfd_process *p)
+{
+    kfd_status(kfd.api->abandon(p->device[0]), "the end of a process");
+    for (uint32_t i = 0; p->guest && i < p->guest->context_count; i++)
+        kfd_status(kfd.api->abandon(p->guest->contexts[i]), "the end of a process");
+}
+
+void kfd_process_leave(struct kfd_process *p)
+{
+    kfd_enter(p);
+    p->life = KFD_ENDED;
+    /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
+    bool busy = kfd_queues_in_flight()
+                || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy()));
+    own.killed += busy;
+    if (busy && !kfd.lost)
+        abandon(p);
+    kfd_queues_leave();
+    kfd_events_leave();
+    kfd_waits_look(true);
+}
+
+void kfd_process_close(struct kfd_process *p)
+{
+    kfd_enter(p);
+    kfd_queues_close();
+    kfd_svm_close();
+    kfd_share_close();
+    kfd_notice_close();
+    kfd_memory_close();
+    kfd_events_close();
+    kfd_guest_close();
+    close_space(p);
+    close_shared(p);
+    free(p->caches);
+    kfd_connections_forget(p);
+    take_out(p);
+    free(p);
+    kfd_enter(NULL);
+}
+
+/* A single program leaves the machine as it does when the machine is in its process. */
+bool kfd_process_stays(const struct kfd_process *p)
+{
+    return p->guest && p->guest->entered && own.opened == 1;
+}
+
+void kfd_processes_report(void)
+{
+    uint32_t left = 0;
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next)
+        left += !kfd_process_stays(p);
+    if (own.opened > 1 || own.killed || left)
+        kfd_say("%u processes have used GPUs, %u of them ended while their kernels ran; %u are "
+                "left with queues and memory",
+                own.opened, own.killed, left);
+}

@@ -1,0 +1,470 @@
+/* Memory that the program and GPUs both see, at the same address.
+ *
+ * Each allocation has pages of simulated memory at the address that the runtime has chosen. The
+ * program's view of them is a mapping of the same bytes, which kfd_client.c makes when it calls
+ * mmap() of a render node; memory of its own that it gives to GPUs is replaced by such a view, with
+ * what it held, and is its own again when it is freed. The machine has a view, too, so that no call
+ * of the program can take its bytes away. Memory of the host lies in the platform's, which GPUs
+ * reach over their links, or where there is none, or one that GPU and host share, in memory of the
+ * GPU that it was allocated for. An allocation is for those GPUs that it is mapped to. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include <errno.h>
+#include <linux/kfd_ioctl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "components/kfd/server/kfd_ioctl.h"
+#include "components/kfd/server/kfd_machine.h"
+#include "components/kfd/channel/program_memory.h"
+
+struct kfd_memory {
+    struct kfd_allocation **list; /* by address */
+    size_t count, room;
+    uint64_t serial;
+    uint64_t next_offset;
+};
+
+enum {
+    AT_HOST = KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_USERPTR,
+    IN_DEVICE = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | AT_HOST,
+    KINDS = IN_DEVICE | KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL | KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP
+};
+
+#define ADDRESSES_END ((uint64_t)1 << 47)
+
+/* ---- the list ---- */
+
+/* The number of allocations that begin at or below the address. */
+static size_t count_below(uint64_t address)
+{
+    size_t low = 0, high = kfd_now->memory->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (kfd_now->memory->list[middle]->address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct kfd_allocation *kfd_find_allocation(uint64_t address)
+{
+    size_t below = count_below(address);
+    struct kfd_allocation *a = below ? kfd_now->memory->list[below - 1] : NULL;
+    return a && address - a->address < a->span ? a : NULL;
+}
+
+struct kfd_allocation *kfd_find_handle(uint64_t handle)
+{
+    for (size_t i = 0; i < kfd_now->memory->count; i++) {
+        if (kfd_now->memory->list[i]->handle == handle)
+            return kfd_now->memory->list[i];
+    }
+    return NULL;
+}
+
+static struct kfd_allocation *find_offset(uint64_t offset)
+{
+    for (size_t i = 0; i < kfd_now->memory->count; i++) {
+        struct kfd_allocation *a = kfd_now->memory->list[i];
+        if (a->in_device && offset - a->offset < a->size)
+            return a;
+    }
+    return NULL;
+}
+
+void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size)
+{
+    const struct kfd_allocation *a = kfd_find_allocation(address);
+    if (!a || !a->bytes || !(a->mapped >> gpu & 1) || size > a->span - (address - a->address))
+        return NULL;
+    return a->bytes + (address - a->address);
+}
+
+static bool is_free(uint64_t address, uint64_t size)
+{
+    size_t below = count_below(address + size - 1);
+    const struct kfd_allocation *a = below ? kfd_now->memory->list[below - 1] : NULL;
+    return !a || a->address + a->span <= address;
+}
+
+static void add(struct kfd_allocation *a)
+{
+    if (kfd_now->memory->count == kfd_now->memory->room) {
+        kfd_now->memory->room = kfd_now->memory->room ? 2 * kfd_now->memory->room : 64;
+        kfd_now->memory->list = kfd_grow(kfd_now->memory->list,
+                                         kfd_now->memory->room * sizeof(struct kfd_allocation *));
+    }
+    size_t at = count_below(a->address);
+    memmove(kfd_now->memory->list + at + 1, kfd_now->memory->list + at,
+            (kfd_now->memory->count - at) * sizeof(struct kfd_allocation *));
+    kfd_now->memory->list[at] = a;
+    kfd_now->memory->count++;
+}
+
+static void drop(struct kfd_allocation *a)
+{
+    size_t at = 0;
+    while (kfd_now->memory->list[at] != a)
+        at++;
+    kfd_now->memory->count--;
+    memmove(kfd_now->memory->list + at, kfd_now->memory->list + at + 1,
+            (kfd_now->memory->count - at) * sizeof(struct kfd_allocation *));
+    free(a);
+}
+
+/* ---- views ---- */
+
+static void *reserve(size_t size)
+{
+    return mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+static int show(const struct kfd_allocation *a, void *at)
+{
+    return kfd_status(kfd.api->alias(kfd_name(a->address), a->size, at), "mapping memory");
+}
+
+static int open_view(struct kfd_allocation *a)
+{
+    char *at = reserve(a->span);
+    if (at == MAP_FAILED)
+        return -ENOMEM;
+    a->bytes = at;
+    int result = show(a, at);
+    return result == 0 && a->span > a->size ? show(a, at + a->size) : result;
+}
+
+/* A run of pages of the program's memory, from an offset on: how long it is, and in *other an
+ * allocation that the program has given to GPUs, too, and that has all of it; NULL: none has any.
+ */
+static uint64_t run_at(const struct kfd_allocation *a, uint64_t offset,
+                       const struct kfd_allocation **other)
+{
+    uint64_t host = a->host + offset, end = a->host + a->size;
+    *other = NULL;
+    for (size_t i = 0; i < kfd_now->memory->count && !*other; i++) {
+        const struct kfd_allocation *o = kfd_now->memory->list[i];
+        if (o == a || !o->host || o->host + o->size <= host)
+            continue;
+        if (o->host <= host)
+            *other = o;
+        if (o->host > host && o->host < end)
+            end = o->host;
+    }
+    if (*other && (*other)->host + (*other)->size < end)
+        end = (*other)->host + (*other)->size;
+    return end - host;
+}
+
+/* Pages that others have, too, are one memory at all their addresses, and those others own it. */
+static int join_host(const struct kfd_allocation *a)
+{
+    const struct kfd_allocation *other;
+    int result = 0;
+    for (uint64_t at = 0, run; at < a->size && result == 0; at += run) {
+        run = run_at(a, at, &other);
+        if (other)
+            result =
+                kfd_status(kfd.api->join(kfd_name(a->address + at), run,
+                                         kfd_name(other->address + (a->host + at - other->host))),
+                           "registering memory");
+    }
+    return result;
+}
+
+/* Memory that was imported is one memory at all its addresses. */
+static int join_origin(const struct kfd_allocation *a)
+{
+    for (size_t i = 0; i < kfd_now->memory->count; i++) {
+        const struct kfd_allocation *o = kfd_now->memory->list[i];
+        if (o != a && o->origin == a->origin)
+            return kfd_status(kfd.api->join(kfd_name(a->address), a->size, kfd_name(o->address)),
+                              "importing memory");
+    }
+    return 0;
+}
+
+/* Copies pages of the program. The allocation is all zeros: pages that are, too, need not be made.
+ */
+static int take_run(const struct kfd_allocation *a, uint64_t at, uint64_t end)
+{
+    enum { PIECE = 64 * KFD_PAGE };
+    static char piece[PIECE]; /* of the machine's thread */
+    for (uint64_t size; at < end; at += size) {
+        size = end - at < PIECE ? end - at : PIECE;
+        if (!program_read(piece, a->host + at, size))
+            return -EFAULT;
+        for (uint64_t page = 0; page < size; page += KFD_PAGE) {
+            if (piece[page] || memcmp(piece + page, piece + page + 1, KFD_PAGE - 1) != 0)
+                memcpy(a->bytes + at + page, piece + page, KFD_PAGE);
+        }
+    }
+    return 0;
+}
+
+/* The allocation holds what the program's memory holds, which becomes a view of it (kfd_client.c).
+ */
+static int take_host(const struct kfd_allocation *a)
+{
+    const struct kfd_allocation *other;
+    int result = 0;
+    for (uint64_t at = 0, run; at < a->size && result == 0; at += run) {
+        run = run_at(a, at, &other);
+        if (!other)
+            result = take_run(a, at, at + run);
+    }
+    return result;
+}
+
+/* ---- calls ---- */
+
+static void release(struct kfd_allocation *a)
+{
+    if (a->has_code)
+        kfd_code_forget(a);
+    if (a->in_device && !kfd.lost) { /* copies that use it come to their end */
+        if (a->host)
+            join_host(a);
+        if (a->origin)
+            join_origin(a);
+        kfd_status(kfd.api->release(kfd_name(a->address)), "freeing memory");
+    }
+    if (a->bytes)
+        munmap(a->bytes, a->span);
+    drop(a);
+}
+
+/* Takes pages at the allocation's address, all zeros, which no GPU reaches. */
+static int take_pages(struct kfd_allocation *a)
+{
+    bool apart = a->at_host && kfd.gpu[a->gpu].info.reaches_host;
+    enum driver_place place = a->moves ? DRIVER_PLACE_MANAGED
+                              : apart  ? DRIVER_PLACE_HOST
+                                       : DRIVER_PLACE_DEVICE;
+    int result =
+        kfd_status(kfd.api->allocate_at(kfd_now->device[a->gpu], a->address, a->size, place),
+                   "allocating memory");
+    if (result != 0)
+        return result;
+    a->in_device = true;
+    result = kfd_memory_allow(a, 0);
+    if (result == 0)
+        result = kfd_status(kfd.api->clear(kfd_name(a->address), a->size), "allocating memory");
+    if (result == 0 && a->host)
+        result = join_host(a);
+    if (result == 0 && a->origin)
+        result = join_origin(a);
+    if (result == 0)
+        result = open_view(a);
+    if (result == 0 && a->host)
+        result = take_host(a);
+    return result;
+}
+
+static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
+{
+    uint32_t kind = call->flags & KINDS;
+    if (kfd_find_gpu(call->gpu_id) < 0)
+        return -ENODEV;
+    if (!call->size || call->size % KFD_PAGE || call->va_addr % KFD_PAGE || !call->va_addr
+        || call->va_addr >= ADDRESSES_END || call->size > ADDRESSES_END - call->va_addr)
+        return -EINVAL;
+    if (!kind || kind & (kind - 1)
+        || (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM && call->size % (2 * KFD_PAGE)))
+        return -EINVAL;
+    if (kind == KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
+        && (call->mmap_offset % KFD_PAGE || call->mmap_offset >= ADDRESSES_END
+            || call->size > ADDRESSES_END - call->mmap_offset))
+        return -EINVAL;
+    if (kind == KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP && call->size != KFD_PAGE)
+        return -EINVAL;
+    return is_free(call->va_addr, call->size) ? 0 : -EADDRINUSE;
+}
+
+static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t origin, bool at_host,
+                    bool moves)
+{
+    int result = check_request(call);
+    bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
+    if (result != 0)
+        return result;
+    /* A ring of packets is mapped twice, one behind the other. Only the machine's view has both. */
+    bool twice = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM) != 0;
+    uint32_t gpu = (uint32_t)kfd_find_gpu(call->gpu_id);
+    struct kfd_allocation *a = kfd_new(sizeof *a);
+    *a = (struct kfd_allocation){.handle = (uint64_t)call->gpu_id << 32 | ++kfd_now->memory->serial,
+                                 .address = call->va_addr,
+                                 .size = call->size >> twice,
+                                 .span = call->size,
+                                 .host = user ? call->mmap_offset : 0,
+                                 .origin = origin,
+                                 .gpu = gpu,
+                                 .at_host = at_host,
+                                 .moves = moves,
+                                 .flags = call->flags};
+    /* Behind all that was there, so that none of its pages is another's. */
+    a->offset = kfd_now->memory->next_offset;
+    kfd_now->memory->next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
+    add(a);
+    if (call->flags & IN_DEVICE)
+        result = take_pages(a);
+    if (result != 0) {
+        release(a);
+        return result;
+    }
+    call->handle = a->handle;
+    if (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL)
+        call->mmap_offset = kfd_map_offset(KFD_MAP_DOORBELL, call->gpu_id);
+    else if (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP)
+        call->mmap_offset = kfd_map_offset(KFD_MAP_MMIO, call->gpu_id);
+    else if (!user)
+        call->mmap_offset = a->offset;
+    return 0;
+}
+
+int kfd_memory_allocate(struct kfd_request *request)
+{
+    struct kfd_ioctl_alloc_memory_of_gpu_args *call = request->argument;
+    return allocate(call, 0, (call->flags & AT_HOST) != 0, false);
+}
+
+int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host)
+{
+    struct kfd_ioctl_alloc_memory_of_gpu_args call = {.va_addr = start,
+                                                      .size = end - start,
+                                                      .mmap_offset = start,
+                                                      .gpu_id = kfd_gpu_id(gpu),
+                                                      .flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
+                                                               | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE};
+    return allocate(&call, 0, at_host, kfd_now->retries);
+}
+
+int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
+                      uint64_t *offset)
+{
+    struct kfd_ioctl_alloc_memory_of_gpu_args call = {
+        .va_addr = address, .size = of->size, .gpu_id = kfd_gpu_id(of->gpu), .flags = of->flags};
+    if (!of->origin)
+        of->origin = of->handle;
+    int result = allocate(&call, of->origin, of->at_host, false);
+    if (result != 0)
+        return result;
+    *handle = call.handle;
+    *offset = call.mmap_offset;
+    return 0;
+}
+
+struct kfd_allocation *kfd_find_origin(uint64_t handle)
+{
+    struct kfd_allocation *a = kfd_find_handle(handle);
+    for (size_t i = 0; i < kfd_now->memory->count && !a; i++) {
+        if (kfd_now->memory->list[i]->origin == handle)
+            a = kfd_now->memory->list[i];
+    }
+    return a;
+}
+
+int kfd_memory_free(struct kfd_request *request)
+{
+    const struct kfd_ioctl_free_memory_of_gpu_args *call = request->argument;
+    struct kfd_allocation *a = kfd_find_handle(call->handle);
+    if (!a)
+        return -EINVAL;
+    release(a);
+    return 0;
+}
+
+int kfd_memory_allow(struct kfd_allocation *a, uint64_t gpus)
+{
+    a->mapped = gpus;
+    return a->in_device && !kfd.lost
+               ? kfd_status(kfd.api->limit_to(kfd_name(a->address), gpus), "mapping memory")
+               : 0;
+}
+
+/* Sets or clears the bits of the GPUs that a call names, as far as it comes. Both calls have the
+ * same arguments. */
+static int change_mapped(struct kfd_request *request, bool on)
+{
+    struct kfd_ioctl_map_memory_to_gpu_args *call = request->argument;
+    struct kfd_allocation *a = kfd_find_handle(call->handle);
+    if (!a || !call->n_devices || call->n_success > call->n_devices)
+        return -EINVAL;
+    for (; call->n_success < call->n_devices; call->n_success++) {
+        uint32_t id;
+        if (!program_read(&id, call->device_ids_array_ptr + call->n_success * sizeof id, sizeof id))
+            return -EFAULT;
+        int gpu = kfd_find_gpu(id);
+        if (gpu < 0)
+            return -EINVAL;
+        uint64_t bit = (uint64_t)1 << gpu;
+        int result = kfd_memory_allow(a, on ? a->mapped | bit : a->mapped & ~bit);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+int kfd_memory_map(struct kfd_request *request)
+{
+    return change_mapped(request, true);
+}
+
+int kfd_memory_unmap(struct kfd_request *request)
+{
+    return change_mapped(request, false);
+}
+
+void kfd_memory_open(void)
+{
+    kfd_now->memory = kfd_new(sizeof *kfd_now->memory);
+    kfd_now->memory->next_offset = (uint64_t)1 << 32;
+}
+
+void kfd_memory_close(void)
+{
+    while (kfd_now->memory->count)
+        release(kfd_now->memory->list[kfd_now->memory->count - 1]);
+    free(kfd_now->memory->list);
+    free(kfd_now->memory);
+    kfd_now->memory = NULL;
+}
+
+/* ---- mmap() ---- */
+
+int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle)
+{
+    const struct kfd_allocation *a = find_offset(offset);
+    if (!a || offset != a->offset || length > a->size)
+        return -EINVAL;
+    *handle = a->handle;
+    return 0;
+}
+
+const struct kfd_allocation *kfd_memory_given(uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < kfd_now->memory->count && kfd_now->memory->list[i]->address < end; i++) {
+        const struct kfd_allocation *a = kfd_now->memory->list[i];
+        if (a->host == a->address && a->address + a->size > start)
+            return a;
+    }
+    return NULL;
+}
+
+int kfd_memory_show(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
+                    size_t room, size_t *count)
+{
+    const struct kfd_allocation *a = kfd_find_handle(handle);
+    if (!a || !a->in_device || end > a->size || first >= end || first % KFD_PAGE)
+        return -EINVAL;
+    int result = a->moves && !first ? show(a, a->bytes) : 0;
+    for (*count = 0; *count < room && first < end && result == 0; first += part[(*count)++].bytes)
+        result = kfd_status(kfd.api->extent(kfd_name(a->address) + first, end - first,
+                                            &part[*count].offset, &part[*count].bytes),
+                            "mapping memory");
+    return result;
+}

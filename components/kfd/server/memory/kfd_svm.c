@@ -1,0 +1,496 @@
+/* Memory of the program by attributes of its addresses, as HMM of Linux has it (AMDKFD_IOC_SVM):
+ * ranges of pages with a preferred and a prefetched location, flags, and what each GPU may do.
+ *
+ * What a GPU may access has to be there before kernels run, as with XNACK off, when GPUs cannot
+ * retry an access. So a range that some GPU gets access to is given to it as a registered buffer at
+ * its own address (kfd_memory.c), and stays given until the program unmaps it or no GPU may access
+ * it any more. With XNACK all GPUs have access to a range at first, and its pages are managed ones
+ * of the driver's, for which an access waits and is retried. Invariant: ranges are ordered, do not
+ * overlap, and those with access are covered by such buffers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/kfd/server/kfd_ioctl.h"
+#include "components/kfd/server/kfd_machine.h"
+#include "components/kfd/channel/kfd_new_ioctls.h"
+#include "components/kfd/channel/program_memory.h"
+
+enum { GRANULARITY = 9 /* log2 of pages: 2 MiB, as Linux begins with */ };
+enum { FLAGS = KFD_IOCTL_SVM_FLAG_HOST_ACCESS | KFD_IOCTL_SVM_FLAG_COHERENT };
+
+struct traits {
+    uint32_t preferred, prefetched, flags, granularity;
+    uint64_t access, in_place; /* a bit for each GPU */
+};
+
+struct range {
+    uint64_t start, end;
+    struct traits traits;
+};
+
+static struct traits at_first(void)
+{
+    uint64_t all = kfd.gpu_count == 64 ? UINT64_MAX : ((uint64_t)1 << kfd.gpu_count) - 1;
+    return (struct traits){.preferred = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
+                           .prefetched = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
+                           .flags = FLAGS,
+                           .granularity = GRANULARITY,
+                           .access = kfd_now->retries ? all : 0};
+}
+
+struct kfd_ranges {
+    struct range *list;
+    size_t count, room;
+};
+
+bool kfd_svm_any(void)
+{
+    return kfd_now->ranges->count != 0;
+}
+
+void kfd_svm_open(void)
+{
+    kfd_now->ranges = kfd_new(sizeof *kfd_now->ranges);
+}
+
+void kfd_svm_close(void)
+{
+    free(kfd_now->ranges->list);
+    free(kfd_now->ranges);
+    kfd_now->ranges = NULL;
+}
+
+/* ---- ranges ---- */
+
+static void insert(size_t at, struct range added)
+{
+    if (kfd_now->ranges->count == kfd_now->ranges->room) {
+        kfd_now->ranges->room = kfd_now->ranges->room ? 2 * kfd_now->ranges->room : 64;
+        kfd_now->ranges->list =
+            kfd_grow(kfd_now->ranges->list, kfd_now->ranges->room * sizeof *kfd_now->ranges->list);
+    }
+    memmove(kfd_now->ranges->list + at + 1, kfd_now->ranges->list + at,
+            (kfd_now->ranges->count - at) * sizeof *kfd_now->ranges->list);
+    kfd_now->ranges->list[at] = added;
+    kfd_now->ranges->count++;
+}
+
+static void drop(size_t at)
+{
+    kfd_now->ranges->count--;
+    memmove(kfd_now->ranges->list + at, kfd_now->ranges->list + at + 1,
+            (kfd_now->ranges->count - at) * sizeof *kfd_now->ranges->list);
+}
+
+/* The first range that ends behind the address. */
+static size_t find(uint64_t address)
+{
+    size_t at = 0;
+    while (at < kfd_now->ranges->count && kfd_now->ranges->list[at].end <= address)
+        at++;
+    return at;
+}
+
+/* No range crosses the address any more. */
+static void split(uint64_t address)
+{
+    size_t at = find(address);
+    if (at == kfd_now->ranges->count || kfd_now->ranges->list[at].start >= address)
+        return;
+    struct range behind = kfd_now->ranges->list[at];
+    behind.start = kfd_now->ranges->list[at].end = address;
+    insert(at + 1, behind);
+}
+
+/* All of [start, end) lies in ranges afterwards, none of which crosses its ends. */
+static void cover(uint64_t start, uint64_t end)
+{
+    split(start);
+    split(end);
+    for (size_t at = find(start); start < end; at++) {
+        uint64_t next = at < kfd_now->ranges->count && kfd_now->ranges->list[at].start < end
+                            ? kfd_now->ranges->list[at].start
+                            : end;
+        if (next > start)
+            insert(at, (struct range){start, next, at_first()});
+        start = kfd_now->ranges->list[at].end;
+    }
+}
+
+/* Neighbours with the same attributes become one. */
+static void join(uint64_t start, uint64_t end)
+{
+    size_t at = find(start);
+    for (at = at ? at - 1 : 0;
+         at + 1 < kfd_now->ranges->count && kfd_now->ranges->list[at].start < end;) {
+        struct range *one = &kfd_now->ranges->list[at], *next = one + 1;
+        if (one->end == next->start && !memcmp(&one->traits, &next->traits, sizeof one->traits)) {
+            one->end = next->end;
+            drop(at + 1);
+        } else {
+            at++;
+        }
+    }
+}
+
+/* ---- the memory ---- */
+
+/* A buffer that this file has given to GPUs: at its own address. */
+static struct kfd_allocation *find_given(uint64_t address)
+{
+    struct kfd_allocation *a = kfd_find_allocation(address);
+    return a && a->host == a->address ? a : NULL;
+}
+
+static void take_back(struct kfd_allocation *a)
+{
+    struct kfd_ioctl_free_memory_of_gpu_args call = {.handle = a->handle};
+    struct kfd_request request = {.argument = &call};
+    kfd_memory_free(&request);
+}
+
+/* The GPU in whose memory a range is to lie, the one that it was prefetched to or the preferred
+ * one. Otherwise it lies at the host, for the first GPU that may access it. */
+static uint32_t home_of(const struct traits *traits, bool *at_host)
+{
+    int gpu = kfd_find_gpu(traits->prefetched);
+    if (gpu < 0)
+        gpu = kfd_find_gpu(traits->preferred);
+    *at_host = gpu < 0;
+    return gpu < 0 ? (uint32_t)__builtin_ctzll(traits->access) : (uint32_t)gpu;
+}
+
+/* The driver's word for a location. */
+static uint32_t device_of(uint32_t location)
+{
+    int gpu = kfd_find_gpu(location);
+    return gpu < 0 ? DRIVER_HOST_DEVICE : kfd_now->device[gpu];
+}
+
+/* Pages that are preferred at the host, or accessed in place, stay where they are. */
+static int advise(const struct kfd_allocation *a, const struct range *range)
+{
+    const struct traits *traits = &range->traits;
+    uint64_t end = a->address + a->size, first, last;
+    bool stay = traits->preferred == KFD_IOCTL_SVM_LOCATION_SYSMEM || traits->in_place;
+    first = a->address > range->start ? a->address : range->start;
+    last = end < range->end ? end : range->end;
+    return a->moves ? kfd_status(
+               kfd.api->advise(kfd_name(first), last - first, DRIVER_ADVICE_REMOTE, stay),
+               "attributes of memory")
+                    : 0;
+}
+
+/* With XNACK a prefetch moves pages, as an access would. */
+static int prefetch(uint64_t start, uint64_t end, uint32_t location)
+{
+    int result = 0;
+    for (uint64_t at = start; at < end && result == 0;) {
+        const struct kfd_allocation *a = find_given(at);
+        if (!a)
+            return 0;
+        uint64_t last = a->address + a->size < end ? a->address + a->size : end;
+        if (a->moves)
+            result = kfd_status(kfd.api->prefetch(device_of(location), kfd_name(at), last - at),
+                                "prefetching memory");
+        at = last;
+    }
+    return result;
+}
+
+/* Gives what of the range is not given yet, and lets the GPUs reach it. */
+static int give_range(const struct range *range)
+{
+    const struct traits *traits = &range->traits;
+    bool at_host;
+    uint32_t home = home_of(traits, &at_host);
+    for (uint64_t at = range->start; at < range->end;) {
+        struct kfd_allocation *a = find_given(at);
+        if (a && !a->moves && (a->at_host != at_host || (!at_host && a->gpu != home))
+            && a->address >= range->start && a->address + a->size <= range->end) {
+            take_back(a);
+            a = NULL;
+        }
+        if (!a) {
+            uint64_t end = at + KFD_PAGE;
+            while (end < range->end && !kfd_find_allocation(end))
+                end += KFD_PAGE;
+            int result = kfd_memory_give(at, end, home, at_host);
+            a = find_given(at);
+            if (result != 0 || !a)
+                return result ? result : -EFAULT;
+        }
+        int result = kfd_memory_allow(a, a->mapped | traits->access);
+        if (result == 0)
+            result = advise(a, range);
+        if (result != 0)
+            return result;
+        at = a->address + a->size;
+    }
+    return 0;
+}
+
+/* Takes back the buffers that touch [start, end) and that no GPU may access any more. */
+static void take_back_unused(uint64_t start, uint64_t end)
+{
+    for (uint64_t at = start; at < end;) {
+        struct kfd_allocation *a = find_given(at);
+        if (!a) {
+            at += KFD_PAGE;
+            continue;
+        }
+        bool used = false;
+        uint64_t behind = a->address + a->size;
+        for (size_t i = find(a->address);
+             i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < behind; i++)
+            used |= kfd_now->ranges->list[i].traits.access != 0;
+        if (!used)
+            take_back(a);
+        at = behind;
+    }
+}
+
+/* ---- the call ---- */
+
+static bool has_svm(int gpu)
+{
+    return gpu >= 0 && kfd.gpu[gpu].traits->encoding != ISA_ENCODING_GFX8;
+}
+
+static int check(const struct kfd_ioctl_svm_attribute *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t value = list[i].value;
+        switch ((enum kfd_ioctl_svm_attr_type)list[i].type) {
+        case KFD_IOCTL_SVM_ATTR_PREFERRED_LOC:
+            if (value == KFD_IOCTL_SVM_LOCATION_UNDEFINED)
+                break;
+            __attribute__((fallthrough));
+        case KFD_IOCTL_SVM_ATTR_PREFETCH_LOC:
+            if (value != KFD_IOCTL_SVM_LOCATION_SYSMEM && !has_svm(kfd_find_gpu(value)))
+                return -EINVAL;
+            break;
+        case KFD_IOCTL_SVM_ATTR_ACCESS:
+        case KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE:
+        case KFD_IOCTL_SVM_ATTR_NO_ACCESS:
+            if (!has_svm(kfd_find_gpu(value)))
+                return -EINVAL;
+            break;
+        case KFD_IOCTL_SVM_ATTR_SET_FLAGS:
+        case KFD_IOCTL_SVM_ATTR_CLR_FLAGS:
+        case KFD_IOCTL_SVM_ATTR_GRANULARITY:
+            break;
+        default:
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+static void apply(struct traits *traits, const struct kfd_ioctl_svm_attribute *a)
+{
+    uint64_t bit = (uint64_t)1 << (kfd_find_gpu(a->value) & 63);
+    switch ((enum kfd_ioctl_svm_attr_type)a->type) {
+    case KFD_IOCTL_SVM_ATTR_PREFERRED_LOC:
+        traits->preferred = a->value;
+        break;
+    case KFD_IOCTL_SVM_ATTR_PREFETCH_LOC:
+        traits->prefetched = a->value;
+        break;
+    case KFD_IOCTL_SVM_ATTR_ACCESS:
+        traits->access |= bit;
+        traits->in_place &= ~bit;
+        break;
+    case KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE:
+        traits->access |= bit;
+        traits->in_place |= bit;
+        break;
+    case KFD_IOCTL_SVM_ATTR_NO_ACCESS:
+        traits->access &= ~bit;
+        traits->in_place &= ~bit;
+        break;
+    case KFD_IOCTL_SVM_ATTR_SET_FLAGS:
+        traits->flags |= a->value;
+        break;
+    case KFD_IOCTL_SVM_ATTR_CLR_FLAGS:
+        traits->flags &= ~a->value;
+        break;
+    case KFD_IOCTL_SVM_ATTR_GRANULARITY:
+        traits->granularity = a->value < 0x3f ? a->value : 0x3f;
+        break;
+    }
+}
+
+/* Is all of it memory of the program, and none of it what the runtime has allocated? */
+static int check_memory(uint64_t start, uint64_t end)
+{
+    if (!program_has(start, end))
+        return -EFAULT;
+    for (uint64_t at = start; at < end; at += KFD_PAGE) {
+        if (kfd_find_allocation(at) && !find_given(at))
+            return -EADDRINUSE;
+    }
+    return 0;
+}
+
+static int set_attributes(const struct kfd_ioctl_svm_args *call)
+{
+    uint64_t start = call->start_addr, end = start + call->size;
+    int result = check_memory(start, end);
+    if (result != 0)
+        return result;
+    cover(start, end);
+    size_t first = find(start);
+    for (size_t i = first; i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end;
+         i++) {
+        for (uint32_t k = 0; k < call->nattr; k++)
+            apply(&kfd_now->ranges->list[i].traits, &call->attrs[k]);
+    }
+    for (size_t i = first;
+         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end && result == 0; i++) {
+        if (kfd_now->ranges->list[i].traits.access)
+            result = give_range(&kfd_now->ranges->list[i]);
+    }
+    for (uint32_t k = 0; k < call->nattr && result == 0; k++) {
+        if (call->attrs[k].type == KFD_IOCTL_SVM_ATTR_PREFETCH_LOC)
+            result = prefetch(start, end, call->attrs[k].value);
+    }
+    take_back_unused(start, end);
+    join(start, end);
+    return result;
+}
+
+static struct traits common_of(struct traits sum, const struct traits *t, uint32_t *any_flags)
+{
+    if (sum.preferred != t->preferred)
+        sum.preferred = KFD_IOCTL_SVM_LOCATION_UNDEFINED;
+    if (sum.prefetched != t->prefetched)
+        sum.prefetched = KFD_IOCTL_SVM_LOCATION_UNDEFINED;
+    sum.flags &= t->flags;
+    *any_flags |= t->flags;
+    sum.access &= t->access;
+    sum.in_place &= t->in_place;
+    if (t->granularity < sum.granularity)
+        sum.granularity = t->granularity;
+    return sum;
+}
+
+/* What all pages of the addresses have in common. */
+static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
+{
+    size_t i = find(start);
+    bool begins = i < kfd_now->ranges->count && kfd_now->ranges->list[i].start <= start;
+    const struct traits other = at_first();
+    struct traits sum = begins ? kfd_now->ranges->list[i].traits : other;
+    *any_flags = sum.flags;
+    for (; start < end; i++) {
+        bool there = i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end;
+        if (!there || kfd_now->ranges->list[i].start > start)
+            sum = common_of(sum, &other, any_flags);
+        if (!there)
+            break;
+        sum = common_of(sum, &kfd_now->ranges->list[i].traits, any_flags);
+        start = kfd_now->ranges->list[i].end;
+    }
+    return sum;
+}
+
+static int answer(struct kfd_ioctl_svm_attribute *a, const struct traits *sum, uint32_t any_flags)
+{
+    uint64_t bit = (uint64_t)1 << (kfd_find_gpu(a->value) & 63);
+    switch ((enum kfd_ioctl_svm_attr_type)a->type) {
+    case KFD_IOCTL_SVM_ATTR_PREFERRED_LOC:
+        a->value = sum->preferred;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_PREFETCH_LOC:
+        a->value = sum->prefetched;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_ACCESS:
+        a->type = sum->in_place & bit ? KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE
+                  : sum->access & bit ? KFD_IOCTL_SVM_ATTR_ACCESS
+                                      : KFD_IOCTL_SVM_ATTR_NO_ACCESS;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_SET_FLAGS:
+        a->value = sum->flags;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_CLR_FLAGS:
+        a->value = ~any_flags;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_GRANULARITY:
+        a->value = sum->granularity;
+        return 0;
+    case KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE:
+    case KFD_IOCTL_SVM_ATTR_NO_ACCESS:
+        break;
+    }
+    return -EINVAL;
+}
+
+static int get_attributes(struct kfd_ioctl_svm_args *call)
+{
+    uint32_t any_flags;
+    int result = check_memory(call->start_addr, call->start_addr + call->size);
+    const struct traits sum = sum_up(call->start_addr, call->start_addr + call->size, &any_flags);
+    for (uint32_t i = 0; i < call->nattr && result == 0; i++) {
+        if (call->attrs[i].type != KFD_IOCTL_SVM_ATTR_ACCESS)
+            result = answer(&call->attrs[i], &sum, any_flags);
+        else if (has_svm(kfd_find_gpu(call->attrs[i].value)))
+            result = answer(&call->attrs[i], &sum, any_flags);
+        else
+            result = -EINVAL;
+    }
+    return result;
+}
+
+int kfd_svm_call(struct kfd_request *request)
+{
+    struct kfd_ioctl_svm_args *call = request->argument;
+    bool any = false;
+    for (uint32_t i = 0; i < kfd.gpu_count; i++)
+        any |= has_svm((int)i);
+    if (!any || call->start_addr % KFD_PAGE || call->size % KFD_PAGE || !call->start_addr
+        || !call->size || call->start_addr > KFD_ADDRESSES_END
+        || call->size > KFD_ADDRESSES_END - call->start_addr)
+        return -EINVAL;
+    if (call->op == KFD_IOCTL_SVM_OP_GET_ATTR)
+        return get_attributes(call);
+    if (call->op != KFD_IOCTL_SVM_OP_SET_ATTR)
+        return -EINVAL;
+    int result = check(call->attrs, call->nattr);
+    return result ? result : set_attributes(call);
+}
+
+/* ---- memory that the program unmaps ---- */
+
+/* Buffers that are cut are taken back, and what is left of them is given anew. */
+int kfd_svm_forget(struct kfd_request *request)
+{
+    const struct kfd_span *gone = request->argument;
+    struct kfd_span touched = *gone;
+    for (size_t i = find(gone->start);
+         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < gone->end; i++) {
+        uint64_t at = kfd_now->ranges->list[i].start > gone->start ? kfd_now->ranges->list[i].start
+                                                                   : gone->start;
+        for (; at < kfd_now->ranges->list[i].end && at < gone->end; at += KFD_PAGE) {
+            struct kfd_allocation *a = find_given(at);
+            if (!a)
+                continue;
+            uint64_t end = a->address + a->size;
+            touched.start = a->address < touched.start ? a->address : touched.start;
+            touched.end = end > touched.end ? end : touched.end;
+            take_back(a);
+        }
+    }
+    split(gone->start);
+    split(gone->end);
+    for (size_t i = find(gone->start);
+         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < gone->end;)
+        drop(i);
+    for (size_t i = find(touched.start);
+         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < touched.end; i++) {
+        if (kfd_now->ranges->list[i].traits.access)
+            give_range(&kfd_now->ranges->list[i]);
+    }
+    return 0;
+}

@@ -1,0 +1,95 @@
+/* A queue, and packets that it begins and ends. See kfd_aql_packet.c. */
+#ifndef HEDDLE_KFD_AQL_PACKET_H
+#define HEDDLE_KFD_AQL_PACKET_H
+
+#include "components/protocols/user_queue/aql_queue.h"
+#include "components/kfd/server/kfd_machine.h"
+
+enum { KFD_FLIGHTS = 4096 }; /* packets of a queue that are begun and not over */
+
+/* amd_signal_t (amd_hsa_signal.h). */
+struct amd_signal {
+    int64_t kind, value;
+    uint64_t event_mailbox;
+    uint32_t event_id, reserved;
+    uint64_t start_ts, end_ts;
+    uint64_t queue, reserved_too;
+};
+
+/* A packet that was begun. */
+struct kfd_flight {
+    uint64_t ticket; /* of the driver; 0: nothing is with the driver */
+    uint64_t completion;
+    uint64_t begun_ps;
+};
+
+/* What a ring of packets for SDMA engines has beside (kfd_sdma_queue.c). */
+struct kfd_sdma {
+    uint64_t ring_bytes;
+    uint64_t row;          /* of the copy at `next`: rows before it have begun */
+    uint64_t buffer, left; /* address and bytes of an indirect buffer that goes first; 0: none */
+};
+
+struct kfd_queue {
+    uint32_t type; /* KFD_IOC_QUEUE_TYPE_* */
+    bool stopped;  /* it made a mistake, or the program asked for it */
+    uint32_t priority;
+    uint64_t waits_since; /* it waits for a slot of the GPU: in this order; 0: it does not */
+    uint32_t gpu, slot;   /* its number, and that of its doorbell */
+    uint32_t driver;      /* the driver's queue */
+    uint64_t ring, packets;
+    uint64_t read_pointer; /* its address */
+    uint64_t next;         /* packet to begin; of an SDMA engine: its first byte */
+    uint64_t announced;    /* packets before it are there */
+    struct kfd_sdma sdma;
+    uint64_t rung; /* value of the doorbell */
+    uint64_t last_end_ps;
+    bool unreleased;                       /* launches of it have released less than system scope */
+    uint64_t acquired;                     /* kfd_caches.acquisitions at its last launch */
+    struct kfd_flight flight[KFD_FLIGHTS]; /* a ring */
+    uint32_t first, count;
+};
+
+/* Why a queue has stopped, as the processor's firmware writes it to the queue's signal for that
+ * (AqlQueue::DynamicScratchHandler of ROCr). */
+enum kfd_stop {
+    STOP_DIMENSION = 2,
+    STOP_GROUP_MEMORY = 4,
+    STOP_CODE = 8,
+    STOP_PACKET = 32,
+    STOP_GROUP_SIZE = 64,
+    STOP_OTHER = 0x80000000
+};
+
+enum kfd_turn { TURN_BEGUN, TURN_WAITS, TURN_OVER /* of the queue, which has stopped */ };
+
+/* What caches may hold of the memory of a process. */
+struct kfd_cache_state {
+    bool host_ran;         /* since the last launch on a GPU: may have written anything */
+    uint64_t acquisitions; /* how often launches had to see that, from 1 */
+    bool unreleased;       /* queues that are gone have left something */
+};
+#define kfd_caches (*kfd_now->caches)
+
+/* May caches hold what launches have written? A fence of one queue does not wait for launches of
+ * another. */
+bool kfd_queues_unreleased(void);
+/* There is a fence behind all that `q` has begun, and all that is over; NULL: everything is. */
+void kfd_queues_released(const struct kfd_queue *q);
+/* The signal at an address; NULL: it is not in memory of the GPU. */
+struct amd_signal *kfd_signal_at(uint32_t gpu, uint64_t address);
+/* Says why, and tells the program. A queue of an SDMA engine cannot say so itself: the GPU hangs,
+ * and is reset. */
+void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why);
+/* Stops it at an address that the GPU does not reach. */
+void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address);
+/* Tells the program. */
+void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason);
+/* What was begun is with the driver until the ticket is done; 0: it is over. */
+void kfd_packet_fly(struct kfd_queue *q, uint64_t ticket, uint64_t completion);
+/* Begins the packet, which is then a flight of the queue, if that can be done now. */
+enum kfd_turn kfd_packet_begin(struct kfd_queue *q, const void *packet, uint16_t header);
+/* A packet is over: its signal says so, and when it ran. */
+void kfd_packet_end(struct kfd_queue *q, const struct kfd_flight *f, uint64_t end_ps);
+
+#endif

@@ -1,0 +1,454 @@
+/* Queues: rings of packets that the program writes.
+ *
+ * Each queue has one of the driver's, in which its launches execute in order, so a packet never
+ * overtakes another one of its queue, with the barrier bit or without. A packet that only waits for
+ * signals holds up its own queue. Signals change when the driver says that a launch is done, at
+ * that moment of simulated time, before anything else begins.
+ *
+ * A GPU works on SLOTS queues of kernels at a time, of all processes. More of them take turns, as
+ * the driver's run list has it: a queue of the highest priority goes first, among these the one
+ * that has waited longest, and one that is at work begins no more packets meanwhile. */
+#include <errno.h>
+#include <linux/kfd_ioctl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/kfd/server/kfd_ioctl.h"
+#include "kfd_aql_packet.h"
+#include "kfd_sdma_queue.h"
+#include "components/kfd/channel/program_memory.h"
+
+/* Packets of a ring: a program with less waits for room, which is not seen. */
+enum { ROOM_LEFT = 8 };
+enum { SLOTS = 24 }; /* num_cp_queues of the topology */
+
+struct kfd_queues {
+    struct kfd_queue *queue[KFD_QUEUES_MAX];
+    uint32_t end;
+    uint64_t settling; /* ticket of the fence */
+};
+
+/* ---- the run list ---- */
+
+static bool has_packets(const struct kfd_queue *q)
+{
+    return !q->stopped && q->next < q->announced;
+}
+
+/* The queues of kernels of a GPU, of all processes: how many are at work, and which of those that
+ * wait for a slot is the next. */
+static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
+{
+    uint32_t used = 0;
+    *next = NULL;
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
+        for (uint32_t i = 0; p->queues && i < p->queues->end; i++) {
+            const struct kfd_queue *q = p->queues->queue[i];
+            if (!q || q->gpu != gpu || kfd_sdma_is_type(q->type))
+                continue;
+            used += q->count != 0;
+            if (q->waits_since && has_packets(q)
+                && (!*next || q->priority > (*next)->priority
+                    || (q->priority == (*next)->priority && q->waits_since < (*next)->waits_since)))
+                *next = q;
+        }
+    }
+    return used;
+}
+
+/* May the queue, which has packets, begin one? Otherwise it has its turn later. */
+static bool has_slot(struct kfd_queue *q)
+{
+    static uint64_t waits;
+    const struct kfd_queue *next;
+    uint32_t used = look_at_slots(q->gpu, &next);
+    if (q->count)
+        return !next || next->priority < q->priority;
+    bool free = used < SLOTS && (!next || next == q || next->priority < q->priority);
+    q->waits_since = free ? 0 : q->waits_since ? q->waits_since : ++waits;
+    return free;
+}
+
+/* ---- steps ---- */
+
+static bool end_flights(struct kfd_queue *q)
+{
+    bool ended = false;
+    for (; q->count; q->count--, q->first = (q->first + 1) % KFD_FLIGHTS) {
+        const struct kfd_flight f = q->flight[q->first];
+        uint64_t end_ps = kfd.api->now();
+        if (f.ticket && kfd.api->time_of(f.ticket, &end_ps) != DRIVER_OK)
+            break;
+        if (!kfd_now->faulted)
+            kfd_packet_end(q, &f, end_ps);
+        kfd_caches.host_ran |= kfd_sdma_is_type(q->type); /* it has written past the caches */
+        ended = true;
+    }
+    return ended;
+}
+
+static bool begin_packets(struct kfd_queue *q)
+{
+    bool begun = false;
+    while (has_packets(q) && q->count < KFD_FLIGHTS && has_slot(q)) {
+        char *packet =
+            kfd_bytes(q->gpu, q->ring + q->next % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
+        uint64_t *read = kfd_bytes(q->gpu, q->read_pointer, sizeof *read);
+        if (!packet || !read) {
+            kfd_queue_stop(q, STOP_OTHER, "its ring is not in memory of the GPU any more");
+            break;
+        }
+        uint16_t *header = (uint16_t *)(void *)packet;
+        if (kfd_packet_begin(q, packet, __atomic_load_n(header, __ATOMIC_ACQUIRE)) != TURN_BEGUN)
+            break;
+        __atomic_store_n(header, AQL_INVALID, __ATOMIC_RELEASE);
+        __atomic_store_n(read, ++q->next, __ATOMIC_RELEASE);
+        begun = true;
+    }
+    return begun;
+}
+
+bool kfd_queues_step(void)
+{
+    bool progress = false;
+    for (uint32_t i = 0; i < kfd_now->queues->end && !kfd.lost; i++) {
+        struct kfd_queue *q = kfd_now->queues->queue[i];
+        if (q) {
+            progress |= end_flights(q);
+            progress |= kfd_sdma_is_type(q->type) ? kfd_sdma_begin(q) : begin_packets(q);
+        }
+    }
+    return progress;
+}
+
+bool kfd_queues_in_flight(void)
+{
+    bool fly = false;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
+        fly |= kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->count;
+    return fly;
+}
+
+bool kfd_queues_busy(void)
+{
+    bool busy = kfd_now->queues->settling != 0 || kfd_queues_in_flight();
+    uint64_t end_ps;
+    if (kfd_now->queues->settling
+        && kfd.api->time_of(kfd_now->queues->settling, &end_ps) == DRIVER_OK)
+        kfd_now->queues->settling = 0;
+    return busy;
+}
+
+bool kfd_queues_settle(void)
+{
+    bool settled = !kfd_queues_unreleased();
+    if (!settled
+        && kfd_status(kfd.api->fence(kfd_now->fences, &kfd_now->queues->settling), "a fence") != 0)
+        return true;
+    kfd_queues_released(NULL);
+    return settled;
+}
+
+bool kfd_queues_unreleased(void)
+{
+    bool any = kfd_caches.unreleased;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
+        any |= kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->unreleased;
+    return any;
+}
+
+void kfd_queues_released(const struct kfd_queue *q)
+{
+    kfd_caches.unreleased = false;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        struct kfd_queue *other = kfd_now->queues->queue[i];
+        if (other && (!q || other == q || !other->count))
+            other->unreleased = false;
+    }
+}
+
+/* ---- calls ---- */
+
+void kfd_queues_fail(void)
+{
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        if (kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->count)
+            kfd_queue_tell(kfd_now->queues->queue[i], STOP_OTHER);
+    }
+}
+
+void kfd_queues_reset(uint32_t gpu)
+{
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        struct kfd_queue *q = kfd_now->queues->queue[i];
+        if (q && q->gpu == gpu && !kfd_sdma_is_type(q->type) && !q->stopped)
+            kfd_queue_tell(q, STOP_OTHER);
+    }
+}
+
+/* No thread can wait by an event for a packet with a signal that has none. */
+static bool has_event(const struct kfd_queue *q, uint64_t number)
+{
+    const struct aql_packet *p =
+        kfd_bytes(q->gpu, q->ring + number % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
+    /* The completion signal is the last word of all packets. */
+    const struct amd_signal *s = p ? kfd_signal_at(q->gpu, p->scratch_groups) : NULL;
+    return !p || !p->scratch_groups || !s || s->event_mailbox;
+}
+
+static bool packets_rung(struct kfd_queue *q, uint64_t value)
+{
+    uint64_t announced = value + 1;
+    bool waits = false;
+    if (kfd.gpu[q->gpu].doorbell_bytes == 4) /* the number of packets, its lower half */
+        announced = q->announced + (uint32_t)((uint32_t)value - (uint32_t)q->announced);
+    if (announced > q->next + q->packets) {
+        kfd_queue_stop(q, STOP_OTHER, "its doorbell announces more packets than its ring has");
+        return false;
+    }
+    for (; q->announced < announced; q->announced++)
+        waits |= !has_event(q, q->announced);
+    return waits || q->announced - q->next + ROOM_LEFT > q->packets;
+}
+
+bool kfd_queues_rung(uint32_t gpu, uint32_t *queue)
+{
+    bool waits = false;
+    kfd_caches.host_ran = true;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        struct kfd_queue *q = kfd_now->queues->queue[i];
+        if (!q || q->gpu != gpu)
+            continue;
+        uint64_t value = kfd_doorbell_value(gpu, q->slot);
+        if (value == q->rung)
+            continue;
+        q->rung = value;
+        *queue = i;
+        waits |= kfd_sdma_is_type(q->type) ? kfd_sdma_rung(q, value) : packets_rung(q, value);
+    }
+    return waits;
+}
+
+bool kfd_queue_is_done(uint32_t queue)
+{
+    const struct kfd_queue *q = kfd_now->queues->queue[queue];
+    return !q || (!q->count && (q->stopped || q->next == q->announced));
+}
+
+void kfd_queues_exchange(void)
+{
+    kfd_status(kfd.api->fence(kfd_now->fences, NULL), "a fence");
+}
+
+/* The counters of the global wave sync belong to a GPU, and a launch that uses them has them alone,
+ * so each queue may have all of them. */
+int kfd_queue_allocate_gws(struct kfd_request *request)
+{
+    struct kfd_ioctl_alloc_queue_gws_args *call = request->argument;
+    const struct kfd_queue *q =
+        call->queue_id < KFD_QUEUES_MAX ? kfd_now->queues->queue[call->queue_id] : NULL;
+    if (!q)
+        return -EINVAL;
+    if (kfd.gpu[q->gpu].traits->encoding == ISA_ENCODING_GFX8)
+        return -ENODEV; /* as of the driver, which has it from gfx9 on (kfd_chardev.c) */
+    call->first_gws = 0;
+    return 0;
+}
+
+static bool ring_is_possible(uint32_t type, uint64_t bytes)
+{
+    if (kfd_sdma_is_type(type))
+        return kfd_sdma_ring_size(bytes);
+    uint64_t packets = bytes / AQL_PACKET_BYTES;
+    return packets >= 2 && !(packets & (packets - 1)) && bytes % AQL_PACKET_BYTES == 0;
+}
+
+static uint32_t count_queues(uint32_t gpu, uint32_t type)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
+        count += kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->gpu == gpu
+                 && kfd_now->queues->queue[i]->type == type;
+    return count;
+}
+
+static int check_create(const struct kfd_ioctl_create_queue_args *call, int gpu)
+{
+    bool copies = kfd_sdma_is_type(call->queue_type);
+    if (gpu < 0)
+        return -ENODEV;
+    /* Nothing speaks PM4 to a queue. */
+    if (call->queue_type != KFD_IOC_QUEUE_TYPE_COMPUTE_AQL && !copies)
+        return -EINVAL;
+    if (call->queue_percentage > KFD_MAX_QUEUE_PERCENTAGE
+        || call->queue_priority > KFD_MAX_QUEUE_PRIORITY
+        || !ring_is_possible(call->queue_type, call->ring_size))
+        return -EINVAL;
+    if (copies && count_queues((uint32_t)gpu, call->queue_type) >= kfd_sdma_queues((uint32_t)gpu))
+        return -ENOMEM; /* as of the driver (allocate_sdma_queue() of Linux) */
+    if (!kfd_bytes((uint32_t)gpu, call->ring_base_address, call->ring_size)
+        || call->read_pointer_address % 8 || call->write_pointer_address % 8
+        || !kfd_bytes((uint32_t)gpu, call->read_pointer_address, 8)
+        || !kfd_bytes((uint32_t)gpu, call->write_pointer_address, 8))
+        return -EFAULT;
+    return 0;
+}
+
+int kfd_queue_create(struct kfd_request *request)
+{
+    struct kfd_ioctl_create_queue_args *call = request->argument;
+    int gpu = kfd_find_gpu(call->gpu_id), result = check_create(call, gpu);
+    uint32_t slot = 0, driver; /* ROCt of gfx8 takes the queue's number for its doorbell */
+    if (result != 0)
+        return result;
+    while (slot < KFD_QUEUES_MAX && kfd_now->queues->queue[slot])
+        slot++;
+    if (slot == KFD_QUEUES_MAX)
+        return -ENOSPC;
+    result = kfd_status(kfd.api->queue_create(kfd_now->device[gpu], &driver), "creating a queue");
+    if (result != 0)
+        return result;
+    struct kfd_queue *q = kfd_new(sizeof *q);
+    const uint64_t *read = kfd_bytes((uint32_t)gpu, call->read_pointer_address, 8);
+    uint64_t first = kfd_sdma_is_type(call->queue_type) ? 0 : *read;
+    *q = (struct kfd_queue){.type = call->queue_type,
+                            .stopped = call->queue_percentage == 0,
+                            .priority = call->queue_priority,
+                            .gpu = (uint32_t)gpu,
+                            .slot = slot,
+                            .driver = driver,
+                            .ring = call->ring_base_address,
+                            .packets = call->ring_size / AQL_PACKET_BYTES,
+                            .read_pointer = call->read_pointer_address,
+                            .next = first,
+                            .announced = first,
+                            .sdma.ring_bytes = call->ring_size};
+    kfd_status(kfd.api->queue_signalled(driver), "creating a queue");
+    if (kfd_sdma_is_type(q->type)) /* kernels that run to their end may wait for copies */
+        kfd_status(kfd.api->queue_attends(driver), "creating a queue");
+    kfd_doorbell_clear(q->gpu, slot);
+    q->rung = kfd_doorbell_value(q->gpu, slot);
+    kfd_now->queues->queue[slot] = q;
+    kfd_now->queues->end = slot < kfd_now->queues->end ? kfd_now->queues->end : slot + 1;
+    call->queue_id = slot;
+    call->doorbell_offset = kfd_map_offset(KFD_MAP_DOORBELL, call->gpu_id);
+    if (kfd.gpu[gpu].doorbell_bytes == 8)
+        call->doorbell_offset |= (uint64_t)slot * kfd.gpu[gpu].doorbell_bytes;
+    return 0;
+}
+
+static struct kfd_queue *find(uint32_t id)
+{
+    return id < KFD_QUEUES_MAX ? kfd_now->queues->queue[id] : NULL;
+}
+
+/* What was begun comes to its end; the other packets are dropped. */
+int kfd_queue_destroy(struct kfd_request *request)
+{
+    const struct kfd_ioctl_destroy_queue_args *call = request->argument;
+    struct kfd_queue *q = find(call->queue_id);
+    if (!q)
+        return -EINVAL;
+    kfd_now->queues->queue[call->queue_id] = NULL;
+    int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
+    kfd_look_at_fault();
+    while (q->count && end_flights(q))
+        ;
+    kfd_caches.unreleased |= q->unreleased;
+    free(q);
+    return result;
+}
+
+int kfd_queue_update(struct kfd_request *request)
+{
+    const struct kfd_ioctl_update_queue_args *call = request->argument;
+    struct kfd_queue *q = find(call->queue_id);
+    if (!q || call->queue_percentage > KFD_MAX_QUEUE_PERCENTAGE
+        || call->queue_priority > KFD_MAX_QUEUE_PRIORITY)
+        return -EINVAL;
+    if (call->queue_percentage
+        && (!ring_is_possible(q->type, call->ring_size)
+            || !kfd_bytes(q->gpu, call->ring_base_address, call->ring_size)))
+        return -EINVAL;
+    q->stopped = call->queue_percentage == 0;
+    q->priority = call->queue_priority;
+    if (!q->stopped) {
+        q->ring = call->ring_base_address;
+        q->packets = call->ring_size / AQL_PACKET_BYTES;
+        q->sdma.ring_bytes = call->ring_size;
+    }
+    return 0;
+}
+
+void kfd_queues_open(void)
+{
+    kfd_now->queues = kfd_new(sizeof *kfd_now->queues);
+}
+
+void kfd_queues_leave(void)
+{
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        if (kfd_now->queues->queue[i])
+            kfd_now->queues->queue[i]->stopped = true;
+    }
+}
+
+void kfd_queues_close(void)
+{
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        if (kfd_now->queues->queue[i] && !kfd.lost)
+            kfd_status(kfd.api->queue_destroy(kfd_now->queues->queue[i]->driver),
+                       "destroying a queue");
+        free(kfd_now->queues->queue[i]);
+    }
+    free(kfd_now->queues);
+    kfd_now->queues = NULL;
+}
+
+bool kfd_queues_any(void)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
+        any |= kfd_now->queues->queue[i] != NULL;
+    return any;
+}
+
+bool kfd_queues_have_packets(void)
+{
+    bool held = false;
+    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
+        const struct kfd_queue *q = kfd_now->queues->queue[i];
+        held |= q && has_packets(q);
+    }
+    return held;
+}
+
+/* Work-groups of a queue may go to all compute units, so a mask that leaves one out is refused. */
+int kfd_queue_mask(struct kfd_request *request)
+{
+    enum { BITS_MOST = 1024 }; /* as many as Linux reads */
+    const struct kfd_ioctl_set_cu_mask_args *call = request->argument;
+    const struct kfd_queue *q = find(call->queue_id);
+    uint32_t words[BITS_MOST / 32] = {0};
+    uint32_t bits = call->num_cu_mask < BITS_MOST ? call->num_cu_mask : BITS_MOST;
+    if (!bits || call->num_cu_mask % 32)
+        return -EINVAL;
+    if (!program_read(words, call->cu_mask_ptr, bits / 8))
+        return -EFAULT;
+    if (!q)
+        return -EINVAL;
+    for (uint32_t i = 0; i < kfd.gpu[q->gpu].info.compute_units && i < BITS_MOST; i++) {
+        if (!(words[i / 32] >> i % 32 & 1)) {
+            kfd_say("a mask of compute units leaves out number %u; queues use all of them here", i);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+/* Work is not saved in the middle, so there is no state of wavefronts, as on GPUs without CWSR. */
+int kfd_queue_wave_state(struct kfd_request *request)
+{
+    (void)request;
+    return -EINVAL;
+}
