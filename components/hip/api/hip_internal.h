@@ -214,7 +214,7 @@ const struct hip_allocation *hip_find_wanted(void);
 /* An address of host memory went to the device: the allocation that holds it is wanted. */
 void hip_set_wanted(uint64_t address);
 
-/* ---- hip_memory.c ---- */
+/* ---- hip_malloc_free.c ---- */
 
 /* Allocates device memory that the map lists as `kind`. */
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
@@ -239,7 +239,7 @@ hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_
 hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t rows, hipMemcpyKind kind);
 
-/* ---- hip_volume.c ---- */
+/* ---- hip_memory_3d.c ---- */
 
 /* Does what hipMemcpy3DAsync does. */
 hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking);
@@ -347,7 +347,7 @@ bool hip_reserve_window(uint64_t size);
 /* The handler explains host accesses to device memory before the program dies of them. */
 void hip_install_fault_handler(void);
 
-/* ---- hip_apart.c ---- */
+/* ---- hip_steady_addresses.c ---- */
 
 /* Calls run(path). The program finds its own memory at the same addresses whatever that takes. */
 bool hip_run_apart(bool (*run)(const char *path), const char *path);

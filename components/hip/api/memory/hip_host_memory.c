@@ -3,7 +3,7 @@
  * address (`wanted`) and whether kernels can use it (`mapped`); what is wanted is mapped before the
  * next launch. */
 #include "hip_host_memory.h"
-#include "hip_managed.h"
+#include "hip_managed_pages.h"
 #include "hip_registered.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"

@@ -1,4 +1,4 @@
-/* See hip_managed.h.
+/* See hip_managed_pages.h.
  *
  * The pages are a file in memory, mapped twice: at `address`, with the rights that follow from the
  * state of the block, and at `own`, where this library and the driver read and write. So a block is
@@ -6,7 +6,7 @@
  * no longer change. Invariant: the host may read a block at `address` unless it is UNUSED or
  * AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
-#include "hip_managed.h"
+#include "hip_managed_pages.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
 
