@@ -1,4 +1,4 @@
-/* See opencl_steps.h.
+/* See opencl_clang.h.
  *
  * Sources become code in three steps, each a process that reads standard input and writes standard
  * output: clang reads OpenCL C and writes bitcode; clang adds the device library and writes an
@@ -6,7 +6,7 @@
  * has no body yet; the device library's body does nothing. A process that crashes is a build that
  * fails. */
 #define _GNU_SOURCE /* memmem */
-#include "opencl_steps.h"
+#include "opencl_clang.h"
 
 #include "opencl_prelude.h"
 

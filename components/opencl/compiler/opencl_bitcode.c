@@ -1,5 +1,5 @@
 /* See opencl_object.h. */
-#include "opencl_object.h"
+#include "opencl_bitcode.h"
 
 #include "components/amd/isa/object/code_object.h"
 #include "components/clang/clang_process.h"

@@ -1,5 +1,5 @@
-/* See opencl_driver.h. */
-#include "opencl_driver.h"
+/* See opencl_driver_commands.h. */
+#include "opencl_driver_commands.h"
 
 #include "components/amd/isa/object/kernarg.h"
 

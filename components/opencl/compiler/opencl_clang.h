@@ -1,9 +1,9 @@
 /* The steps from OpenCL C to a code object, each of which starts a process. */
-#ifndef HEDDLE_OPENCL_STEPS_H
-#define HEDDLE_OPENCL_STEPS_H
+#ifndef HEDDLE_OPENCL_CLANG_H
+#define HEDDLE_OPENCL_CLANG_H
 
 #include "opencl_compiler.h"
-#include "opencl_object.h"
+#include "opencl_bitcode.h"
 #include "opencl_options.h"
 
 #define OPENCL_COMPILER "clang-19"
