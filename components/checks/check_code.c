@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "finding.h"
-#include "grown.h"
+#include "slot_array.h"
 #include "runtime/engine/bug.h"
 #include "source_lines.h"
 

@@ -3,16 +3,16 @@
 
 #include "bounds.h"
 #include "check_code.h"
-#include "races.h"
-#include "uninitialised.h"
+#include "components/checks/races/races.h"
+#include "components/checks/uninitialised/uninitialised.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
-#include "components/checks/debugger.h"
-#include "components/checks/grown.h"
+#include "components/checks/debugger/debugger.h"
+#include "slot_array.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grown.h"
+#include "slot_array.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
 #include "runtime/observe/json.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/checks/race_report.h"
+#include "components/checks/races/race_report.h"
 #include "components/nvidia/code/ptx_private.h"
 #include "components/nvidia/code/ptx_races.h"
 #include "runtime/engine/hash.h"

@@ -4,7 +4,7 @@
 #define HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 
 #include "components/checks/finding.h"
-#include "components/checks/race_shadow.h"
+#include "components/checks/races/race_shadow.h"
 #include "components/nvidia/code/ptx_checks.h"
 #include "components/nvidia/ptx/ptx.h"
 

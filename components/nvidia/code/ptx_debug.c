@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/checks/debugger.h"
+#include "components/checks/debugger/debugger.h"
 #include "components/nvidia/code/ptx_private.h"
 
 struct debug_warp {

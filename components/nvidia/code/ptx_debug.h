@@ -1,4 +1,4 @@
-/* Warps as threads of a debugger (components/checks/debugger.h). */
+/* Warps as threads of a debugger (components/checks/debugger/debugger.h). */
 #ifndef HEDDLE_COMPONENTS_PTX_DEBUG_H
 #define HEDDLE_COMPONENTS_PTX_DEBUG_H
 

@@ -4,7 +4,7 @@
  * loads and the arrival of transactions at barriers are not looked at. */
 #include "ptx_races.h"
 
-#include "components/checks/race_report.h"
+#include "components/checks/races/race_report.h"
 #include "runtime/engine/hash.h"
 
 enum { FEW = 8, LANE_BITS = 5 };

@@ -1,10 +1,10 @@
 /* See ptx_uninitialised.h. The bytes of global memory that nothing has written are those that the
- * driver tells of (components/checks/uninitialised.h), for kernels of all kinds. */
+ * driver tells of (components/checks/uninitialised/uninitialised.h), for kernels of all kinds. */
 #include "ptx_uninitialised.h"
 
 #include <stdio.h>
 
-#include "components/checks/uninitialised.h"
+#include "components/checks/uninitialised/uninitialised.h"
 #include "components/protocols/page_table/program_table.h"
 #include "ptx_check_block.h"
 

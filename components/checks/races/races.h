@@ -3,7 +3,7 @@
 #define HEDDLE_CHECKS_RACES_H
 
 #include "check_commands.h"
-#include "checks.h"
+#include "components/checks/checks.h"
 
 extern const struct check check_races;
 

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_CHECKS_UNINITIALISED_H
 #define HEDDLE_CHECKS_UNINITIALISED_H
 
-#include "checks.h"
+#include "components/checks/checks.h"
 
 extern const struct check check_uninitialised;
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "finding.h"
-#include "grown.h"
+#include "components/checks/finding.h"
+#include "components/checks/slot_array.h"
 #include "race_order.h"
 #include "runtime/engine/bug.h"
 

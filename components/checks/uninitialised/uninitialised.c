@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_code.h"
+#include "components/checks/check_code.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/isa_uses.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
-#include "grown.h"
+#include "components/checks/slot_array.h"
 #include "undefined_memory.h"
 
 enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };

@@ -1,5 +1,5 @@
-/* See grown.h. */
-#include "grown.h"
+/* See slot_array.h. */
+#include "slot_array.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Arrays of checks, by numbers of slots: they grow and are never given back. */
-#ifndef HEDDLE_CHECKS_GROWN_H
-#define HEDDLE_CHECKS_GROWN_H
+#ifndef HEDDLE_CHECKS_SLOT_ARRAY_H
+#define HEDDLE_CHECKS_SLOT_ARRAY_H
 
 #include <stddef.h>
 #include <stdint.h>

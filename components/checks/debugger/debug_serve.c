@@ -15,8 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "components/checks/debug_stores.h"
-#include "components/checks/debugger.h"
+#include "debug_stores.h"
+#include "debugger.h"
 #include "components/checks/finding.h"
 #include "components/protocols/page_table/host_view.h"
 #include "runtime/engine/bug.h"

@@ -1,6 +1,6 @@
 /* Waits that are missing, as findings; hazard_wave.h says what is looked at. What an instruction
  * is for the rules follows from its bytes, and is kept by address. */
-#include "checks.h"
+#include "components/checks/checks.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_CHECKS_RACE_REPORT_H
 #define HEDDLE_CHECKS_RACE_REPORT_H
 
-#include "finding.h"
+#include "components/checks/finding.h"
 #include "race_shadow.h"
 
 struct program_table;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check_commands.h"
-#include "grown.h"
+#include "components/checks/slot_array.h"
 #include "race_report.h"
 
 enum { MOST = 1 << 30 }; /* of an event's bytes */

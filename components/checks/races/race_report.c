@@ -2,7 +2,7 @@
 #include "race_report.h"
 
 #include "components/protocols/page_table/program_table.h"
-#include "grown.h"
+#include "components/checks/slot_array.h"
 
 struct race_memory race_device_memory;
 

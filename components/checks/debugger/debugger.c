@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/checks/debug_serve.h"
-#include "components/checks/debug_stores.h"
+#include "debug_serve.h"
+#include "debug_stores.h"
 #include "components/checks/finding.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/options.h"

@@ -1,5 +1,5 @@
-/* See debug_rules.h. */
-#include "debug_rules.h"
+/* See debug_breakpoints.h. */
+#include "debug_breakpoints.h"
 
 enum { RULES_MOST = 256 };
 

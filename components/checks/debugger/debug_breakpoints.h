@@ -1,12 +1,12 @@
 /* Breakpoints and watchpoints of a debugged process, and which instructions they hold for. Private
  * to components/checks. */
-#ifndef HEDDLE_CHECKS_DEBUG_RULES_H
-#define HEDDLE_CHECKS_DEBUG_RULES_H
+#ifndef HEDDLE_CHECKS_DEBUG_BREAKPOINTS_H
+#define HEDDLE_CHECKS_DEBUG_BREAKPOINTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/checks/debug_channel.h"
+#include "debug_channel.h"
 
 /* What each lane of the mask accesses. */
 struct debug_access {

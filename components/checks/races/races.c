@@ -13,8 +13,8 @@
 
 #include "components/amd/isa/isa.h"
 #include "components/protocols/page_table/page_table.h"
-#include "check_code.h"
-#include "grown.h"
+#include "components/checks/check_code.h"
+#include "components/checks/slot_array.h"
 #include "race_report.h"
 #include "spins.h"
 #include "runtime/engine/bug.h"

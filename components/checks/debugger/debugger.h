@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/checks/debug_channel.h"
-#include "components/checks/debug_rules.h"
+#include "debug_channel.h"
+#include "debug_breakpoints.h"
 
 struct check;
 struct debug_thread;

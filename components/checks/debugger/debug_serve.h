@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/checks/debug_channel.h"
+#include "debug_channel.h"
 
 struct debug_thread;
 struct page_table;

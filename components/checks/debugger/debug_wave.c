@@ -2,9 +2,9 @@
  * to the row of this file. */
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
-#include "components/checks/debug_serve.h"
-#include "components/checks/debug_stores.h"
-#include "components/checks/debugger.h"
+#include "debug_serve.h"
+#include "debug_stores.h"
+#include "debugger.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
