@@ -2,7 +2,7 @@
  *
  * The first request stands in the MSHR itself, since mostly it is the only one; the others are
  * linked behind it in the order in which they came. Writes and atomics that wait keep their bytes
- * in the pool `stored`. Called by cache_take.c; the answers are worked on in cache_answer.c. */
+ * in the pool `stored`. Called by cache_request.c; the answers are worked on in cache_answer.c. */
 #include "cache.gen.h"
 
 #include "cache_state.h"

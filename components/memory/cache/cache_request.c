@@ -2,7 +2,7 @@
  * completely, or returns false and has changed nothing that a second attempt would count again (it
  * may have written a victim back, after which its way is free).
  *
- * A request that is not answered here waits at an MSHR (cache_miss.c), or has gone below under a
+ * A request that is not answered here waits at an MSHR (cache_mshr.c), or has gone below under a
  * tag of `sent`. Called by cache.c, for new requests and for those that waited for a page. */
 #include "cache.gen.h"
 
