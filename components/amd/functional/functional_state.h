@@ -7,7 +7,7 @@
 #include "functional.h"
 
 #include "footprint.h"
-#include "stuck.h"
+#include "livelock_watch.h"
 #include "touch.h"
 
 #include "components/amd/execute/decode_cache.h"

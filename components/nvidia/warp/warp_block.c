@@ -8,7 +8,7 @@
 
 #include "warp_cluster.h"
 #include "warp_schedule.h"
-#include "warp_stuck.h"
+#include "warp_livelock.h"
 #include "warp_undefined.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "warp_cluster.h"
-#include "warp_stuck.h"
+#include "warp_livelock.h"
 
 #include "runtime/engine/bug.h"
 

@@ -1,5 +1,5 @@
-/* See repeats.h. What stores have left is remembered by word, in a table that forgets. */
-#include "repeats.h"
+/* See livelock.h. What stores have left is remembered by word, in a table that forgets. */
+#include "livelock.h"
 
 #include <string.h>
 

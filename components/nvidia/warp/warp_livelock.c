@@ -1,5 +1,5 @@
-/* See warp_stuck.h. Called by warp_block.c and warp_grid.c. */
-#include "warp_stuck.h"
+/* See warp_livelock.h. Called by warp_block.c and warp_grid.c. */
+#include "warp_livelock.h"
 
 #include <stdio.h>
 

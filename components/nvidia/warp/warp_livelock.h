@@ -1,7 +1,7 @@
-/* What a watched launch reads and changes (components/protocols/page_table/repeats.h), by warp
+/* What a watched launch reads and changes (components/protocols/page_table/livelock.h), by warp
  * instruction. Private to components/nvidia/warp. */
-#ifndef HEDDLE_WARP_STUCK_H
-#define HEDDLE_WARP_STUCK_H
+#ifndef HEDDLE_WARP_LIVELOCK_H
+#define HEDDLE_WARP_LIVELOCK_H
 
 #include "warp_machine.h"
 

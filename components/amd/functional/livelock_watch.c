@@ -1,5 +1,5 @@
-/* See stuck.h. A store is told of when the next instruction is, as it is done by then. */
-#include "stuck.h"
+/* See livelock_watch.h. A store is told of when the next instruction is, as it is done by then. */
+#include "livelock_watch.h"
 
 #include <inttypes.h>
 #include <stdio.h>

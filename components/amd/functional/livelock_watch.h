@@ -1,11 +1,11 @@
-/* What a watched launch reads and changes (components/protocols/page_table/repeats.h), by
+/* What a watched launch reads and changes (components/protocols/page_table/livelock.h), by
  * instruction. Called by functional.c only. */
-#ifndef HEDDLE_FUNCTIONAL_STUCK_H
-#define HEDDLE_FUNCTIONAL_STUCK_H
+#ifndef HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
+#define HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 
 #include "components/amd/isa/isa.h"
 #include "components/protocols/page_table/host_view.h"
-#include "components/protocols/page_table/repeats.h"
+#include "components/protocols/page_table/livelock.h"
 
 /* Before each instruction of a wavefront in its turn, and after the last one. */
 void stuck_begin_turn(const struct isa_context *context);
