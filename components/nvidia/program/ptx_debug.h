@@ -2,7 +2,7 @@
 #ifndef HEDDLE_COMPONENTS_PTX_DEBUG_H
 #define HEDDLE_COMPONENTS_PTX_DEBUG_H
 
-#include "components/nvidia/code/ptx_code.h"
+#include "ptx_code.h"
 
 /* Sets what the launch is followed by, if the process is debugged. */
 void ptx_debug_begin(struct ptx_call *call);

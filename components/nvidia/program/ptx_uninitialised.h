@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPONENTS_PTX_UNINITIALISED_H
 #define HEDDLE_COMPONENTS_PTX_UNINITIALISED_H
 
-#include "components/nvidia/code/ptx_code.h"
+#include "ptx_code.h"
 
 extern const struct warp_undefined ptx_uninitialised;
 

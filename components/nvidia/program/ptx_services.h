@@ -4,7 +4,7 @@
 #ifndef HEDDLE_COMPONENTS_PTX_SERVICES_H
 #define HEDDLE_COMPONENTS_PTX_SERVICES_H
 
-#include "components/nvidia/code/ptx_code.h"
+#include "ptx_code.h"
 
 /* Functions of ptx_code.h and warp.h, whose rules are there; the first ones are the table's own. */
 struct code_object;

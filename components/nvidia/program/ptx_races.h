@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPONENTS_PTX_RACES_H
 #define HEDDLE_COMPONENTS_PTX_RACES_H
 
-#include "components/nvidia/code/ptx_check_block.h"
+#include "ptx_check_block.h"
 
 extern const struct race_source ptx_race_source;
 

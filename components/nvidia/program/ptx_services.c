@@ -1,5 +1,5 @@
 /* See ptx_services.h. */
-#include "components/nvidia/code/ptx_services.h"
+#include "ptx_services.h"
 
 static const struct ptx_services *offered;
 static struct ptx_tables tables;

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_COMPONENTS_PTX_PRIVATE_H
 #define HEDDLE_COMPONENTS_PTX_PRIVATE_H
 
-#include "components/nvidia/code/ptx_code.h"
+#include "ptx_code.h"
 
 /* As realloc(); out of memory ends the program. */
 void *ptx_code_memory(void *old, size_t bytes);

@@ -1,6 +1,6 @@
 /* The heap that kernels allocate from: first fit in a list of pieces by address, the same in every
  * run. The list is kept in host memory, so a kernel that writes past its piece breaks no other. */
-#include "components/nvidia/code/ptx_private.h"
+#include "ptx_private.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPONENTS_PTX_CHECKS_H
 #define HEDDLE_COMPONENTS_PTX_CHECKS_H
 
-#include "components/nvidia/code/ptx_code.h"
+#include "ptx_code.h"
 
 /* Sets what the launch is observed by, if it is to be checked. */
 void ptx_checks_begin(struct ptx_call *call, const struct ptx_order *order);

@@ -5,7 +5,7 @@
 
 #include "components/checks/finding.h"
 #include "components/checks/races/race_shadow.h"
-#include "components/nvidia/code/ptx_checks.h"
+#include "ptx_checks.h"
 #include "components/nvidia/ptx/ptx.h"
 
 /* What reports need of a block, which may be over. */

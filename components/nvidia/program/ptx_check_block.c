@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "components/checks/races/race_report.h"
-#include "components/nvidia/code/ptx_private.h"
-#include "components/nvidia/code/ptx_races.h"
+#include "ptx_private.h"
+#include "ptx_races.h"
 #include "runtime/engine/hash.h"
 
 static struct ptx_check_block **blocks; /* those that live, by launch and number; open addressing */

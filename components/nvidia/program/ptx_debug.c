@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "components/checks/debugger/debugger.h"
-#include "components/nvidia/code/ptx_private.h"
+#include "ptx_private.h"
 
 struct debug_warp {
     struct debug_thread thread;     /* first */

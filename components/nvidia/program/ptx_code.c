@@ -1,15 +1,15 @@
 /* See ptx_code.h. */
-#include "components/nvidia/code/ptx_code.h"
+#include "ptx_code.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/nvidia/code/ptx_private.h"
-#include "components/nvidia/code/ptx_checks.h"
-#include "components/nvidia/code/ptx_debug.h"
-#include "components/nvidia/code/ptx_services.h"
+#include "ptx_private.h"
+#include "ptx_checks.h"
+#include "ptx_debug.h"
+#include "ptx_services.h"
 #include "components/nvidia/ptx/ptx_object.h"
 #include "runtime/engine/bug.h"
 

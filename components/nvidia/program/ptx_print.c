@@ -2,7 +2,7 @@
  * multiple of its size, as the ABI of PTX lays them out (CUDA, "PTX Writer's Guide to
  * Interoperability", vprintf). The texts of launches are kept until the driver asks for them. */
 #include "components/host/printf/kernel_printf.h"
-#include "components/nvidia/code/ptx_private.h"
+#include "ptx_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
