@@ -15,7 +15,7 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
 #include "runtime/engine/util.h"
-#include "runtime/link/cut.h"
+#include "runtime/link/rank_rings.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/shared_wire.h"
 #include "runtime/observe/series.h"

@@ -17,7 +17,7 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
 #include "runtime/engine/util.h"
-#include "runtime/link/cut.h"
+#include "runtime/link/rank_rings.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/timeline.h"

@@ -50,7 +50,7 @@
 #include "runtime/observe/stats.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/view.h"
-#include "runtime/state/owned.h"
+#include "runtime/state/rank_state.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u
 

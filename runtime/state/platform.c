@@ -26,7 +26,7 @@
 #include "runtime/engine/shard.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/engine/util.h"
-#include "runtime/link/cut.h"
+#include "runtime/link/rank_rings.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/shard_cut.h"

@@ -1,7 +1,7 @@
-/* See owned.h. Each rank tells what was handed out of its slice of the arena, which has the same
- * addresses at all ranks. The arena begins zeroed, and most of it is never touched: what is zero is
- * told as such. Rank 0 has then as much memory as one process. */
-#include "owned.h"
+/* See rank_state.h. Each rank tells what was handed out of its slice of the arena, which has the
+ * same addresses at all ranks. The arena begins zeroed, and most of it is never touched: what is
+ * zero is told as such. Rank 0 has then as much memory as one process. */
+#include "rank_state.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Memory of observers of a run, which is not simulated state: without it the process ends. */
-#ifndef HEDDLE_RUNTIME_NEEDED_H
-#define HEDDLE_RUNTIME_NEEDED_H
+#ifndef HEDDLE_RUNTIME_OBSERVER_MEMORY_H
+#define HEDDLE_RUNTIME_OBSERVER_MEMORY_H
 
 #include "runtime/engine/bug.h"
 

@@ -1,10 +1,10 @@
-/* Rings between two ranks: what crosses them when ranks meet; see cut.c.
+/* Rings between two ranks: what crosses them when ranks meet; see rank_rings.c.
  *
  * Life cycle: cut_open() when the instances are initialised, with several ranks. Then cut_collect()
  * at the end of each window, and when ranks meet cut_send(), an exchange (rank.h), and cut_take()
  * for each of the others. */
-#ifndef HEDDLE_RUNTIME_CUT_H
-#define HEDDLE_RUNTIME_CUT_H
+#ifndef HEDDLE_RUNTIME_RANK_RINGS_H
+#define HEDDLE_RUNTIME_RANK_RINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
-/* See cut.h. Both ranks have the ring's control blocks and slots, each its own copy: the sender's
- * end is right at the sender's rank, the receiver's end at the receiver's. A message that was sent
- * is copied into the same slot at the receiver's rank when the ranks meet, and the stamp of a slot
- * that was freed goes back. Neither can be missed before: ranks meet before a message arrives, or a
- * credit counts (run.c). The main partition is shard 0 (shard_cut.c).
+/* See rank_rings.h. Both ranks have the ring's control blocks and slots, each its own copy: the
+ * sender's end is right at the sender's rank, the receiver's end at the receiver's. A message that
+ * was sent is copied into the same slot at the receiver's rank when the ranks meet, and the stamp
+ * of a slot that was freed goes back. Neither can be missed before: ranks meet before a message
+ * arrives, or a credit counts (run.c). The main partition is shard 0 (shard_cut.c).
  *
  * Slots are used in turn, so each end keeps the place of what comes next and no names travel. What
  * was freed is found by looking: the receiver's head has moved, or all that it held is gone. */
-#include "cut.h"
+#include "rank_rings.h"
 
 #include <stdio.h>
 #include <string.h>
