@@ -6,7 +6,7 @@
 
 #include "runtime/engine/bug.h"
 
-void *grown(void *old, uint64_t *room, uint64_t index, size_t size)
+void *slot_array_grow(void *old, uint64_t *room, uint64_t index, size_t size)
 {
     uint64_t larger = 2 * (index + 32);
     if (index < *room)

@@ -7,6 +7,6 @@
 
 /* `old`, an array of *room elements of `size` bytes, or a larger one in its place that has an
  * element `index`; what is new is zero. Ends the run when there is no memory. */
-void *grown(void *old, uint64_t *room, uint64_t index, size_t size);
+void *slot_array_grow(void *old, uint64_t *room, uint64_t index, size_t size);
 
 #endif

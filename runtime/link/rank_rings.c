@@ -48,7 +48,7 @@ static uint32_t cut_count;
 static uint32_t *cut_of;  /* 1 + index, by ring */
 static uint32_t *holding; /* the cuts that hold messages, which may be freed */
 static uint32_t holding_count;
-static struct cut_arrivals arrivals; /* of what was collected */
+static struct rank_rings_arrivals arrivals; /* of what was collected */
 static bool leaves;
 
 static uint32_t rank_at(uint32_t domain)
@@ -123,22 +123,22 @@ static void send_credits(struct cut *c)
     c->held -= credits.count;
 }
 
-void cut_collect(void)
+void rank_rings_collect(void)
 {
     exchange_take_out(send_message);
 }
 
-bool cut_leaves(void)
+bool rank_rings_leaves(void)
 {
     return leaves;
 }
 
-void cut_send(struct cut_arrivals *sent)
+void rank_rings_send(struct rank_rings_arrivals *sent)
 {
     static const struct sent_message no_message = {RING_NONE, 0, 0};
     static const struct credits no_credit = {RING_NONE, 0};
     uint32_t kept = 0;
-    cut_collect();
+    rank_rings_collect();
     for (uint32_t i = 0; i < ranks.count; i++)
         if (i != ranks.number)
             rank_put(i, &no_message, sizeof no_message);
@@ -179,7 +179,7 @@ static void take_message(const struct sent_message *sent, const void *bytes, uin
     ring_take(sent->ring, sent->ready);
 }
 
-void cut_take(uint32_t from)
+void rank_rings_take(uint32_t from)
 {
     struct sent_message sent;
     struct credits credits;
@@ -237,7 +237,7 @@ static void add_cut(uint32_t ring, uint32_t sender, uint32_t receiver)
     cut_of[ring] = cut_count;
 }
 
-bool cut_open(const struct platform_table *table)
+bool rank_rings_open(const struct platform_table *table)
 {
     cuts = arena_derive((table->ring_count + 1) * sizeof *cuts);
     cut_of = arena_derive((table->ring_count + 1) * sizeof *cut_of);

@@ -275,7 +275,7 @@ enum engine_result engine_run(void)
     view_end(engine.time_ps);
     run_progress_erase();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
-        owned_gather();
+        rank_state_gather();
         if (ranks.number == 0)
             hang_explain(reasons[result]);
     }

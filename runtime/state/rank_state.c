@@ -113,23 +113,23 @@ static void move_all(void)
     move_rings();
 }
 
-void owned_share(void)
+void rank_state_share(void)
 {
     if (ranks.number != 0)
         move_all();
     rank_exchange();
 }
 
-void owned_take(void)
+void rank_state_take(void)
 {
     if (ranks.number == 0)
         move_all();
 }
 
-void owned_gather(void)
+void rank_state_gather(void)
 {
     if (rank_is_alone())
         return;
-    owned_share();
-    owned_take();
+    rank_state_share();
+    rank_state_take();
 }

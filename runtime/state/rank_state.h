@@ -4,10 +4,10 @@
 
 /* By all ranks, between windows: afterwards the arena of rank 0 has the components and rings of all
  * ranks as they are there. */
-void owned_gather(void);
-/* The two halves of owned_gather(): all ranks send, and rank 0 takes what they sent. After that
- * rank 0 can only end the run: rings between ranks have other slots. */
-void owned_share(void);
-void owned_take(void);
+void rank_state_gather(void);
+/* The two halves of rank_state_gather(): all ranks send, and rank 0 takes what they sent. After
+ * that rank 0 can only end the run: rings between ranks have other slots. */
+void rank_state_share(void);
+void rank_state_take(void);
 
 #endif

@@ -39,8 +39,8 @@
 
 enum {
     FUNCTIONAL_SLICE = 1 << 12,
-    FUNCTIONAL_PATIENCE = REPEATS_PATIENCE, /* turns of a work-group */
-    FUNCTIONAL_LAUNCHES = 64                /* that have begun and not ended */
+    FUNCTIONAL_PATIENCE = LIVELOCK_PATIENCE, /* turns of a work-group */
+    FUNCTIONAL_LAUNCHES = 64                 /* that have begun and not ended */
 };
 
 /* What can be done beside a launch. Unless it is nothing, the launch may come back as

@@ -6,12 +6,12 @@ enum { RULES_MOST = 256 };
 static struct debug_rule rules[RULES_MOST];
 static uint64_t rule_count;
 
-void debug_rules_clear(void)
+void debug_breakpoints_clear(void)
 {
     rule_count = 0;
 }
 
-bool debug_rules_add(const struct debug_rule *rule)
+bool debug_breakpoints_add(const struct debug_rule *rule)
 {
     if (rule_count == RULES_MOST)
         return false;
@@ -19,7 +19,7 @@ bool debug_rules_add(const struct debug_rule *rule)
     return true;
 }
 
-bool debug_rules_break(uint64_t pc)
+bool debug_breakpoints_break(uint64_t pc)
 {
     for (uint64_t i = 0; i < rule_count; i++)
         if (rules[i].kind == DEBUG_BREAK && rules[i].address == pc)
@@ -27,7 +27,7 @@ bool debug_rules_break(uint64_t pc)
     return false;
 }
 
-bool debug_rules_any(void)
+bool debug_breakpoints_any(void)
 {
     return rule_count;
 }
@@ -47,7 +47,7 @@ static bool touches(const struct debug_access *a, const struct debug_rule *r)
     return false;
 }
 
-bool debug_rules_access(const struct debug_access *a, struct debug_stopped *at)
+bool debug_breakpoints_access(const struct debug_access *a, struct debug_stopped *at)
 {
     for (uint64_t i = 0; i < rule_count; i++) {
         const struct debug_rule *r = &rules[i];

@@ -19,12 +19,12 @@ struct debug_access {
     bool is_short;
 };
 
-void debug_rules_clear(void);
+void debug_breakpoints_clear(void);
 /* false: there are too many. */
-bool debug_rules_add(const struct debug_rule *rule);
-bool debug_rules_break(uint64_t pc);
-bool debug_rules_any(void);
+bool debug_breakpoints_add(const struct debug_rule *rule);
+bool debug_breakpoints_break(uint64_t pc);
+bool debug_breakpoints_any(void);
 /* Are the bytes watched? `at` then says which. */
-bool debug_rules_access(const struct debug_access *access, struct debug_stopped *at);
+bool debug_breakpoints_access(const struct debug_access *access, struct debug_stopped *at);
 
 #endif

@@ -192,11 +192,11 @@ static void answer_disassembly(const struct debug_request *r)
 static void take_rules(const struct debug_request *r)
 {
     struct debug_rule rule;
-    debug_rules_clear();
+    debug_breakpoints_clear();
     bool all = true;
     for (uint64_t i = 0; i < r->a; i++) {
         receive_bytes(&rule, sizeof rule);
-        all &= debug_rules_add(&rule);
+        all &= debug_breakpoints_add(&rule);
     }
     answer(NULL, all ? 0 : DEBUG_REFUSED);
 }

@@ -191,7 +191,7 @@ static void step(const struct check_wave *wave, const struct observed_instructio
     if (cycle && s->memory && s->memory->mask
         && (s->memory->kind == ISA_MEMORY_STORE || s->memory->kind == ISA_MEMORY_ATOMIC))
         note_stores(w, s);
-    if (debug_rules_any() && describe(s, &access))
+    if (debug_breakpoints_any() && describe(s, &access))
         debugger_access(&w->thread, &access);
 }
 

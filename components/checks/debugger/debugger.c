@@ -86,7 +86,7 @@ static void end_run(const struct debug_thread *t, struct debug_stopped *at)
         at->reason = DEBUG_WATCHED;
         at->address = t->access.address;
         at->rule = t->access.rule;
-    } else if (debug_rules_break(at->pc)) {
+    } else if (debug_breakpoints_break(at->pc)) {
         at->reason = DEBUG_BROKE;
     } else if (go.a == DEBUG_CYCLE && at->cycle >= go.b) {
         at->reason = DEBUG_STEPPED;
@@ -103,7 +103,7 @@ static void note(const struct debug_thread *t, bool found)
     struct debug_stopped at = present;
     if (go.c == t->said.wavefront)
         at.reason = DEBUG_STEPPED;
-    else if (!go.c && debug_rules_break(at.pc))
+    else if (!go.c && debug_breakpoints_break(at.pc))
         at.reason = DEBUG_BROKE;
     else if (!go.c && found)
         at.reason = DEBUG_FOUND;
@@ -125,7 +125,7 @@ static void run(const struct debug_thread *t, bool found)
     if (at.reason != DEBUG_CAME)
         stop(&at);
     ended.thread.said.wavefront = 0;
-    if (again && go.a == DEBUG_CONTINUE && debug_rules_break(present.pc)) {
+    if (again && go.a == DEBUG_CONTINUE && debug_breakpoints_break(present.pc)) {
         at = present;
         at.reason = DEBUG_BROKE;
         stop(&at);
@@ -173,7 +173,7 @@ void debugger_event(struct debug_thread *t, uint64_t pc, uint64_t cycle)
 void debugger_access(struct debug_thread *t, const struct debug_access *access)
 {
     struct debug_stopped at = present;
-    if (go.a == DEBUG_TO || !debug_rules_access(access, &at))
+    if (go.a == DEBUG_TO || !debug_breakpoints_access(access, &at))
         return;
     at.reason = DEBUG_WATCHED;
     if (go.a == DEBUG_SCAN)

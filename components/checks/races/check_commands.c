@@ -37,7 +37,7 @@ static uint64_t *start_rooms, gpu_room;
 
 static void learn_place(struct before *to, uint32_t lane, uint32_t place)
 {
-    to->count = grown(to->count, &to->room, lane, sizeof *to->count);
+    to->count = slot_array_grow(to->count, &to->room, lane, sizeof *to->count);
     to->count[lane] = to->count[lane] > place ? to->count[lane] : place;
 }
 
@@ -59,7 +59,7 @@ static void learn_ticket(struct before *to, uint64_t ticket)
 
 static struct queue *queue_at(uint32_t queue)
 {
-    queues = grown(queues, &queue_room, queue, sizeof *queues);
+    queues = slot_array_grow(queues, &queue_room, queue, sizeof *queues);
     return &queues[queue];
 }
 
@@ -67,7 +67,7 @@ void check_command(uint32_t queue, uint64_t ticket, uint64_t awaited)
 {
     if (!finding_wanted(FINDING_CHECK_RACES))
         return;
-    tickets = grown(tickets, &ticket_room, ticket, sizeof *tickets);
+    tickets = slot_array_grow(tickets, &ticket_room, ticket, sizeof *tickets);
     struct queue *q = queue_at(queue);
     learn(&q->given, &host);
     if (awaited)
@@ -102,11 +102,12 @@ void check_command_starts(uint32_t gpu, uint64_t ticket)
         return;
     if (gpu >= gpu_room) {
         uint64_t counts = gpu_room, rooms = gpu_room;
-        start_counts = grown(start_counts, &counts, gpu, sizeof *start_counts);
-        start_rooms = grown(start_rooms, &rooms, gpu, sizeof *start_rooms);
-        starts = grown(starts, &gpu_room, gpu, sizeof(uint32_t *));
+        start_counts = slot_array_grow(start_counts, &counts, gpu, sizeof *start_counts);
+        start_rooms = slot_array_grow(start_rooms, &rooms, gpu, sizeof *start_rooms);
+        starts = slot_array_grow(starts, &gpu_room, gpu, sizeof(uint32_t *));
     }
-    starts[gpu] = grown(starts[gpu], &start_rooms[gpu], start_counts[gpu], sizeof *starts[gpu]);
+    starts[gpu] =
+        slot_array_grow(starts[gpu], &start_rooms[gpu], start_counts[gpu], sizeof *starts[gpu]);
     starts[gpu][start_counts[gpu]++] = ticket < ticket_room ? tickets[ticket].command : 0;
 }
 

@@ -35,8 +35,8 @@ void check_copy_called(uint64_t ticket, const struct finding_place *call)
     while (site < call_count
            && (calls[site].pc != call->pc || strcmp(calls[site].text, call->text) != 0))
         site++;
-    calls = grown(calls, &call_room, site, sizeof *calls);
-    sites = grown(sites, &site_room, ticket, sizeof *sites);
+    calls = slot_array_grow(calls, &call_room, site, sizeof *calls);
+    sites = slot_array_grow(sites, &site_room, ticket, sizeof *sites);
     calls[site] = *call;
     call_count += site == call_count;
     sites[ticket] = site;

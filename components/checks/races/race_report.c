@@ -12,7 +12,7 @@ static uint64_t source_room;
 uint32_t race_group(uint32_t command, const struct race_source *source)
 {
     uint32_t number = race_group_begin(command);
-    sources = grown(sources, &source_room, number, sizeof *sources);
+    sources = slot_array_grow(sources, &source_room, number, sizeof *sources);
     sources[number] = source;
     return number;
 }

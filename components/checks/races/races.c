@@ -95,7 +95,7 @@ static uint32_t site_of(const struct observed_instruction *s)
     while (site_table[slot] && !is_site(&sites[site_table[slot] - 1], name, s->inst))
         slot = (slot + 1) % SITES;
     if (!site_table[slot]) {
-        sites = grown(sites, &site_room, site_count, sizeof *sites);
+        sites = slot_array_grow(sites, &site_room, site_count, sizeof *sites);
         sites[site_count++] =
             (struct site){.name = name, .inst = *s->inst, .spins = spins(s, name)};
         site_table[slot] = site_count;
@@ -550,15 +550,15 @@ static void begin_group(const struct check_wave *wave, struct live_group *g)
     g->scratch_end = g->scratch + (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront;
     if (p->lds_bytes)
         race_clear_flat(&g->lds, p->lds_bytes);
-    pasts = grown(pasts, &past_room, g->number, sizeof *pasts);
+    pasts = slot_array_grow(pasts, &past_room, g->number, sizeof *pasts);
     pasts[g->number] = (struct past){.what = wave->what, .pid = p->pid};
     pasts[g->number].what.placement = NULL;
 }
 
 static void begin(const struct check_wave *wave)
 {
-    waves = grown(waves, &wave_room, wave->slot, sizeof *waves);
-    groups = grown(groups, &group_room, wave->group, sizeof *groups);
+    waves = slot_array_grow(waves, &wave_room, wave->slot, sizeof *waves);
+    groups = slot_array_grow(groups, &group_room, wave->group, sizeof *groups);
     if (wave->what.number == 0)
         begin_group(wave, &groups[wave->group]);
     waves[wave->slot] = (struct live_wave){.fenced = false};

@@ -691,9 +691,9 @@ static void begin_registers(struct wave_state *w, const struct work_placement *p
 
 static void begin(const struct check_wave *wave)
 {
-    waves = grown(waves, &wave_room, wave->slot, sizeof *waves);
-    lds = grown(lds, &lds_room, wave->group, sizeof *lds);
-    privates = grown(privates, &private_room, wave->group, sizeof *privates);
+    waves = slot_array_grow(waves, &wave_room, wave->slot, sizeof *waves);
+    lds = slot_array_grow(lds, &lds_room, wave->group, sizeof *lds);
+    privates = slot_array_grow(privates, &private_room, wave->group, sizeof *privates);
     if (wave->what.number == 0)
         begin_group(wave, wave->what.placement);
     begin_registers(&waves[wave->slot], wave->what.placement);

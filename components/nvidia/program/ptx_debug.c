@@ -189,7 +189,7 @@ static void after(void *context, const struct warp_step *s)
 {
     struct debug_warp *w = warp_at(context, s);
     uint32_t lanes;
-    if (s->addresses && debug_rules_any())
+    if (s->addresses && debug_breakpoints_any())
         access(w, s);
     w->stands = false;
     if (warp_look_place(s->at, &w->call->launch, s->warp, &lanes) != PTX_NONE)

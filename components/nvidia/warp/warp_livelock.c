@@ -23,27 +23,27 @@ static uint64_t key_of(const struct warp_machine *m, unsigned lane)
     }
 }
 
-static enum repeats_access access_of(const struct warp_machine *m)
+static enum livelock_access access_of(const struct warp_machine *m)
 {
-    return m->space == PTX_SPACE_SHARED   ? REPEATS_SHARED
-           : m->space == PTX_SPACE_GLOBAL ? REPEATS_PLAIN
-                                          : REPEATS_OWN;
+    return m->space == PTX_SPACE_SHARED   ? LIVELOCK_SHARED
+           : m->space == PTX_SPACE_GLOBAL ? LIVELOCK_PLAIN
+                                          : LIVELOCK_OWN;
 }
 
 /* Loads are told of as well: what they find is what the last store left. */
-void warp_stuck_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     uint8_t bytes[16];
     struct warp_warp *w = m->warp;
     if (op->kind == WARP_SYSTEM || (op->kind == WARP_MEMORY && mask && !m->bytes))
-        repeats_change();
-    if (w->ran_lap != repeats_lap())
+        livelock_change();
+    if (w->ran_lap != livelock_lap())
         w->ran = 0;
-    w->ran_lap = repeats_lap();
+    w->ran_lap = livelock_lap();
     w->ran |= m->split ? m->split->mask : 0;
     if (!m->bytes || !mask || m->space == PTX_SPACE_PARAM)
         return;
-    repeats_read(&w->repeats, access_of(m), op->instruction, m->address[__builtin_ctz(mask)]);
+    livelock_read(&w->livelock, access_of(m), op->instruction, m->address[__builtin_ctz(mask)]);
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
         uint64_t window = m->space == PTX_SPACE_SHARED  ? WARP_SHARED
@@ -53,9 +53,9 @@ void warp_stuck_step(struct warp_machine *m, const struct warp_op *op, uint32_t 
             part = m->bytes - done < sizeof bytes ? m->bytes - done : (uint32_t)sizeof bytes;
             if (warp_read(m->launch, m->block, m->number * WARP_LANES + i,
                           window + m->address[i] + done, bytes, part))
-                repeats_store(key_of(m, i) + done, bytes, part);
+                livelock_store(key_of(m, i) + done, bytes, part);
             else
-                repeats_change();
+                livelock_change();
         }
     }
 }
@@ -64,16 +64,16 @@ static uint64_t state_of(struct warp_machine *m)
 {
     const struct warp_warp *w = m->warp;
     const struct warp_block *b = m->block;
-    uint64_t state = repeats_hash(w->count, &w->carry, sizeof w->carry);
+    uint64_t state = livelock_hash(w->count, &w->carry, sizeof w->carry);
     for (uint32_t i = 0; i < w->count; i++) {
         const struct warp_split *s = &w->split[i];
         const uint32_t words[] = {s->pc,   s->narrow, s->wide,  s->local,
                                   s->mask, s->wait,   s->state, s->barrier};
-        state = repeats_hash(state, words, sizeof words);
+        state = livelock_hash(state, words, sizeof words);
     }
-    state = repeats_hash(state, m->narrow, (size_t)b->narrow_room * WARP_NARROW_BYTES);
-    state = repeats_hash(state, m->wide, (size_t)b->wide * WARP_WIDE_BYTES);
-    return repeats_hash(state, m->predicates, (size_t)b->narrow_room * sizeof *m->predicates);
+    state = livelock_hash(state, m->narrow, (size_t)b->narrow_room * WARP_NARROW_BYTES);
+    state = livelock_hash(state, m->wide, (size_t)b->wide * WARP_WIDE_BYTES);
+    return livelock_hash(state, m->predicates, (size_t)b->narrow_room * sizeof *m->predicates);
 }
 
 /* Lanes that can go on. */
@@ -85,7 +85,7 @@ static uint32_t lanes_ready(const struct warp_warp *w)
     return lanes;
 }
 
-bool warp_stuck_block(struct warp_launch *l, struct warp_block *b)
+bool warp_livelock_block(struct warp_launch *l, struct warp_block *b)
 {
     struct warp_machine m;
     bool all = true;
@@ -96,8 +96,8 @@ bool warp_stuck_block(struct warp_launch *l, struct warp_block *b)
         all &= !warp_cluster_goes_on(&m);
         if (!ready)
             continue;
-        all &= repeats_state(&m.warp->repeats, state_of(&m));
-        all &= m.warp->ran_lap == repeats_lap() && !(ready & ~m.warp->ran);
+        all &= livelock_state(&m.warp->livelock, state_of(&m));
+        all &= m.warp->ran_lap == livelock_lap() && !(ready & ~m.warp->ran);
     }
     return all;
 }
@@ -121,17 +121,17 @@ static bool describe_cluster(struct warp_machine *m, struct warp_fault *fault)
     return false;
 }
 
-bool warp_stuck_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault)
+bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault)
 {
     struct warp_machine m;
-    const struct repeats *told = NULL;
+    const struct livelock *told = NULL;
     uint32_t number = 0;
     warp_machine_init(&m, l, b);
     for (uint32_t i = 0; i < b->warps; i++) {
         warp_machine_warp(&m, i);
-        if (!lanes_ready(m.warp) || (told && m.warp->repeats.access <= told->access))
+        if (!lanes_ready(m.warp) || (told && m.warp->livelock.access <= told->access))
             continue;
-        told = &m.warp->repeats;
+        told = &m.warp->livelock;
         number = i;
     }
     if (!told)
@@ -140,15 +140,15 @@ bool warp_stuck_describe(struct warp_launch *l, struct warp_block *b, struct war
     uint32_t ready = lanes_ready(m.warp);
     m.split = &m.warp->split[0];
     struct warp_op at = l->code->ops[m.split->pc];
-    if (told->access != REPEATS_NONE)
+    if (told->access != LIVELOCK_NONE)
         at.instruction = (uint32_t)told->pc;
     m.fault_op = &at;
     const char *end = "and no warp changes anything any more";
-    if (told->access == REPEATS_NONE)
+    if (told->access == LIVELOCK_NONE)
         snprintf(m.text, sizeof m.text, "deadlock: it loops and reads no memory, %s", end);
     else
         snprintf(m.text, sizeof m.text, "deadlock: it waits for a change %s 0x%llx, %s",
-                 told->access == REPEATS_SHARED ? "of shared memory at" : "at",
+                 told->access == LIVELOCK_SHARED ? "of shared memory at" : "at",
                  (unsigned long long)told->address, end);
     warp_fault_at(&m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(ready), 0, m.text);
     warp_describe(&m, fault);

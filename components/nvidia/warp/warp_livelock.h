@@ -6,12 +6,12 @@
 #include "warp_machine.h"
 
 /* An operation was executed by the lanes of `mask`. */
-void warp_stuck_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
+void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 
 /* Has each of the block's warps that could go on come back to a state of its own? */
-bool warp_stuck_block(struct warp_launch *l, struct warp_block *b);
+bool warp_livelock_block(struct warp_launch *l, struct warp_block *b);
 
 /* Describes what the block's warp that tells most waits for; false: none of them could go on. */
-bool warp_stuck_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault);
+bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault);
 
 #endif

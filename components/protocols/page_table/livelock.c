@@ -21,17 +21,17 @@ static void begin(void)
     watched.lap++;
 }
 
-void repeats_round(struct repeats_watch *w, uint64_t still)
+void livelock_round(struct livelock_watch *w, uint64_t still)
 {
-    if (w->on && (still >= w->until || watched.changes > REPEATS_CHANGES))
+    if (w->on && (still >= w->until || watched.changes > LIVELOCK_CHANGES))
         w->on = false;
-    if (w->on || still < REPEATS_PATIENCE || still & (still - 1))
+    if (w->on || still < LIVELOCK_PATIENCE || still & (still - 1))
         return;
-    *w = (struct repeats_watch){.on = true, .until = still + REPEATS_ROUNDS};
+    *w = (struct livelock_watch){.on = true, .until = still + LIVELOCK_ROUNDS};
     begin();
 }
 
-bool repeats_turn(uint32_t turn, uint32_t turns)
+bool livelock_turn(uint32_t turn, uint32_t turns)
 {
     enum { FIRST = 64 };
     uint32_t begun = FIRST;
@@ -39,15 +39,15 @@ bool repeats_turn(uint32_t turn, uint32_t turns)
         begun *= 2;
     if (turn == begun)
         begin();
-    return turn >= begun && turn - begun < turns && watched.changes <= REPEATS_CHANGES;
+    return turn >= begun && turn - begun < turns && watched.changes <= LIVELOCK_CHANGES;
 }
 
-uint32_t repeats_lap(void)
+uint32_t livelock_lap(void)
 {
     return watched.lap;
 }
 
-void repeats_change(void)
+void livelock_change(void)
 {
     watched.changes++;
     watched.lap++;
@@ -63,10 +63,10 @@ static void store_word(uint64_t key, uint32_t value)
     at = probe < PROBES ? at : first;
     watched.key[at] = key;
     watched.value[at] = value;
-    repeats_change();
+    livelock_change();
 }
 
-void repeats_store(uint64_t key, const void *bytes, size_t size)
+void livelock_store(uint64_t key, const void *bytes, size_t size)
 {
     for (size_t done = 0; done < size; done += 4) {
         uint32_t value = 0;
@@ -76,7 +76,7 @@ void repeats_store(uint64_t key, const void *bytes, size_t size)
     }
 }
 
-void repeats_read(struct repeats *r, enum repeats_access access, uint64_t pc, uint64_t address)
+void livelock_read(struct livelock *r, enum livelock_access access, uint64_t pc, uint64_t address)
 {
     if (access < r->access)
         return;
@@ -87,10 +87,10 @@ void repeats_read(struct repeats *r, enum repeats_access access, uint64_t pc, ui
 
 /* The state that is looked for is one of 1, 2, 4, 8, ... rounds ago, so that it is one of the loop
  * at last (R. P. Brent, An improved Monte Carlo factorization algorithm, BIT 20, 1980). */
-bool repeats_state(struct repeats *r, uint64_t state)
+bool livelock_state(struct livelock *r, uint64_t state)
 {
     if (r->lap != watched.lap)
-        *r = (struct repeats){.lap = watched.lap};
+        *r = (struct livelock){.lap = watched.lap};
     r->again |= r->looks && r->state == state;
     if (!r->again && !(r->looks & (r->looks - 1)))
         r->state = state;
@@ -98,7 +98,7 @@ bool repeats_state(struct repeats *r, uint64_t state)
     return r->again;
 }
 
-uint64_t repeats_hash(uint64_t before, const void *bytes, size_t size)
+uint64_t livelock_hash(uint64_t before, const void *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i += 8) {
         uint64_t word = 0;

@@ -16,51 +16,51 @@
 
 /* A watch begins after so many rounds without progress, again at each doubling, and lasts so many
  * rounds at most. */
-enum { REPEATS_PATIENCE = 8, REPEATS_ROUNDS = 32, REPEATS_CHANGES = 1 << 12 };
+enum { LIVELOCK_PATIENCE = 8, LIVELOCK_ROUNDS = 32, LIVELOCK_CHANGES = 1 << 12 };
 
 /* How likely an access is what a wavefront waits for. */
-enum repeats_access {
-    REPEATS_NONE,
-    REPEATS_OWN,    /* private memory, arguments */
-    REPEATS_SHARED, /* LDS: the address counts from its beginning */
-    REPEATS_PLAIN,
-    REPEATS_COHERENT
+enum livelock_access {
+    LIVELOCK_NONE,
+    LIVELOCK_OWN,    /* private memory, arguments */
+    LIVELOCK_SHARED, /* LDS: the address counts from its beginning */
+    LIVELOCK_PLAIN,
+    LIVELOCK_COHERENT
 };
 
 /* What a wavefront or warp is seen to do; 0 at first. */
-struct repeats {
+struct livelock {
     uint64_t state; /* that it had */
     uint32_t lap, looks;
     bool again;     /* it has come back to it in this lap */
-    uint8_t access; /* enum repeats_access of what it reads in the lap */
+    uint8_t access; /* enum livelock_access of what it reads in the lap */
     uint64_t pc, address;
 };
 
-struct repeats_watch {
+struct livelock_watch {
     bool on;
     uint64_t until; /* number of the round */
 };
 
 /* After a round without progress, `still` of them by now: the watch begins or ends here. */
-void repeats_round(struct repeats_watch *w, uint64_t still);
+void livelock_round(struct livelock_watch *w, uint64_t still);
 
 /* Where several launches wait in turns, `turn` of them by now: does the watch go on in this one? It
  * lasts `turns`. */
-bool repeats_turn(uint32_t turn, uint32_t turns);
+bool livelock_turn(uint32_t turn, uint32_t turns);
 
-uint32_t repeats_lap(void);
+uint32_t livelock_lap(void);
 
 /* Memory, or what else is read, has changed or may have. */
-void repeats_change(void);
+void livelock_change(void);
 
 /* A store or atomic has left `size` bytes at a place, which `key` names. */
-void repeats_store(uint64_t key, const void *bytes, size_t size);
+void livelock_store(uint64_t key, const void *bytes, size_t size);
 
-void repeats_read(struct repeats *r, enum repeats_access access, uint64_t pc, uint64_t address);
+void livelock_read(struct livelock *r, enum livelock_access access, uint64_t pc, uint64_t address);
 
 /* The present state of a wavefront; true: it has come back to one in this lap. */
-bool repeats_state(struct repeats *r, uint64_t state);
+bool livelock_state(struct livelock *r, uint64_t state);
 
-uint64_t repeats_hash(uint64_t before, const void *bytes, size_t size); /* size: of whole words */
+uint64_t livelock_hash(uint64_t before, const void *bytes, size_t size); /* size: of whole words */
 
 #endif

@@ -1,4 +1,4 @@
-/* See driver_ptx.h. Modules and their executor are components/nvidia/code,
+/* See driver_ptx.h. Modules and their executor are components/nvidia/program,
  * which only platforms with such devices are linked with; occupancy is that of the
  * trace player, which places the blocks. */
 #include "driver_ptx.h"
