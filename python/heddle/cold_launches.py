@@ -7,7 +7,7 @@ from typing import Any, Protocol, Sequence
 from heddle import draw
 from heddle.correction import Correction, dram_reads
 from heddle.files import csv_text
-from heddle.trial import Statistics, launches, short
+from heddle.child_runs import Statistics, launches, short
 
 
 class Launch(Protocol):

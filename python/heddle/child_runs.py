@@ -13,7 +13,7 @@ from typing import Any
 
 from heddle.mistakes import Mistake
 from heddle.model import dumped
-from heddle.words import Options
+from heddle.command_line import Options
 
 Statistics = dict[str, Any]
 

@@ -9,7 +9,7 @@ from heddle.measures import Measured, of_kernel, of_run
 from heddle.mistakes import Mistake
 from heddle.model import described
 from heddle.statistics_file import Identity, Statistics, kernel_labels, read
-from heddle.words import Options
+from heddle.command_line import Options
 
 
 def shares(found: Measured, title: str) -> dict[str, Any]:
