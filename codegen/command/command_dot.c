@@ -1,5 +1,6 @@
 /* `heddle dot`: the topology, with --stats coloured by what a run measured; --html is Python's
- * (python/heddle/pages). Shares of a run come as JSON (python/heddle/shares.py), from the file of
+ * (python/heddle/pages). Shares of a run come as JSON (python/heddle/diagram_shares.py), from the
+ * file of
  * --stats or, if that has statistics, from Python:
  *
  *   {"title": "of the whole run", "description": FILE, "platform": NAME, "set": [PATH=VALUE, ...],

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "finding.h"
-#include "grown.h"
+#include "slot_array.h"
 #include "runtime/engine/bug.h"
 #include "source_lines.h"
 
@@ -36,7 +36,7 @@ static uint64_t code_count, code_room;
 
 static void add_range(uint64_t start, uint64_t end, const char *what, uint64_t code)
 {
-    ranges = grown(ranges, &range_room, range_count, sizeof *ranges);
+    ranges = slot_array_grow(ranges, &range_room, range_count, sizeof *ranges);
     ranges[range_count++] = (struct range){start, end, what, code};
 }
 
@@ -78,7 +78,7 @@ static bool read_head(const uint8_t *file, uint64_t size, Elf64_Ehdr *head)
 
 static struct code *add_code(uint64_t address, void *file, uint64_t size)
 {
-    codes = grown(codes, &code_room, code_count, sizeof *codes);
+    codes = slot_array_grow(codes, &code_room, code_count, sizeof *codes);
     struct code *code = &codes[code_count++];
     *code = (struct code){.address = address};
     source_lines_open(&code->lines, file, size);

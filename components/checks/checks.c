@@ -3,16 +3,16 @@
 
 #include "bounds.h"
 #include "check_code.h"
-#include "races.h"
-#include "uninitialised.h"
+#include "components/checks/races/races.h"
+#include "components/checks/uninitialised/uninitialised.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
-#include "components/checks/debugger.h"
-#include "components/checks/grown.h"
+#include "components/checks/debugger/debugger.h"
+#include "slot_array.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -54,22 +54,22 @@ static uint32_t slot_take(void)
         return free_slots[--free_count];
     if (used_slots == CHECK_SLOTS)
         die("--check: more than %d wavefronts at a time", CHECK_SLOTS);
-    waves = grown(waves, &wave_room, used_slots, sizeof *waves);
-    free_slots = grown(free_slots, &free_room, used_slots, sizeof *free_slots);
+    waves = slot_array_grow(waves, &wave_room, used_slots, sizeof *waves);
+    free_slots = slot_array_grow(free_slots, &free_room, used_slots, sizeof *free_slots);
     return used_slots++;
 }
 
 static uint32_t *slot_of(uint32_t unit, uint32_t wave)
 {
     struct unit_waves *u = &units[unit];
-    u->slot = grown(u->slot, &u->room, wave, sizeof *u->slot);
+    u->slot = slot_array_grow(u->slot, &u->room, wave, sizeof *u->slot);
     return &u->slot[wave];
 }
 
 static struct check_group *group_take(const struct work_placement *p)
 {
-    groups = grown(groups, &group_room, used_groups, sizeof *groups);
-    free_groups = grown(free_groups, &free_group_room, used_groups, sizeof *free_groups);
+    groups = slot_array_grow(groups, &group_room, used_groups, sizeof *groups);
+    free_groups = slot_array_grow(free_groups, &free_group_room, used_groups, sizeof *free_groups);
     uint32_t slot = free_group_count ? free_groups[--free_group_count] : used_groups++;
     groups[slot] = (struct check_group){.waves = p->wavefronts, .lds_bytes = p->lds_bytes};
     return &groups[slot];
@@ -209,7 +209,7 @@ void checks_open(uint32_t instances, const struct page_table *pages)
     for (unsigned i = 0; i < asked_count; i++)
         if (asked[i]->open)
             asked[i]->open();
-    units = grown(NULL, &unit_room, instances, sizeof *units);
+    units = slot_array_grow(NULL, &unit_room, instances, sizeof *units);
     execution_observer = &observer;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "grown.h"
+#include "slot_array.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"
 #include "runtime/observe/json.h"
@@ -77,7 +77,7 @@ uint64_t finding_count(void)
 
 static void add_rule(char *line, const char *file, unsigned number)
 {
-    rules = grown(rules, &rule_room, rule_count, sizeof *rules);
+    rules = slot_array_grow(rules, &rule_room, rule_count, sizeof *rules);
     struct rule *r = &rules[rule_count];
     *r = (struct rule){.kernel = "*", .source = "*"};
     char *parts[] = {r->kind, r->kernel, r->source};
@@ -201,7 +201,7 @@ void finding_report(const struct finding *f)
                  && finding_seen(f->kind, f->place[0].pc, f->places > 1 ? f->place[1].pc : 0);
     if (known || !wanted[facts[f->kind].check])
         return;
-    reports = grown(reports, &report_room, report_count, sizeof *reports);
+    reports = slot_array_grow(reports, &report_room, report_count, sizeof *reports);
     struct report *r = &reports[report_count++];
     *r = (struct report){.found = *f, .key = key, .count = 1, .suppressed = is_suppressed(f)};
     suppressed_count += r->suppressed;

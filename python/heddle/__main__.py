@@ -32,9 +32,9 @@ def main() -> int:
         print(f"heddle {name}: '{sys.executable}' lacks modules; install the Debian package"
               f"{'s' if len(packages) > 1 else ''} {' and '.join(packages)}", file=sys.stderr)
         return 1
-    from heddle import words
+    from heddle import command_line
     from heddle.mistakes import Mistake
-    chosen = words.read(sys.argv[2:])
+    chosen = command_line.read(sys.argv[2:])
     sys.argv = ["heddle", name, *chosen.words]  # as it was typed
     try:
         return int(importlib.import_module(MODULES[name]).main(chosen))

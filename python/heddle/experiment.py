@@ -16,14 +16,14 @@ import subprocess
 import sys
 from typing import Any, Iterable, Sequence
 
-from heddle import cold as all_launches, draw, provenance, pgf, profiler
+from heddle import cold_launches as all_launches, draw, provenance, pgf, profiler
 from heddle.correction import Correction, correction
 from heddle.draw import escape
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.report.page import figure, section, whole
-from heddle.trial import Statistics, Trials, cpu_seconds, launches, short
-from heddle.words import Options
+from heddle.child_runs import Statistics, Trials, cpu_seconds, launches, short
+from heddle.command_line import Options
 
 MEMORY = [f"memory:{n}" for n in range(1, 11)]
 SIMULATED = ["perfect", "none", *MEMORY, "full-memory", "functional"]

@@ -17,7 +17,7 @@ from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, collapse, identity, labels, number
 
 if TYPE_CHECKING:
-    from heddle.verdict.judged import Limit
+    from heddle.verdict.kernel_facts import Limit
 
 WAVEFRONTS = ("issued", "executing", "waiting")  # groups of wavefronts that have not ended
 # What a work-group takes: the same in all launches of a kernel.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heddle.statistics_file import Statistics, read
-from heddle.words import Options
+from heddle.command_line import Options
 
 if TYPE_CHECKING:
     from heddle.model import Model
@@ -47,8 +47,8 @@ def main(chosen: Options) -> int:
         from heddle.verdict import trust
         print("\n".join(trust.told(chosen, statistics, chosen.file, description, True)))
     elif chosen.what == "counters":
-        from heddle.counters import told
-        print("\n".join(told.lines(told.counted(statistics, chosen.file, chosen.about))))
+        from heddle.counters import report
+        print("\n".join(report.lines(report.counted(statistics, chosen.file, chosen.about))))
     elif chosen.what == "limits":
         _limits(chosen, statistics)
     elif chosen.what == "dram":

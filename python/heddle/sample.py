@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from heddle.statistics_file import is_whole
-from heddle.trial import Statistics, cpu_seconds, launches, short
+from heddle.child_runs import Statistics, cpu_seconds, launches, short
 
 Record = dict[str, Any]
 

@@ -10,11 +10,11 @@ import dataclasses
 import sys
 from typing import Any, Callable, Iterable, Iterator
 
-from heddle import differences, words as command_line
+from heddle import differences, command_line
 from heddle.files import csv_text, write_or_print
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, is_whole, kernel_labels, read
-from heddle.words import Options
+from heddle.command_line import Options
 
 Number = int | float
 Key = tuple[str, str, str]  # section ("kernel", "component", ...), where, what
@@ -191,11 +191,11 @@ def limits(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def series(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import intervals
+    from heddle import series
     if not chosen.series:
         raise Mistake("'--report series' shows what `heddle run --series` wrote; name it with "
                       "'--series FILE'")
-    rows = intervals.read(_model(chosen, runs), runs[0], chosen.series, chosen.series_counter)
+    rows = series.read(_model(chosen, runs), runs[0], chosen.series, chosen.series_counter)
     return csv_text(["from_ps", "to_ps", "path", "type", "kind", "measure", "part", "whole",
                      "most"],
                     ([row.from_ps, row.to_ps, row.path, row.type, row.kind, row.measure,
@@ -210,10 +210,10 @@ def trust(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def counters(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle.counters import told
-    found = told.counted(runs[0], chosen.files[0], chosen.profile)
-    return told.rocprof_csv(found) if chosen.csv else \
-        "".join(f"{line}\n" for line in told.lines(found, chosen.all))
+    from heddle.counters import report
+    found = report.counted(runs[0], chosen.files[0], chosen.profile)
+    return report.rocprof_csv(found) if chosen.csv else \
+        "".join(f"{line}\n" for line in report.lines(found, chosen.all))
 
 
 def dram(chosen: Options, runs: list[Statistics]) -> str:

@@ -22,7 +22,7 @@
 
 /* The environment of a process that runs a platform: the path of platform.so, its options, the
  * empty folder that takes a recording of the program's calls, and the folder of a debugger
- * (components/checks/debug_channel.h). HEDDLE_STATUS is run_ledger.h's. */
+ * (components/checks/debugger/debug_channel.h). HEDDLE_STATUS is run_ledger.h's. */
 #define OPTIONS_ENV_PLATFORM "HEDDLE_PLATFORM"
 #define OPTIONS_ENV_OPTIONS  "HEDDLE_OPTIONS"
 #define OPTIONS_ENV_RECORD   "HEDDLE_RECORD_API_TRACE"

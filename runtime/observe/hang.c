@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "needed.h"
+#include "observer_memory.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"

@@ -14,7 +14,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/hash.h"
 #include "runtime/engine/rank_channel.h"
-#include "runtime/observe/needed.h"
+#include "observer_memory.h"
 #include "runtime/state/platform.h"
 
 #define FIRST_ROWS 256

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "needed.h"
+#include "observer_memory.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "needed.h"
+#include "observer_memory.h"
 #include "path_pattern.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "needed.h"
+#include "observer_memory.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/rank.h"
 

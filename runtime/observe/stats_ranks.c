@@ -1,5 +1,5 @@
 /* See stats_ranks.h. All ranks have the same tables, so no names travel, and only what has changed
- * does. What a shared wire was used for is known where all its senders are (link/cut.c). */
+ * does. What a shared wire was used for is known where all its senders are (link/rank_rings.c). */
 #include "stats_ranks.h"
 
 #include <string.h>

@@ -26,7 +26,7 @@
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
-#include "needed.h"
+#include "observer_memory.h"
 #include "timeline_internal.h"
 #include "watch.h"
 #include "runtime/link/ring.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "needed.h"
+#include "observer_memory.h"
 #include "runtime/engine/hash.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"

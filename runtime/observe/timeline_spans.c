@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "needed.h"
+#include "observer_memory.h"
 
 struct list {
     struct timeline_span *spans;

@@ -23,7 +23,7 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
-#include "runtime/state/owned.h"
+#include "runtime/state/rank_state.h"
 #include "series_columns.h"
 #include "stats_span.h"
 
@@ -170,7 +170,7 @@ static void describe_apart(void)
     fflush(NULL);
     pid_t copy = pipe(ends) == 0 ? fork() : -1;
     if (copy == 0) {
-        owned_take();
+        rank_state_take();
         const char *text = hang_describe();
         for (size_t size = strlen(text), at = 0; at < size;) {
             ssize_t put = write(ends[1], text + at, size - at);
@@ -206,7 +206,7 @@ void view_gather(uint64_t instructions)
     if (ranks.number)
         memcpy(&wanted, rank_take(0, sizeof wanted), sizeof wanted);
     if (wanted)
-        owned_share();
+        rank_state_share();
     if (wanted && view_open_now)
         describe_apart();
     view.instructions = instructions;

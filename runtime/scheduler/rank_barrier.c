@@ -15,7 +15,7 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
 #include "runtime/engine/util.h"
-#include "runtime/link/cut.h"
+#include "runtime/link/rank_rings.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/shared_wire.h"
 #include "runtime/observe/series.h"
@@ -24,7 +24,7 @@
 struct word {
     struct rank_barrier own;
     bool waits; /* a sender waits for room, which another rank may make at any time */
-    struct cut_arrivals arrivals;
+    struct rank_rings_arrivals arrivals;
 };
 
 static struct word words[RANK_MOST];
@@ -49,7 +49,7 @@ static void plan_all(struct rank_barrier *m)
 static void send(struct rank_barrier *m, uint64_t limit_ps)
 {
     struct word *w = &words[ranks.number];
-    cut_send(&w->arrivals);
+    rank_rings_send(&w->arrivals);
     exchange_deliver_all(min_u64(m->end_ps, limit_ps));
     plan_all(m);
     m->live |= w->arrivals.messages != 0;
@@ -99,7 +99,7 @@ static void take(const struct rank_barrier *m, uint64_t start_ps)
     for (uint32_t i = 0; i < ranks.count; i++) {
         if (i == ranks.number)
             continue;
-        cut_take(i);
+        rank_rings_take(i);
         rank_channels_merge(RANK_CHANNEL_BARRIER, i);
     }
     if (ranks.number == 0 && series_has_tracks())

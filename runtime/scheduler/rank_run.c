@@ -17,7 +17,7 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
 #include "runtime/engine/util.h"
-#include "runtime/link/cut.h"
+#include "runtime/link/rank_rings.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/timeline.h"
@@ -72,7 +72,7 @@ void rank_run_meet(void)
 /* Has something happened in this stretch that other ranks are to know? */
 static bool must_meet(void)
 {
-    return cut_leaves() || series_has_tracks() || extensions_ask(0) != ENGINE_NEVER
+    return rank_rings_leaves() || series_has_tracks() || extensions_ask(0) != ENGINE_NEVER
            || engine_failure() || rank_channels_are_filling();
 }
 
@@ -147,7 +147,7 @@ void rank_run_stretch(uint64_t time_ps)
             bug("something is decided at %llu ps, before ranks meet",
                 (unsigned long long)window_plan.end_ps);
         window_close();
-        cut_collect();
+        rank_rings_collect();
         more = goes_on(&time_ps, last_ps);
         log_window(last_ps, more, time_ps);
     } while (more);

@@ -50,7 +50,7 @@
 #include "runtime/observe/stats.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/view.h"
-#include "runtime/state/owned.h"
+#include "runtime/state/rank_state.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u
 
@@ -275,7 +275,7 @@ enum engine_result engine_run(void)
     view_end(engine.time_ps);
     run_progress_erase();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
-        owned_gather();
+        rank_state_gather();
         if (ranks.number == 0)
             hang_explain(reasons[result]);
     }

@@ -24,7 +24,7 @@
 #include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
 #include "run.h"
-#include "words.h"
+#include "active_words.h"
 #include "runtime/link/ring.h"
 #include "runtime/engine/wheel.h"
 #include "runtime/engine/util.h"
@@ -60,7 +60,7 @@ static uint32_t *wheel_heaps[ENGINE_MAX_DOMAINS];
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
 static uint64_t *busy[ENGINE_MAX_DOMAINS]; /* bit w % 64 of word w / 64: active[w] of the domain has
                                               bits; w from 64 on */
-static bool wide_words;  /* the processor can do what words.h has for wide registers */
+static bool wide_words;  /* the processor can do what active_words.h has for wide registers */
 static uint64_t *frozen; /* by bitmap word: those that tick no more */
 static uint32_t *order;  /* ids of one edge, for orders other than ascending; by first word */
 static int tick_order;

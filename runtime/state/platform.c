@@ -26,7 +26,7 @@
 #include "runtime/engine/shard.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/engine/util.h"
-#include "runtime/link/cut.h"
+#include "runtime/link/rank_rings.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/shard_cut.h"
@@ -571,7 +571,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     initialise_all();
     ring_agree();
     exchange_open(table);
-    return rank_is_alone() || (check_stores() && cut_open(table));
+    return rank_is_alone() || (check_stores() && rank_rings_open(table));
 }
 
 bool platform_build(const struct platform_table *described)

@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
-from heddle.counters import card, told  # noqa: E402
+from heddle.counters import card, report  # noqa: E402
 from heddle.statistics_file import read  # noqa: E402
 
 MACHINES = ("mi210", "mi300x")
@@ -43,7 +43,7 @@ def run(arguments, machine):
         subprocess.run([arguments.heddle, "run", f"platforms/{machine}.heddle", "--generic",
                         "--stats", stats, "--profile", f"instructions={profile}", "--", PROGRAM],
                        cwd=ROOT, check=True)
-    found = told.counted(read(str(stats)), str(stats), str(profile))
+    found = report.counted(read(str(stats)), str(stats), str(profile))
     (kernel,), _, _ = card.paired(card.merged([str(ROOT / MEASURED)]), found)
     rows, missing = card.rows(kernel, found, MEASURED)
     return found, {row.name: row for row in rows}, missing

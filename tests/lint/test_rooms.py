@@ -1,6 +1,7 @@
 """Which room may include which: rooms.txt is the table, and the includes of the sources keep it.
 
 A room is a folder of the second level (runtime/link), in components one of the third: a component.
+A folder of components that holds sources itself (components/checks) is one room with its folders.
 Its README.md, or that of the folder above, says what is there.
 """
 import fnmatch
@@ -16,9 +17,14 @@ TABLE = "tests/lint/rooms.txt"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
+WHOLE = {os.path.dirname(file) for file in FILES
+         if file.endswith(".c") and file.startswith("components/") and file.count("/") == 2}
+
+
 def room_of(file):
     parts = file.split("/")[:-1]
-    return "/".join(parts[:3 if parts[0] == "components" else 2])
+    room = "/".join(parts[:2])
+    return room if parts[0] != "components" or room in WHOLE else "/".join(parts[:3])
 
 
 def read_table(text):

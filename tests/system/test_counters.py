@@ -11,7 +11,7 @@ from harness import HEDDLE, ROOT, call, heddle, measure
 
 sys.path.insert(0, str(ROOT / "python"))
 from heddle import profiler  # noqa: E402
-from heddle.counters import card, table, told  # noqa: E402
+from heddle.counters import card, table, report  # noqa: E402
 from heddle.mistakes import Mistake  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
@@ -162,9 +162,9 @@ def test_mistakes_of_the_report_are_named(ran):
            status=1)
     empty = {**ran.stats, "kernels": []}
     with pytest.raises(Mistake, match="has no launch that was timed"):
-        told.counted(empty, "x")
+        report.counted(empty, "x")
     with pytest.raises(Mistake, match="without AMD's compute units"):
-        told.counted({**ran.stats, "components": {}}, "x")
+        report.counted({**ran.stats, "components": {}}, "x")
 
 
 # ---- beside a card

@@ -12,7 +12,7 @@ from programs import only_full
 from test_limits_told import CAUSES
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle.verdict.judged import Limit, Setting  # noqa: E402
+from heddle.verdict.kernel_facts import Limit, Setting  # noqa: E402
 from heddle.whatif import uncertainty  # noqa: E402
 from heddle.whatif.sensitivity import Parameter, Point, disturbances, parameters  # noqa: E402
 from heddle.whatif.sensitivity import with_proposed  # noqa: E402

@@ -35,7 +35,7 @@ struct kernel_shape {
     bool shared;                  /* a command processor on each of them tells its part */
 };
 
-/* ---- caches: control_levels.c ---- */
+/* ---- caches: cache_control.c ---- */
 
 enum control_kind {
     CONTROL_NONE,
@@ -125,7 +125,7 @@ static bool preload_is_done(const struct dispatcher *d);
 static bool preload_step(struct command_processor *c, uint32_t number);
 static bool preload_receive(struct command_processor *c, const struct command_reply *m);
 
-/* control_levels.c */
+/* cache_control.c */
 static bool control_is_pause(const struct command_processor *c);
 static bool control_step(struct command_processor *c);
 static bool control_receive(struct command_processor *c);

@@ -17,8 +17,8 @@
  *                       what takes longer, until a counter goes down
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
- * Beside that way: cu_late.c (turns of a wavefront that is alone), cu_fault.c (what ends a run),
- * cu_memory_only.c (warm-up), cu_report.c (hangs). */
+ * Beside that way: cu_deferred_issue.c (turns of a wavefront that is alone), cu_fault.c (what ends
+ * a run), cu_memory_only.c (warm-up), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"

@@ -37,7 +37,7 @@ static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t n
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);
 
-/* Execution on registers, and turns that are left out; see cu_execute.c and cu_late.c. */
+/* Execution on registers, and turns that are left out; see cu_execute.c and cu_deferred_issue.c. */
 
 static void execute_init(struct compute_unit *c);
 static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,

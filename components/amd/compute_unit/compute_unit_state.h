@@ -138,7 +138,8 @@ struct cu_ledger {
     struct work_account account;
 };
 
-/* Turns that are left out together, of instructions that only change registers; see cu_late.c. */
+/* Turns that are left out together, of instructions that only change registers; see
+ * cu_deferred_issue.c. */
 struct cu_late {
     uint8_t ahead; /* instructions that were executed together; 0: nothing is known */
     uint8_t count; /* turns that can be left out: as many, or one less */
@@ -164,7 +165,7 @@ struct cu_simd {
     uint64_t raised;            /* wavefronts with a priority above 0 */
     uint64_t fetch_wanted;      /* wavefronts that may need a line */
     uint32_t lds_conflicts;     /* the last cycles of lds_done, for bank conflicts */
-    uint8_t late, late_slot;    /* turns of a wavefront that have been left out: cu_late.c */
+    uint8_t late, late_slot; /* turns of a wavefront that have been left out: cu_deferred_issue.c */
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
@@ -193,7 +194,7 @@ struct compute_unit {
     uint32_t scalars; /* struct isa_wave, alike */
     /* Second cache line, with four SIMDs: state that every turn uses. */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* cycles of the vector ALU for an instruction */
-    bool may_be_late;                       /* turns may be left out: cu_late.c */
+    bool may_be_late;                       /* turns may be left out: cu_deferred_issue.c */
     uint8_t tables;                         /* number of those in cu_execute.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     /* State of memory operations. */

@@ -77,7 +77,7 @@ void functional_group_start(struct run *r, uint32_t slot)
                         i);
         g->wave[i].state = WAVE_RUNS;
         g->wave[i].expected = g->wave[i].instructions = 0;
-        g->wave[i].repeats = (struct repeats){0};
+        g->wave[i].livelock = (struct livelock){0};
         if (execution_observer)
             observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
                           &(struct observed_wavefront){.gpu = r->launch->gpu,

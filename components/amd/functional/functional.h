@@ -32,15 +32,15 @@
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
-#include "components/protocols/page_table/repeats.h"
+#include "components/protocols/page_table/livelock.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/sampling/warmup.h"
 
 enum {
     FUNCTIONAL_SLICE = 1 << 12,
-    FUNCTIONAL_PATIENCE = REPEATS_PATIENCE, /* turns of a work-group */
-    FUNCTIONAL_LAUNCHES = 64                /* that have begun and not ended */
+    FUNCTIONAL_PATIENCE = LIVELOCK_PATIENCE, /* turns of a work-group */
+    FUNCTIONAL_LAUNCHES = 64                 /* that have begun and not ended */
 };
 
 /* What can be done beside a launch. Unless it is nothing, the launch may come back as

@@ -136,7 +136,7 @@ bool functional_run_shared(struct run *r)
         return false;
     }
     functional.yields = 0;
-    repeats_change();
+    livelock_change();
     r->result.instructions = r->instructions;
     r->result.threads = threads;
     return true;

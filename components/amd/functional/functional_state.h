@@ -7,7 +7,7 @@
 #include "functional.h"
 
 #include "footprint.h"
-#include "stuck.h"
+#include "livelock_watch.h"
 #include "touch.h"
 
 #include "components/amd/execute/decode_cache.h"
@@ -29,7 +29,7 @@ struct wave {
     uint32_t block;             /* profiles: bucket of the present basic block */
     uint64_t expected;          /* profiles: the pc at which that block goes on */
     uint64_t instructions;
-    struct repeats repeats;
+    struct livelock livelock;
 };
 
 /* A work-group that has begun. */
@@ -90,7 +90,7 @@ struct run {
     const char *limited_by; /* the option that sets `limit` */
     uint64_t patient_to;    /* the limit behind the end of the program; 0: none */
     bool observed;          /* each instruction is counted, recorded or watched */
-    struct repeats_watch watch;
+    struct livelock_watch watch;
     uint32_t settled; /* the lap in which the launch repeated itself before it yielded; 0: none */
     struct touch_launch touch;
 };

@@ -277,7 +277,7 @@ static __attribute__((noinline)) void observe(struct run *r, const struct group 
         observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
                      &w->scalars, inst);
     if (r->watch.on)
-        stuck_step(&r->worker->view, context, &w->scalars, inst, &w->repeats);
+        livelock_watch_step(&r->worker->view, context, &w->scalars, inst, &w->livelock);
 }
 
 /* At a branch behind the end of the slice: true if the wavefront only gives way. */
@@ -333,7 +333,7 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
     struct host_view *view = &r->worker->view;
     view->unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
     if (r->watch.on)
-        stuck_begin_turn(&context);
+        livelock_watch_begin_turn(&context);
     uint64_t before = r->instructions;
     bool done = wave_steps(r, g, w, &context);
     w->instructions += r->instructions - before;
@@ -341,7 +341,7 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
         r->launch->executed->longest = w->instructions;
     isa_workspace_end(&r->worker->workspace);
     if (r->watch.on)
-        stuck_end_turn(view, &context);
+        livelock_watch_end_turn(view, &context);
     return done;
 }
 

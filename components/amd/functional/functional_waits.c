@@ -27,7 +27,7 @@ void functional_all_wait(struct run *r)
 void functional_set_watch(struct run *r, bool turn_is_over)
 {
     if (turn_is_over && !r->launch->others)
-        repeats_round(&r->watch, r->still);
+        livelock_round(&r->watch, r->still);
     r->observed = r->launch->profile || execution_observer || r->watch.on;
 }
 
@@ -38,9 +38,9 @@ void functional_begin_watch(struct run *r)
     for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
         waiting += functional.used[i];
     r->watch.on = r->launch->others == FUNCTIONAL_YIELDED_LAUNCHES
-                  && repeats_turn(functional.yields, 3 * waiting);
+                  && livelock_turn(functional.yields, 3 * waiting);
     if (!r->watch.on)
-        repeats_change();
+        livelock_change();
     functional_set_watch(r, false);
 }
 
@@ -53,8 +53,9 @@ static bool all_repeat(struct run *r)
         for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
             any |= w->state == WAVE_RUNS;
             if (w->state == WAVE_RUNS)
-                all &= repeats_state(
-                    &w->repeats, stuck_state(&w->scalars, arena_at(uint32_t, w->vgpr), r->stored));
+                all &= livelock_state(
+                    &w->livelock,
+                    livelock_watch_state(&w->scalars, arena_at(uint32_t, w->vgpr), r->stored));
         }
     }
     return all && any;
@@ -71,17 +72,17 @@ void functional_deadlock(struct run *r)
         struct group *g = functional_group_at(functional.live_groups[r->first + i]);
         for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
             states[w->state]++;
-            if (w->state == WAVE_RUNS && (!told || w->repeats.access > told->repeats.access))
+            if (w->state == WAVE_RUNS && (!told || w->livelock.access > told->livelock.access))
                 at = g, told = w;
         }
     }
-    stuck_text(r->launch->program, &told->repeats, waits, sizeof waits);
+    livelock_watch_text(r->launch->program, &told->livelock, waits, sizeof waits);
     snprintf(what, sizeof what,
              "deadlock: %s, and no wavefront changes anything any more: %" PRIu32
              " repeat themselves, %" PRIu32 " wait at barriers, %" PRIu64
              " work-groups have no room",
              waits, states[WAVE_RUNS], states[WAVE_AT_BARRIER] + states[WAVE_AT_SYNC], r->left);
-    uint64_t pc = told->repeats.access ? told->repeats.pc : told->scalars.pc;
+    uint64_t pc = told->livelock.access ? told->livelock.pc : told->scalars.pc;
     const struct step *s = &r->worker->steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
     r->worker->view.refused = false;
     functional_fault(r, at, told, s->address == pc ? s->ready.inst : NULL, pc, WORK_NO_LANE, what);
@@ -94,7 +95,7 @@ bool functional_is_stuck(struct run *r)
     const struct functional_launch *launch = r->launch;
     if (!r->watch.on || (r->left && r->free) || !r->live || !all_repeat(r))
         return false;
-    r->settled = repeats_lap();
+    r->settled = livelock_lap();
     return !launch->others && launch->is_alone && launch->is_alone();
 }
 
@@ -105,8 +106,8 @@ enum functional_end functional_yield(struct run *r)
     functional.yields++;
     for (uint32_t i = 0; all && i < FUNCTIONAL_LAUNCHES; i++)
         all = &functional.runs[i] == r || !functional.used[i]
-              || functional.runs[i].settled == repeats_lap();
-    if (!all || r->settled != repeats_lap() || !r->launch->is_alone || !r->launch->is_alone())
+              || functional.runs[i].settled == livelock_lap();
+    if (!all || r->settled != livelock_lap() || !r->launch->is_alone || !r->launch->is_alone())
         return FUNCTIONAL_YIELDED;
     functional_deadlock(r);
     return FUNCTIONAL_DEADLOCK;

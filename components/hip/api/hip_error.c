@@ -1,5 +1,9 @@
-/* Names and descriptions of HIP's errors: one list, in the order of their numbers. */
+/* HIP's errors: names and descriptions, one list in the order of their numbers; a thread's last
+ * error; and what answers of the driver are as errors. */
 #include "hip_internal.h"
+#include "components/hip/api/process/hip_process.h"
+
+#include "runtime/session/run_ledger.h"
 
 /* Names and numbers are those of hip_runtime_api.h; the words are ours. */
 #define HIP_ERRORS(X)                                                                              \
@@ -86,7 +90,7 @@
 static const struct {
     int number;
     const char *name, *text;
-} errors[] = {
+} names[] = {
 #define X(name, text) {name, #name, text},
     HIP_ERRORS(X)
 #undef X
@@ -95,17 +99,112 @@ static const struct {
 const char *hipGetErrorName(hipError_t error)
 {
     hip_called(__func__);
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].number == (int)error)
-            return errors[i].name;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].number == (int)error)
+            return names[i].name;
     return "hipErrorUnknown";
 }
 
 const char *hipGetErrorString(hipError_t error)
 {
     hip_called(__func__);
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].number == (int)error)
-            return errors[i].text;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].number == (int)error)
+            return names[i].text;
     return "unknown error";
+}
+
+static _Thread_local hipError_t last_error;
+
+void hip_set_last_error(hipError_t error)
+{
+    last_error = error;
+}
+
+hipError_t hipGetLastError(void)
+{
+    hip_called(__func__);
+    hipError_t error = last_error;
+    hip.unheard = false;
+    last_error = hipSuccess;
+    return error;
+}
+
+hipError_t hipPeekAtLastError(void)
+{
+    hip_called(__func__);
+    hip.unheard = false;
+    return last_error;
+}
+
+/* The exit status of `heddle run` when the device was lost. */
+static enum exit_status outcome_of(enum driver_status status)
+{
+    return status == DRIVER_LIMIT      ? EXIT_LIMIT
+           : status == DRIVER_STALL    ? EXIT_STALL
+           : status == DRIVER_DEADLOCK ? EXIT_DEADLOCK
+                                       : EXIT_GAVE_UP;
+}
+
+/* Numbers of cudaError that HIP has no name for. */
+enum { CUDA_ERROR_ILLEGAL_INSTRUCTION = 715, CUDA_ERROR_MISALIGNED_ADDRESS = 716 };
+
+/* What a kernel did by which the device is lost. */
+static hipError_t fault_error(void)
+{
+    static const int errors[] = {
+        [DRIVER_PTX_NO_FAULT] = hipErrorLaunchFailure, /* the machine is at fault */
+        [DRIVER_PTX_ADDRESS] = hipErrorIllegalAddress,
+        [DRIVER_PTX_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
+        [DRIVER_PTX_TRAP] = hipErrorLaunchFailure,
+        [DRIVER_PTX_ASSERT] = hipErrorAssert,
+        [DRIVER_PTX_STACK] = hipErrorIllegalAddress,
+        [DRIVER_PTX_INSTRUCTION] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    };
+    return hip.executes_ptx ? (hipError_t)errors[hip.api->ptx_fault()] : hipErrorIllegalAddress;
+}
+
+hipError_t hip_status(enum driver_status status)
+{
+    static const hipError_t errors[] = {
+        [DRIVER_OK] = hipSuccess,
+        [DRIVER_NOT_READY] = hipErrorNotReady,
+        [DRIVER_OUT_OF_MEMORY] = hipErrorOutOfMemory,
+        [DRIVER_INVALID_DEVICE] = hipErrorInvalidDevice,
+        [DRIVER_INVALID_ADDRESS] = hipErrorInvalidValue,
+        [DRIVER_INVALID_VALUE] = hipErrorInvalidValue,
+        [DRIVER_TOO_LARGE] = hipErrorLaunchOutOfResources,
+        [DRIVER_DEADLOCK] = hipErrorLaunchFailure,
+        [DRIVER_STALL] = hipErrorIllegalState,
+        [DRIVER_LIMIT] = hipErrorLaunchTimeOut,
+    };
+    if (status == DRIVER_OK || status == DRIVER_NOT_READY)
+        return errors[status];
+    if ((unsigned)status >= sizeof errors / sizeof errors[0]) {
+        hip_complain("the driver answered with the unknown status %u", (unsigned)status);
+        return hipErrorUnknown;
+    }
+    const hipError_t error = status == DRIVER_FAULT ? fault_error() : errors[status];
+    const char *text = hip.api->error_text();
+    bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
+                         || status == DRIVER_STALL || status == DRIVER_LIMIT;
+    if (breaks_device)
+        hip_process_park();
+    if (!breaks_device)
+        hip_complain("%s", text);
+    else if (hip.lost == hipSuccess)
+        hip_complain_always(text);
+    if (breaks_device && hip.lost == hipSuccess) {
+        hip.lost = error;
+        run_ledger_report(outcome_of(status));
+    }
+    return error;
+}
+
+hipError_t hip_status_of(enum driver_status status, const char *step)
+{
+    const char *before = hip_doing(step);
+    hipError_t error = hip_status(status);
+    hip_doing(before);
+    return error;
 }

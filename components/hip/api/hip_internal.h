@@ -78,12 +78,14 @@ struct hip_library {
 };
 extern struct hip_library hip;
 
-/* ---- hip_library.c: opening, locking, errors ---- */
+/* ---- hip_library.c: the lock, and the begin and end of calls ---- */
 
 /* Lock and unlock; between them the thread is inside of the library for hip_turns.h. */
 void hip_lock(void);
 void hip_unlock(void);
 bool hip_has_lock(void); /* this thread, also while it waits inside of the library */
+/* The simulated state is out of the reach of the program from now on. */
+void hip_hide_state(void);
 /* Locks; opens the platform when that was not done. `function` of HIP is what messages name from
  * now on. hipErrorNoDevice: there is none for the interface that the program uses. Must be followed
  * by hip_leave() in any case. */
@@ -132,27 +134,40 @@ hipError_t hip_leave(hipError_t error);
     HIP_CALL_BY(api, name, (__VA_ARGS__), name##_body arguments);                                  \
     static hipError_t name##_body(__VA_ARGS__)
 
+/* The calling thread's device number. */
+int hip_current_device(void);
+hipError_t hip_set_current_device(int device);
+
+/* ---- hip_platform.c ---- */
+
+/* Opens the platform and its devices, by the first call that needs one. */
+enum hip_state hip_open_platform(void);
+/* Sets which features code objects find on the device. */
+void hip_set_features(struct hip_device *device);
+
+/* ---- hip_error.c ---- */
+
+void hip_set_last_error(hipError_t error);
 /* Translates a driver's answer into an error of HIP. A failure is said in the driver's words, with
  * what the thread does in front; hip_status_of() puts the name of a step there. */
 hipError_t hip_status(enum driver_status status);
 hipError_t hip_status_of(enum driver_status status, const char *step);
+
+/* ---- hip_wait.c ---- */
+
 /* Is the command done, or will nothing be done any more? */
 bool hip_ticket_done(uint64_t ticket);
 /* These release the lock and run the simulation. They return what hip_status() does. */
 hipError_t hip_wait_ticket(uint64_t ticket);
 hipError_t hip_wait_device(int device);
 hipError_t hip_wait_all_devices(void);
+/* Waits for a ticket without giving other threads their turn. */
+hipError_t hip_wait_alone(uint64_t ticket);
 /* Waits for a ticket without releasing the lock: what the caller has found stays. */
 hipError_t hip_wait_here(uint64_t ticket);
 /* Gives other host threads their turn until the ticket is done or, with `poll`, the simulation went
  * on a little. False: this thread is not ordered, and nothing was done. */
 bool hip_take_turn(uint64_t ticket, bool poll);
-/* Sets which features code objects find on the device. */
-void hip_set_features(struct hip_device *device);
-/* The calling thread's device number. */
-int hip_current_device(void);
-hipError_t hip_set_current_device(int device);
-void hip_set_last_error(hipError_t error);
 
 /* ---- hip_allocation_map.c ---- */
 
@@ -214,7 +229,7 @@ const struct hip_allocation *hip_find_wanted(void);
 /* An address of host memory went to the device: the allocation that holds it is wanted. */
 void hip_set_wanted(uint64_t address);
 
-/* ---- hip_memory.c ---- */
+/* ---- hip_malloc_free.c ---- */
 
 /* Allocates device memory that the map lists as `kind`. */
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
@@ -239,7 +254,7 @@ hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_
 hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                              size_t width, size_t rows, hipMemcpyKind kind);
 
-/* ---- hip_volume.c ---- */
+/* ---- hip_memory_3d.c ---- */
 
 /* Does what hipMemcpy3DAsync does. */
 hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking);
@@ -347,7 +362,7 @@ bool hip_reserve_window(uint64_t size);
 /* The handler explains host accesses to device memory before the program dies of them. */
 void hip_install_fault_handler(void);
 
-/* ---- hip_apart.c ---- */
+/* ---- hip_steady_addresses.c ---- */
 
 /* Calls run(path). The program finds its own memory at the same addresses whatever that takes. */
 bool hip_run_apart(bool (*run)(const char *path), const char *path);

@@ -17,7 +17,7 @@
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/program/driver_journal.h"
-#include "components/nvidia/code/ptx_services.h"
+#include "components/nvidia/program/ptx_services.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/store_log.h"

@@ -38,7 +38,7 @@ struct driver_process {
     bool (*caller)(struct driver_call *call);                      /* set_caller(); or NULL */
     uint32_t printing;                                             /* the device that it is told */
     const struct driver_programs *programs; /* NULL: the program is in this process */
-    struct code_module *code_modules;       /* loaded; see driver_code.c */
+    struct code_module *code_modules;       /* loaded; see driver_unimplemented_code.c */
     struct code_lack *code_lacks;           /* kernels that must not be launched */
     struct code_extent *code_extents;       /* where the instructions of registered kernels lie */
     struct code_copy *code_copies;          /* see driver_code_copies.c */

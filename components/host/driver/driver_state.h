@@ -15,7 +15,7 @@
 #include "components/amd/isa/isa.h"
 #include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_api.h"
-#include "components/host/memory/memory_manager.h"
+#include "components/host/device_memory/memory_manager.h"
 #include "components/nvidia/trace_player/sm_occupancy.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
@@ -119,7 +119,7 @@ struct driver_device {
     uint32_t slots_of_launches;
     uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
-    uint64_t flushed_at, left_at; /* see driver_flush.c */
+    uint64_t flushed_at, left_at; /* see driver_l2_flush.c */
     uint32_t met_queue; /* queue and ticket of the last launch whose work-groups meet; 0: none */
     uint64_t met;
     uint32_t line;          /* of its caches, the longest */

@@ -8,9 +8,9 @@
  *         |                                             flush, invalidate, pause, fence
  *   cache_translate.c  its page; until that is known
  *         |            the request stands aside
- *   cache_take.c       hit ------------------------------.
+ *   cache_request.c       hit ------------------------------.
  *         |  miss, write, atomic                         |
- *   cache_miss.c       MSHRs: asked for once, others     |
+ *   cache_mshr.c       MSHRs: asked for once, others     |
  *         |            wait for the same line            |
  *       bottom                                           |
  *         |  the answer                                  |

@@ -477,13 +477,13 @@ static inline enum translated translate(struct cache *c, const struct mem_reques
                                         uint64_t *physical);
 static void forget_answers(struct cache *c);
 
-/* cache_take.c */
+/* cache_request.c */
 static inline bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
                              uint32_t set, uint32_t way, bool has_room);
 static inline bool take(struct cache *c, const struct mem_request *m, void *payload,
                         uint64_t address);
 
-/* cache_miss.c */
+/* cache_mshr.c */
 static inline struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr,
                                               uint8_t kind, uint16_t tag, unsigned piece);
 static inline void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag,

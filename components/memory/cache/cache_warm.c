@@ -1,7 +1,7 @@
 /* Touches of a cache (components/sampling/warmup.h): lines, order of replacement, dirty and present
  * bytes change as they would for a request that is taken when nothing else is under way;
- * cache_take.c does the same in time. Bytes are not moved. Called between launches, never within a
- * cycle. */
+ * cache_request.c does the same in time. Bytes are not moved. Called between launches, never within
+ * a cycle. */
 #include "cache.gen.h"
 
 #include "cache_state.h"

@@ -1,5 +1,5 @@
 /* Cache of sectors: what it does in a cycle. State and invariants are in sector_state.h, single
- * requests in sector_take.c.
+ * requests in sector_request.c.
  *
  * A cycle, in this order: answers from below, control, requests, the queue of misses. An answer
  * from below goes to its line at once, and its sectors join the ones that wait to be handed to

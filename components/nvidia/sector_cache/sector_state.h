@@ -11,7 +11,7 @@
  * `allocate = miss` a line gets its way when it is asked for; otherwise it may have an MSHR and no
  * way. So MSHRs are found by the number of the line, through a table of chains.
  *
- * sector_lines.c changes tags and line state only. sector_take.c adds messages, MSHRs and
+ * sector_lines.c changes tags and line state only. sector_request.c adds messages, MSHRs and
  * statistics for a request in simulated time; sector_touch.c does without, to warm a cache outside
  * of it; sector_cache.c is the cycle. */
 #ifndef HEDDLE_COMPONENTS_SECTOR_STATE_H
@@ -219,7 +219,7 @@ static void sector_forget(struct sector_cache *c, uint32_t line, unsigned sector
 static void sector_drop_all(struct sector_cache *c);
 static void sector_carve(struct sector_cache *c, uint64_t shared_bytes);
 
-/* ---- sector_take.c ---- */
+/* ---- sector_request.c ---- */
 
 static void mshr_close(struct sector_cache *c, uint32_t number);
 static bool can_send(struct sector_cache *c, uint64_t number, unsigned sectors);

@@ -264,12 +264,15 @@ static void sm_event_add(struct streaming_multiprocessor *c, uint64_t cycle, uin
                          uint16_t destination, bool memory);
 static uint64_t sm_event_next(const struct streaming_multiprocessor *c, uint64_t now);
 
-/* ---- sm_warp.c ---- */
+/* ---- sm_scoreboard.c ---- */
 
 static void warp_look(struct streaming_multiprocessor *c, uint32_t slot);
 static void warp_decode(const struct streaming_multiprocessor *c, struct sm_warp *w);
 static bool warps_fetch(struct streaming_multiprocessor *c);
 static void warp_wake(struct streaming_multiprocessor *c, uint32_t slot);
+
+/* ---- sm_warp.c ---- */
+
 static void barrier_pass(struct streaming_multiprocessor *c, struct sm_block *b);
 static void warp_retire(struct streaming_multiprocessor *c, uint32_t slot, uint16_t destination,
                         bool memory);

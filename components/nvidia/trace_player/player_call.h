@@ -4,7 +4,7 @@
 
 #include "trace_player_state.h"
 
-#include "components/nvidia/code/ptx_services.h"
+#include "components/nvidia/program/ptx_services.h"
 
 enum { WATCH_PLACES = 4096 }; /* that accesses are remembered in */
 

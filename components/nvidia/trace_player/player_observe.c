@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/nvidia/code/ptx_checks.h"
+#include "components/nvidia/program/ptx_checks.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/hash.h"

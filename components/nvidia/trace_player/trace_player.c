@@ -6,7 +6,7 @@
  * player knows what is free everywhere, so none is refused. */
 #include "trace_player.gen.h"
 
-#include "components/nvidia/code/ptx_services.h"
+#include "components/nvidia/program/ptx_services.h"
 #include "components/statistics/run_progress.h"
 #include "runtime/engine/util.h"
 #include "runtime/observe/hang.h"

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #include "components/nvidia/ptx/ptx.h"
-#include "components/protocols/page_table/repeats.h"
+#include "components/protocols/page_table/livelock.h"
 
 struct host_view;
 struct warp_code;

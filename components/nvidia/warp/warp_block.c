@@ -8,7 +8,7 @@
 
 #include "warp_cluster.h"
 #include "warp_schedule.h"
-#include "warp_stuck.h"
+#include "warp_livelock.h"
 #include "warp_undefined.h"
 
 enum {
@@ -198,7 +198,7 @@ static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t m
     if (m->block->at_undefined && mask)
         warp_undefined_after(m, op, mask);
     if (m->launch->watched && counted)
-        warp_stuck_step(m, op, mask);
+        warp_livelock_step(m, op, mask);
     if (m->launch->observe && counted && m->bulk)
         observe_bulk(m, &step);
     else if (m->launch->observe && counted)

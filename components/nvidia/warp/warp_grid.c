@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "warp_cluster.h"
-#include "warp_stuck.h"
+#include "warp_livelock.h"
 
 #include "runtime/engine/bug.h"
 
@@ -85,12 +85,12 @@ static bool find_live(void *blocks, uint64_t number, struct warp_block **block)
 /* After a round in which no block began or ended, `still` of them by now: is that what the launch
  * does for ever? All blocks that could go on are looked at. */
 static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
-                     struct repeats_watch *watch, uint64_t still)
+                     struct livelock_watch *watch, uint64_t still)
 {
     bool all = watch->on && !more;
     for (uint32_t i = 0; watch->on && i < live->count; i++)
-        all &= warp_stuck_block(&g->launch, live->block[i]);
-    repeats_round(watch, still);
+        all &= warp_livelock_block(&g->launch, live->block[i]);
+    livelock_round(watch, still);
     g->launch.watched = watch->on;
     return all && g->is_alone && g->is_alone();
 }
@@ -98,7 +98,7 @@ static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
 static bool describe(struct warp_grid *g, const struct live *live, struct warp_fault *fault)
 {
     uint32_t i = 0;
-    while (i < live->count && !warp_stuck_describe(&g->launch, live->block[i], fault))
+    while (i < live->count && !warp_livelock_describe(&g->launch, live->block[i], fault))
         i++;
     return i < live->count;
 }
@@ -118,7 +118,7 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
     if (!live.block || !live.free_memory)
         bug("no memory for a list of %u blocks", most);
     enum warp_end end = WARP_DONE;
-    struct repeats_watch watch = {0};
+    struct livelock_watch watch = {0};
     uint64_t still = 0;
     while (end == WARP_DONE && (live.next < last || live.count)) {
         if (live.next < last && live.count < most) {

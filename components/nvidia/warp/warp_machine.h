@@ -45,8 +45,8 @@ struct warp_warp {
     uint32_t count;    /* of splits */
     uint32_t patience; /* branches backward of splits while others wait */
     struct warp_watch watch;
-    struct repeats repeats; /* of a launch that is watched */
-    uint32_t ran, ran_lap;  /* lanes that have executed something in lap `ran_lap` */
+    struct livelock livelock; /* of a launch that is watched */
+    uint32_t ran, ran_lap;    /* lanes that have executed something in lap `ran_lap` */
     struct warp_split split[WARP_LANES];
 };
 

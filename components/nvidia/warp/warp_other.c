@@ -54,7 +54,7 @@ static u64 now(const struct warp_machine *m)
 {
     const struct warp_launch *l = m->launch;
     if (l->watched)
-        repeats_change();
+        livelock_change();
     return l->clock ? l->clock(l->context) : l->before + l->instructions + m->counted;
 }
 
@@ -62,7 +62,7 @@ static u64 nanoseconds(const struct warp_machine *m)
 {
     const struct warp_launch *l = m->launch;
     if (l->watched)
-        repeats_change();
+        livelock_change();
     return l->nanoseconds ? l->nanoseconds(l->context) : now(m);
 }
 

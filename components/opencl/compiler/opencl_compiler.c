@@ -6,7 +6,7 @@
 #include "opencl_cache.h"
 #include "opencl_functions.h"
 #include "opencl_prelude.h"
-#include "opencl_steps.h"
+#include "opencl_clang.h"
 
 #include "components/amd/isa/isa_target.h"
 #include "components/clang/clang_library.h"

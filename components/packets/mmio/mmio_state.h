@@ -22,7 +22,7 @@
 #include "components/protocols/device_call/device_call.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/kernarg.h"
-#include "components/nvidia/code/ptx_services.h"
+#include "components/nvidia/program/ptx_services.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "components/protocols/work/work_placement.h"

@@ -21,7 +21,7 @@ from heddle.calibration.points import DONE, LEFT_OUT, WAITING, Outcome, Point, S
 from heddle.files import csv_text, digest, digest_of, write
 from heddle.mistakes import Mistake
 from heddle.progress import progress_on
-from heddle.words import Options
+from heddle.command_line import Options
 
 WORST = 12          # points that are named
 FIT_HEADROOM = 4.0  # of the limit: a fit changes what points cost, and wants all of them

@@ -12,7 +12,7 @@ from heddle.calibration.point_runner import Unreadable
 from heddle.kernels import timed
 from heddle.statistics_file import Statistics
 from heddle.verdict.fullness import of_file
-from heddle.verdict.judged import Machine
+from heddle.verdict.kernel_facts import Machine
 from heddle.verdict.limits import of_kernel
 
 MOST_OUTPUT = 64 * 1024  # characters that are kept, the last

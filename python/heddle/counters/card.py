@@ -13,14 +13,14 @@ import re
 from typing import Collection, Iterator, Mapping, Sequence
 
 from heddle import profiler
-from heddle.counters import table as tables, told
+from heddle.counters import table as tables, report
 from heddle.counters.table import Counter
-from heddle.counters.told import Counted, Dispatch
+from heddle.counters.report import Counted, Dispatch
 from heddle.files import csv_text, write
 from heddle.mistakes import Mistake
 from heddle.profiler import Profiled
 from heddle.statistics_file import number, read
-from heddle.words import Options
+from heddle.command_line import Options
 
 NEAR = 0.05  # what counts as near
 BLOCKS = re.compile(r"(GRBM|SPI|SQC?|TA|TD|TCP|TCA|TCC|CPC|CPF)_\w+")
@@ -218,7 +218,7 @@ def dispatches_csv(kernels: Sequence[tuple[Kernel, list[Row]]]) -> str:
 
 def main(options: Options) -> int:
     """`options.description` is the statistics file of the run."""
-    run = told.counted(read(str(options.description)), str(options.description), options.profile)
+    run = report.counted(read(str(options.description)), str(options.description), options.profile)
     kernels, on_card, in_run = paired(merged(options.counters), run)
     if not kernels:
         raise Mistake(f"no kernel of '{options.counters[0]}' ({', '.join(on_card)}) is one of "

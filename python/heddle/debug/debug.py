@@ -13,7 +13,7 @@ from heddle.debug.gdb import Gone, Server
 from heddle.debug.process import Output
 from heddle.debug.session import Session
 from heddle.mistakes import Mistake
-from heddle.words import Options
+from heddle.command_line import Options
 
 REFUSED = ("--threads", "--ranks", "--shared", "--play", "--record", "--checkpoint", "--restore",
            "--view")

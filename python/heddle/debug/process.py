@@ -1,5 +1,5 @@
 """A program that runs to where it is told, and answers about its wavefronts. The formats are those
-of components/checks/debug_channel.h."""
+of components/checks/debugger/debug_channel.h."""
 from __future__ import annotations
 
 import os

@@ -1,5 +1,5 @@
 """PTX as gdb reads it: an ELF file for each module, with the functions and lines that the process
-has written (components/nvidia/code/ptx_debug.c), in DWARF 5. The lines are those of the source
+has written (components/nvidia/program/ptx_debug.c), in DWARF 5. The lines are those of the source
 where it is known, else those of the PTX."""
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 from typing import Any, Iterable, Sequence
 
-from heddle import words as command_line
+from heddle import command_line
 from heddle.draw import escape
 from heddle.mistakes import Mistake
 from heddle.pages import page as pages
-from heddle.words import Options
+from heddle.command_line import Options
 
 Facts = dict[str, Any]  # of the dump
 

@@ -10,11 +10,11 @@ import json
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
-from heddle import shares
-from heddle import words as command_line
+from heddle import diagram_shares
+from heddle import command_line
 from heddle.draw import escape
 from heddle.pages.page import FOOT, file, head, inline, paragraphs, save, table
-from heddle.words import Options
+from heddle.command_line import Options
 
 Node = dict[str, Any]  # of the tree in the dump
 
@@ -113,7 +113,7 @@ class Walk:
 
 def main(chosen: Options) -> int:
     if not chosen.html_folder:
-        return shares.main(chosen)
+        return diagram_shares.main(chosen)
     told = command_line.asked(chosen.heddle, "dump", "--json", "--only", "diagrams", *chosen.files,
                               *chosen.again("--set", "--platform", "-I", "--allow-incoherent"))
     if told is None:

@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 from typing import Callable
 
-from heddle import differences, words as command_line
+from heddle import differences, command_line
 from heddle.files import write
 from heddle.mistakes import Mistake
 from heddle.report import figures, page, roofline
 from heddle.report.runs import MEASURES, RUN, Run, read_runs
 from heddle.report.timeline import Timeline
-from heddle.words import Options
+from heddle.command_line import Options
 
 # What --plot draws of the first run.
 PLOTS: dict[str, Callable[[Run], str | None]] = {

@@ -13,7 +13,7 @@ from heddle.measures import (NAMES, RUN, Group, Measured, grouped, least_of_hott
                              of_run)
 from heddle.mistakes import Mistake
 from heddle.model import Model, described
-from heddle.shares import shares
+from heddle.diagram_shares import shares
 from heddle.statistics_file import read
 from heddle.verdict import limits
 

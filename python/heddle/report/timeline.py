@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterator
 
 from heddle.draw import WIDTH, axis_of_time, document, heat, heat_image, heat_top, percent, text
-from heddle.intervals import Intervals
+from heddle.series import Intervals
 from heddle.measures import ratio
 from heddle.mistakes import Mistake
 from heddle.report.runs import MEASURES, Run

@@ -29,7 +29,7 @@ from heddle.sweeps.database import DONE, FAILED, Database, Reading
 from heddle.sweeps.plan import Plan, Point
 from heddle.sweeps.pool import Pool, cut
 from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of
-from heddle.words import Options
+from heddle.command_line import Options
 
 POLL = 0.5           # seconds between looks at what workers have done
 # Neither site packages nor the user's variables are needed, and each costs time.

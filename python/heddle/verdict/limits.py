@@ -17,8 +17,8 @@ from heddle.kernels import Kernel, per_cent
 from heddle.statistics_file import Statistics, number
 from heddle.verdict import account
 from heddle.verdict.fullness import FULL, Found, of_file
-from heddle.verdict.judged import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit, Machine,
-                                   Setting, fits, room, scarce, sure)
+from heddle.verdict.kernel_facts import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit,
+                                         Machine, Setting, fits, room, scarce, sure)
 from heddle.verdict.memory_limits import makes_the_queue, of_memory
 
 SMALL = 4  # wavefronts of a work-group that costs the dispatcher as much as one of a single one

@@ -7,8 +7,8 @@ from typing import Iterator
 
 from heddle.kernels import per_cent
 from heddle.verdict.fullness import Array
-from heddle.verdict.judged import (OCCUPANCY, WORTH_SAYING, Judged, Limit, Setting, fits, room,
-                                   scarce, sure)
+from heddle.verdict.kernel_facts import (OCCUPANCY, WORTH_SAYING, Judged, Limit, Setting, fits,
+                                         room, scarce, sure)
 
 # An array is out of balance when its traffic, spread evenly, would take two thirds of the time.
 BALANCED, FEWEST = 2 / 3, 4

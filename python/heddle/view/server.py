@@ -29,13 +29,13 @@ import time
 import urllib.parse
 from typing import Any, Callable
 
-from heddle import intervals
+from heddle import series
 from heddle.measures import NAMES, of_run
 from heddle.mistakes import Mistake
 from heddle.model import Model, dumped
-from heddle.shares import shares
+from heddle.diagram_shares import shares
 from heddle.view.board import Boards, State
-from heddle.words import Options
+from heddle.command_line import Options
 
 CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
 LATELY_SECONDS = 1.0  # what a topology of now is about
@@ -101,7 +101,7 @@ class View:
             found = of_run(self.model, state.statistics(self.model.hz))
             answer |= state.shown() | {"measures": [
                 [row.path, row.kind, row.measure, row.part, row.whole, row.most]
-                for row in intervals.sums(found, intervals.arrays(self.model), (0, 0))]}
+                for row in series.sums(found, series.arrays(self.model), (0, 0))]}
         return as_json(answer)
 
     def statistics(self, place: int, _: dict[str, str]) -> Answer:

@@ -23,7 +23,7 @@ from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of, spell
 from heddle.verdict import noise_floor as noise
 from heddle.whatif import sensitivity
 from heddle.whatif.sensitivity import Parameter, Point
-from heddle.words import Options
+from heddle.command_line import Options
 
 FACTORS = {"assumed": (0.5, 2.0), "fitted": (0.8, 1.25)}  # of the value, by the kind of source
 STATED = re.compile(rf"({QUANTITY.pattern}) \.\. ({QUANTITY.pattern})")

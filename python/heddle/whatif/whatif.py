@@ -29,10 +29,10 @@ from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE, Reading
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
 from heddle.verdict import noise_floor as noise, limits
-from heddle.verdict.judged import Limit, Setting
+from heddle.verdict.kernel_facts import Limit, Setting
 from heddle.whatif import sensitivity
 from heddle.whatif.sensitivity import Parameter, Point
-from heddle.words import Options
+from heddle.command_line import Options
 
 PAIRED = 3         # parameters that are combined
 TOP = 20           # rows of the table and of the plot

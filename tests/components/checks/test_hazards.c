@@ -3,7 +3,7 @@
  * hazard_waits.tab is needed, and enough. */
 #include <criterion/criterion.h>
 
-#include "components/checks/hazard_wave.h"
+#include "components/checks/hazards/hazard_wave.h"
 
 enum { WORDS = 16 };
 #define ARG(...) __VA_ARGS__

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/checks/debug_stores.h"
+#include "components/checks/debugger/debug_stores.h"
 #include "runtime/engine/splitmix64.h"
 
 enum { BYTES = 1 << 14, LENT = BYTES - 256, STEPS = 40000 };

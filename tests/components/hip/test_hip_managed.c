@@ -1,5 +1,5 @@
-/* Managed and mapped memory (components/hip/api/memory/hip_managed.h) on the mock platform, whose
- * device memory is apart from what the host sees. */
+/* Managed and mapped memory (components/hip/api/memory/hip_managed_pages.h) on the mock platform,
+ * whose device memory is apart from what the host sees. */
 #include "hip_fixture.h"
 
 #include <criterion/criterion.h>

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "components/host/memory/memory_manager.h"
+#include "components/host/device_memory/memory_manager.h"
 #include "runtime/engine/arena.h"
 #include "tests/components/harness.h"
 #include "tests/sanitized.h"

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/host/memory/memory_manager.h"
+#include "components/host/device_memory/memory_manager.h"
 #include "runtime/engine/arena.h"
 
 enum { GPUS = 4, PAGES = 32, PAGE = 4096 };

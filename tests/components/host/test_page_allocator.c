@@ -1,5 +1,5 @@
 /* The page allocator under random use against a plain array of pages. */
-#include "components/host/memory/page_allocator.h"
+#include "components/host/device_memory/page_allocator.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/engine/engine.h"
-#include "runtime/scheduler/words.h"
+#include "runtime/scheduler/active_words.h"
 
 enum { MOST = 64, TRIES = 200 };
 

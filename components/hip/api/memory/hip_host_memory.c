@@ -3,7 +3,7 @@
  * address (`wanted`) and whether kernels can use it (`mapped`); what is wanted is mapped before the
  * next launch. */
 #include "hip_host_memory.h"
-#include "hip_managed.h"
+#include "hip_managed_pages.h"
 #include "hip_registered.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
@@ -249,105 +249,6 @@ HIP_DEFINE(hipHostGetDevicePointer, (device, pointer, flags), void **device, voi
         error = hipErrorInvalidValue;
     *device = error == hipSuccess ? pointer : NULL;
     return error;
-}
-
-/* ---- managed memory ---- */
-
-HIP_DEFINE(hipMallocManaged, (pointer, size, flags), void **pointer, size_t size, unsigned flags)
-{
-    uint64_t address = 0;
-    if (!pointer)
-        return hipErrorInvalidValue;
-    *pointer = NULL;
-    hipError_t error = hip_allocate_managed(size, flags, &address);
-    if (error == hipSuccess)
-        *pointer = (void *)(uintptr_t)address;
-    return error;
-}
-
-static hipError_t check_managed(const void *pointer, size_t size)
-{
-    return hip_managed_holds((uintptr_t)pointer, size) ? hipSuccess : hipErrorInvalidValue;
-}
-
-static hipError_t prefetch_to_host(const void *pointer, size_t size)
-{
-    if (hip.devices[0].info.pages_move)
-        hip_recorder.refuse("it prefetches managed memory to the host, which no trace says");
-    return hip_status(hip.api->prefetch(DRIVER_HOST_DEVICE, (uintptr_t)pointer, size));
-}
-
-/* A prefetch to a device copies what the host has written. Where the host has memory for managed
- * pages, these come to the device, or go back; elsewhere one to the host does nothing, as the host
- * fetches what it touches. */
-HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *pointer, size_t size,
-           int device, hipStream_t stream)
-{
-    uint32_t queue = 0;
-    int stream_device = 0;
-    hipError_t error = check_managed(pointer, size);
-    if (error == hipSuccess)
-        error = hip_stream_queue(stream, &queue, &stream_device);
-    if (error == hipSuccess && device == hipCpuDeviceId)
-        return prefetch_to_host(pointer, size);
-    if (error != hipSuccess)
-        return error;
-    if (!hip_is_device(device))
-        return hipErrorInvalidDevice;
-    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false);
-    if (error == hipSuccess)
-        error = hip_status(hip.api->prefetch(hip.devices[device].number, (uintptr_t)pointer, size));
-    struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
-                                  .is_async = true,
-                                  .size = size,
-                                  .device = (uint32_t)device,
-                                  .stream = hip_stream_number(stream)};
-    if (error == hipSuccess)
-        HIP_RECORD_STEP(call_to(&call, (uintptr_t)pointer));
-    return error;
-}
-
-/* What is said for one GPU holds for all. A preferred GPU is none that pages must go to. */
-static hipError_t advise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)
-{
-    hipError_t error = check_managed(pointer, size);
-    enum driver_advice which = DRIVER_ADVICE_REMOTE;
-    bool on = false;
-    if (error != hipSuccess)
-        return error;
-    switch (advice) {
-    case hipMemAdviseSetReadMostly:
-    case hipMemAdviseUnsetReadMostly:
-        which = DRIVER_ADVICE_READ_MOSTLY;
-        on = advice == hipMemAdviseSetReadMostly;
-        break;
-    case hipMemAdviseSetPreferredLocation:
-    case hipMemAdviseUnsetPreferredLocation:
-        on = advice == hipMemAdviseSetPreferredLocation && device == hipCpuDeviceId;
-        break;
-    case hipMemAdviseSetAccessedBy:
-    case hipMemAdviseUnsetAccessedBy:
-        if (device == hipCpuDeviceId)
-            return hipSuccess; /* the host may access everything */
-        on = advice == hipMemAdviseSetAccessedBy;
-        break;
-    default:
-        return hipSuccess; /* coherence is the same for all memory */
-    }
-    if (device != hipCpuDeviceId && !hip_is_device(device))
-        return hipErrorInvalidDevice;
-    if (hip.devices[0].info.pages_move)
-        hip_recorder.refuse("it advises where managed memory lies, which no trace says");
-    return hip_status(hip.api->advise((uintptr_t)pointer, size, which, on));
-}
-
-HIP_CALL(hipMemAdvise, (const void *pointer, size_t size, hipMemoryAdvise advice, int device),
-         advise(pointer, size, advice, device));
-
-hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t size, unsigned flags)
-{
-    (void)stream, (void)flags;
-    HIP_API(check_managed(pointer, size ? size : 1));
 }
 
 /* ---- commands ---- */

@@ -4,9 +4,9 @@
  * they are needed.
  *
  * Managed memory moves between host and device in blocks. Pinned memory does so, too, as soon as a
- * kernel may have its address (both: hip_managed.h). Registered memory gets a copy on the device
- * instead (hip_registered.h). A kernel may have an address that hipHostGetDevicePointer() returned,
- * or that went to the device as a word of an argument or of copied bytes.
+ * kernel may have its address (both: hip_managed_pages.h). Registered memory gets a copy on the
+ * device instead (hip_registered.h). A kernel may have an address that hipHostGetDevicePointer()
+ * returned, or that went to the device as a word of an argument or of copied bytes.
  *
  * All functions are called with `hip.lock` held unless stated. They say what goes wrong. */
 #ifndef HEDDLE_HIP_HOST_MEMORY_H

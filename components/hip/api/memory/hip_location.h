@@ -19,8 +19,8 @@ enum hip_location_kind {
 struct hip_location {
     uint64_t address;
     enum hip_location_kind kind;
-    /* The contents move between host and device (hip_managed.h): managed memory, and pinned memory
-     * that kernels use. */
+    /* The contents move between host and device (hip_managed_pages.h): managed memory, and pinned
+     * memory that kernels use. */
     bool managed;
     /* The allocation that holds the address, as it was when the address was classified. Number 0:
      * there is none. */

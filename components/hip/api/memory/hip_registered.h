@@ -1,9 +1,9 @@
 /* Registered memory that kernels use by its own address. It lies among other data of the program,
  * on the stack or on the heap, so its pages cannot be taken from the host while the device has
- * them, as those of managed memory are (hip_managed.h). The device has a copy of the bytes instead.
- * What the host has changed goes to the device before each launch; what kernels have changed goes
- * to the host when the program has waited for something. Only bytes that differ are written, so
- * host and kernels may change different bytes at the same time.
+ * them, as those of managed memory are (hip_managed_pages.h). The device has a copy of the bytes
+ * instead. What the host has changed goes to the device before each launch; what kernels have
+ * changed goes to the host when the program has waited for something. Only bytes that differ are
+ * written, so host and kernels may change different bytes at the same time.
  *
  * Pages of the device hold a range of memory and what lies around it. Ranges that were registered
  * apart may share pages. Only hip_host_memory.c calls these functions. */

@@ -74,8 +74,8 @@ struct command_launch {
     uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
     uint8_t way;             /* enum sampling_way, with `--kernels auto` once it is chosen */
     bool timed;              /* counted in sample.timed */
-    bool in_parts;           /* executed part after part, driver_parts.c; then its packet's */
-    uint16_t header;         /* header as a whole */
+    bool in_parts;   /* executed part after part, driver_launch_parts.c; then its packet's */
+    uint16_t header; /* header as a whole */
     uint64_t done_groups, done_instructions; /* launches that took no time */
     bool has_yielded;                        /* a launch without time that is not over: */
     uint32_t yielded;                        /* its number among those */
@@ -104,7 +104,7 @@ struct driver_command {
     uint8_t span;         /* enum driver_span */
     bool fences;          /* marks: as `event_fence` says */
     bool gated;           /* its packet is still to come */
-    bool set_up;          /* not_before has what its set-up takes; driver_setup.c */
+    bool set_up;          /* not_before has what its set-up takes; driver_host_costs.c */
     union {
         struct command_move move;
         struct command_launch launch;

@@ -58,7 +58,7 @@ static uint64_t host_call_cycles(const struct driver *d, const struct driver_com
 /* The program has waited for `ticket`, which is done. */
 static void host_note_wait(struct driver *d, uint64_t ticket);
 
-/* Which L2 caches may hold what kernels wrote. See driver_flush.c. */
+/* Which L2 caches may hold what kernels wrote. See driver_l2_flush.c. */
 
 static void dirty_init(struct driver *d);
 
@@ -210,7 +210,7 @@ static bool sample_step(struct driver *d, struct driver_command *k, uint32_t dev
 /* A timed launch has begun, past everything that it may have to wait for. */
 static void sample_note_timed(struct driver *d, struct driver_command *k);
 
-/* Launches in parts. See driver_parts.c. */
+/* Launches in parts. See driver_launch_parts.c. */
 
 /* A launch that is to be simulated: in parts, if that pays and can be done. Its first part is next.
  */

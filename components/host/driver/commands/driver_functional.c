@@ -132,7 +132,7 @@ static bool attention_write(uint64_t address, const void *bytes, uint64_t size)
 {
     const struct driver *d = driver_process()->driver;
     bool good = in_allocation(d, address, size);
-    repeats_change();
+    livelock_change();
     if (good)
         functional_write(d, address, bytes, size);
     return good;

@@ -1,4 +1,4 @@
-/* See driver_ptx.h. Modules and their executor are components/nvidia/code,
+/* See driver_ptx.h. Modules and their executor are components/nvidia/program,
  * which only platforms with such devices are linked with; occupancy is that of the
  * trace player, which places the blocks. */
 #include "driver_ptx.h"
@@ -10,7 +10,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/program/driver_program.h"
-#include "components/nvidia/code/ptx_services.h"
+#include "components/nvidia/program/ptx_services.h"
 #include "components/sampling/sampling_options.h"
 
 enum { PTX_HEAP = 8 << 20 }; /* cudaLimitMallocHeapSize, "CUDA C++ Programming Guide", malloc() */

@@ -3,7 +3,7 @@
 #include "consecutive.gen.h"
 
 #include "components/host/driver/unified_split.h"
-#include "components/host/memory/memory_manager.h"
+#include "components/host/device_memory/memory_manager.h"
 
 struct consecutive {
     struct consecutive_io io;

@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "components/checks/check_code.h"
-#include "components/checks/debugger.h"
-#include "components/checks/uninitialised.h"
+#include "components/checks/debugger/debugger.h"
+#include "components/checks/uninitialised/uninitialised.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"

@@ -150,7 +150,7 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
 
 static enum driver_status context_destroy(struct driver *d, uint32_t number);
 
-/* Loaded code, and kernels that must not be launched. See driver_code.c. */
+/* Loaded code, and kernels that must not be launched. See driver_unimplemented_code.c. */
 
 struct code_module {
     struct code_module *next;
@@ -227,7 +227,7 @@ static void record_completed(const struct driver *d, const struct driver_command
 static void record_wait(uint64_t ticket);
 static void record_idle(uint32_t queue);
 
-/* driver_mistake.c: struct driver_api. */
+/* driver_call_findings.c: struct driver_api. */
 struct finding_place;
 static void mistake_place(const struct driver_call *call, struct finding_place *place);
 static void mistake_report(enum driver_mistake kind, const struct driver_call *calls,

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "components/checks/check_commands.h"
-#include "components/checks/debugger.h"
+#include "components/checks/races/check_commands.h"
+#include "components/checks/debugger/debugger.h"
 #include "components/checks/finding.h"
-#include "components/checks/race_copies.h"
-#include "components/checks/uninitialised.h"
+#include "components/checks/races/race_copies.h"
+#include "components/checks/uninitialised/uninitialised.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_ptx.h"

@@ -11,7 +11,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_ptx.h"
-#include "components/nvidia/code/ptx_services.h"
+#include "components/nvidia/program/ptx_services.h"
 #include "driver_journal.h"
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"

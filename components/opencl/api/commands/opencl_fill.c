@@ -2,7 +2,7 @@
  * what is filled is copied behind itself until all is. */
 #include "opencl_fill.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "opencl_driver_commands.h"
 #include "components/opencl/api/commands/opencl_transfer.h"
 #include "components/opencl/api/devices/opencl_features.h"
 

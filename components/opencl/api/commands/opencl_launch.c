@@ -1,7 +1,7 @@
 /* Kernels in queues. What a call asks for is checked; its arguments are laid out as the code object
  * says, so later changes of the kernel do not matter; the driver gets the launch when the command
  * is issued. */
-#include "opencl_driver.h"
+#include "opencl_driver_commands.h"
 
 #include "components/opencl/api/devices/opencl_device.h"
 #include "components/opencl/api/memory/opencl_image.h"

@@ -1,7 +1,7 @@
 /* See opencl_transfer.h. Rows that follow one another are one copy of the driver. */
 #include "opencl_transfer.h"
 
-#include "opencl_driver.h"
+#include "opencl_driver_commands.h"
 
 #include <stdlib.h>
 #include <string.h>

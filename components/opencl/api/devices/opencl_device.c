@@ -4,47 +4,11 @@
 #include "components/opencl/api/devices/opencl_features.h"
 #include "components/opencl/compiler/opencl_compiler.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void opencl_device_open(struct opencl_device *device, int number)
 {
     opencl_object_begin(&device->object, OPENCL_DEVICE, NULL);
     device->number = number;
     device->info = opencl.hip_devices[number].info;
-}
-
-/* Extensions come from the library, and from the compiler for the device. */
-static char *extensions_of(const struct opencl_device *device)
-{
-    const char *compiled = opencl_compiler_extensions(device->info.isa);
-    size_t size = strlen(compiled) + 64;
-    char *text = opencl_allocate(size);
-    snprintf(text, size, "cl_khr_icd cl_khr_image2d_from_buffer%s%s", *compiled ? " " : "",
-             compiled);
-    return text;
-}
-
-static cl_int answer_extensions(const struct opencl_device *device, bool versions,
-                                struct opencl_answer to)
-{
-    char *text = extensions_of(device), *rest = NULL;
-    cl_int error;
-    if (versions) {
-        cl_name_version list[64] = {{0}};
-        size_t count = 0;
-        for (char *name = strtok_r(text, " ", &rest); name && count < 64;
-             name = strtok_r(NULL, " ", &rest)) {
-            list[count].version = CL_MAKE_VERSION(1, 0, 0);
-            snprintf(list[count++].name, sizeof list[0].name, "%s", name);
-        }
-        error = opencl_answer(to, list, count * sizeof list[0]);
-    } else {
-        error = opencl_answer_text(to, text);
-    }
-    free(text);
-    return error;
 }
 
 static cl_device_fp_config floats_of(const struct opencl_device *device)
@@ -103,7 +67,8 @@ static cl_int get_device_info(cl_device_id handle, cl_device_info what, struct o
         return OPENCL_ANSWER(to, cl_platform_id, opencl.platform.handle);
     case CL_DEVICE_EXTENSIONS:
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-        return answer_extensions(device, what == CL_DEVICE_EXTENSIONS_WITH_VERSION, to);
+        return opencl_extensions_answer(device->info.isa, what == CL_DEVICE_EXTENSIONS_WITH_VERSION,
+                                        to);
     default:
         break;
     }

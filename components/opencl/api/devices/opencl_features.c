@@ -3,7 +3,12 @@
  * manuals of GCN 3, Vega and CDNA). */
 #include "opencl_features.h"
 
+#include "components/opencl/compiler/opencl_compiler.h"
 #include "components/opencl/api/memory/opencl_image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define WIDE_FLOAT                                                                                 \
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO                   \
@@ -180,4 +185,35 @@ cl_int opencl_feature_answer(cl_device_info what, struct opencl_answer to)
         if (texts[i].what == what)
             return opencl_answer_text(to, texts[i].text);
     return answer_list(what, to);
+}
+
+/* Extensions come from the library, and from the compiler for the device. */
+static char *extensions_of(const char *isa)
+{
+    const char *compiled = opencl_compiler_extensions(isa);
+    size_t size = strlen(compiled) + 64;
+    char *text = opencl_allocate(size);
+    snprintf(text, size, "cl_khr_icd cl_khr_image2d_from_buffer%s%s", *compiled ? " " : "",
+             compiled);
+    return text;
+}
+
+cl_int opencl_extensions_answer(const char *isa, bool versions, struct opencl_answer to)
+{
+    char *text = extensions_of(isa), *rest = NULL;
+    cl_int error;
+    if (versions) {
+        cl_name_version list[64] = {{0}};
+        size_t count = 0;
+        for (char *name = strtok_r(text, " ", &rest); name && count < 64;
+             name = strtok_r(NULL, " ", &rest)) {
+            list[count].version = CL_MAKE_VERSION(1, 0, 0);
+            snprintf(list[count++].name, sizeof list[0].name, "%s", name);
+        }
+        error = opencl_answer(to, list, count * sizeof list[0]);
+    } else {
+        error = opencl_answer_text(to, text);
+    }
+    free(text);
+    return error;
 }

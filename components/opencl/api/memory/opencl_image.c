@@ -1,7 +1,7 @@
 /* See opencl_image.h. */
 #include "opencl_image.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 
 #include <stdlib.h>
 #include <string.h>

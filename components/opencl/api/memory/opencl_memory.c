@@ -3,7 +3,7 @@
 
 #include "opencl_image.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 
 #include <stdlib.h>
 #include <string.h>

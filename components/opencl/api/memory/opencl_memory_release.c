@@ -3,7 +3,7 @@
  * memory. So the memory stays until nothing is queued, or until it is needed. */
 #include "opencl_memory.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 
 static struct {
     uint64_t *list;

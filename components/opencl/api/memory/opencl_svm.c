@@ -3,7 +3,7 @@
  * grain needs nothing more: what a kernel has written is there when it is done. */
 #include "opencl_memory.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/commands/opencl_fill.h"
 #include "components/opencl/api/commands/opencl_transfer.h"
 

@@ -4,7 +4,7 @@
  * does not fit is left out by the device. */
 #include "opencl_printf.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_features.h"
 #include "components/host/printf/kernel_printf.h"
 #include "components/opencl/compiler/opencl_compiler.h"

@@ -4,7 +4,7 @@
  * told at the end, too, since the driver does not say when a command began. */
 #include "opencl_event.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 
 #include <stdlib.h>
 

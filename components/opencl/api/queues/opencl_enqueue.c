@@ -2,7 +2,7 @@
  * opencl_event.h. */
 #include "opencl_event.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/programs/opencl_printf.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Functions about events: user events, waits, queries, markers and barriers. */
 #include "opencl_event.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* See opencl_queue.h. */
 #include "opencl_event.h"
 
-#include "components/opencl/api/commands/opencl_driver.h"
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_device.h"
 
 #include <stdlib.h>

@@ -1,0 +1,25 @@
+/* What a watched launch reads and changes (components/protocols/page_table/livelock.h), by
+ * instruction. Called by functional.c only. */
+#ifndef HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
+#define HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
+
+#include "components/amd/isa/isa.h"
+#include "components/protocols/page_table/host_view.h"
+#include "components/protocols/page_table/livelock.h"
+
+/* Before each instruction of a wavefront in its turn, and after the last one. */
+void livelock_watch_begin_turn(const struct isa_context *context);
+void livelock_watch_step(struct host_view *view, struct isa_context *context,
+                         const struct isa_wave *wave, const struct isa_inst *inst,
+                         struct livelock *livelock);
+void livelock_watch_end_turn(struct host_view *view, const struct isa_context *context);
+
+/* A number for all that a wavefront has of its own. */
+uint64_t livelock_watch_state(const struct isa_wave *wave, const uint32_t *vgpr,
+                              uint32_t registers);
+
+/* What it waits for, in words. */
+void livelock_watch_text(const struct program_table *program, const struct livelock *livelock,
+                         char *text, size_t size);
+
+#endif

@@ -1,0 +1,80 @@
+/* Waits that are missing, as findings; hazard_wave.h says what is looked at. What an instruction
+ * is for the rules follows from its bytes, and is kept by address. */
+#include "components/checks/checks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hazard_wave.h"
+
+enum { CODES = 1 << 12, CODE_STEP = 4, REGISTER_TEXT = 24 };
+
+static const enum finding_kind kinds[] = {[HAZARD_EARLY_READ] = FINDING_EARLY_READ,
+                                          [HAZARD_EARLY_WRITE] = FINDING_EARLY_WRITE,
+                                          [HAZARD_WAIT_STATES] = FINDING_WAIT_STATES,
+                                          [HAZARD_EARLY_BARRIER] = FINDING_EARLY_BARRIER};
+
+static struct isa_hazard_code codes[CODES];
+static void *waves[CHECK_SLOTS]; /* struct hazard_wave */
+
+static const struct isa_hazard_code *code_of(uint64_t pc, const struct isa_inst *inst)
+{
+    struct isa_hazard_code *code = &codes[pc / CODE_STEP % CODES];
+    if (memcmp(&code->inst, inst, sizeof *inst) != 0)
+        isa_hazard_make(inst, code);
+    return code;
+}
+
+static void say_what(const struct hazard *what, char *text, size_t size)
+{
+    char name[REGISTER_TEXT] = "";
+    const char *counters = what->vm && what->lgkm ? "vmcnt and lgkmcnt"
+                           : what->vm             ? "vmcnt"
+                                                  : "lgkmcnt";
+    if (what->code != ISA_NO_OPERAND)
+        isa_format_register((enum isa_target)what->second->target, what->code, 1, name,
+                            sizeof name);
+    if (what->kind != HAZARD_WAIT_STATES)
+        snprintf(text, size, "%s%sno s_waitcnt since has proved by %s that the first is done", name,
+                 name[0] ? ": " : "", counters);
+    else
+        snprintf(text, size, "%s%s%s needs %u wait state%s between the two, and there %s %u", name,
+                 name[0] ? ": " : "", isa_traits[what->second->target].name, what->needed,
+                 what->needed == 1 ? "" : "s", what->present == 1 ? "is" : "are", what->present);
+}
+
+static void report(void *context, const struct hazard *what)
+{
+    const struct check_wave *wave = context;
+    enum finding_kind kind = kinds[what->kind];
+    if (finding_seen(kind, what->first_pc, what->second_pc))
+        return;
+    struct finding found = {.kind = kind, .places = 2};
+    check_place(wave, what->first_pc, what->first, FINDING_NO_LANE, &found.place[0]);
+    check_place(wave, what->second_pc, what->second, FINDING_NO_LANE, &found.place[1]);
+    say_what(what, found.detail, sizeof found.detail);
+    finding_report(&found);
+}
+
+static void begin(const struct check_wave *wave)
+{
+    hazard_wave_begin(check_slot_memory(waves, wave->slot, sizeof(struct hazard_wave)));
+}
+
+static void step(const struct check_wave *wave, const struct observed_instruction *step)
+{
+    if (!step->inst)
+        return;
+    const struct hazard_step executed = {
+        .pc = step->pc,
+        .exec = isa_wave_exec(step->scalars),
+        .memory = step->memory && step->memory->mask,
+        .lds = step->memory && step->memory->lds_mask,
+        .alone = check_group_of(wave)->waves == 1,
+    };
+    hazard_wave_step(waves[wave->slot], code_of(step->pc, step->inst), &executed, report,
+                     (void *)(uintptr_t)wave);
+}
+
+const struct check check_hazards = {.check = FINDING_CHECK_HAZARDS, .begin = begin, .step = step};

@@ -1,0 +1,78 @@
+/* See race_copies.h. */
+#include "race_copies.h"
+
+#include <string.h>
+
+#include "check_commands.h"
+#include "components/checks/slot_array.h"
+#include "race_report.h"
+
+enum { MOST = 1 << 30 }; /* of an event's bytes */
+
+static struct finding_place *calls; /* different ones, by site; the first stands for none */
+static uint64_t call_count = 1, call_room;
+static uint32_t *sites; /* by ticket; 0: not looked at */
+static uint64_t site_room;
+static const struct program_table *now_program;
+
+static uint64_t pc(race_id id, uint32_t site)
+{
+    (void)id;
+    return calls[site].pc;
+}
+
+static void describe(race_id id, uint32_t site, struct finding_place *place)
+{
+    (void)id;
+    *place = calls[site];
+}
+
+static const struct race_source source = {.pc = pc, .describe = describe};
+
+void check_copy_called(uint64_t ticket, const struct finding_place *call)
+{
+    uint32_t site = 1;
+    while (site < call_count
+           && (calls[site].pc != call->pc || strcmp(calls[site].text, call->text) != 0))
+        site++;
+    calls = slot_array_grow(calls, &call_room, site, sizeof *calls);
+    sites = slot_array_grow(sites, &site_room, ticket, sizeof *sites);
+    calls[site] = *call;
+    call_count += site == call_count;
+    sites[ticket] = site;
+}
+
+static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
+{
+    (void)use;
+    race_report(e, earlier, FINDING_GLOBAL, now_program);
+}
+
+static void touch(const struct race_wave *w, uint32_t site, uint64_t address, uint64_t bytes,
+                  enum race_use use)
+{
+    for (uint64_t at = 0; address && at < bytes; at += MOST) {
+        struct race_event e = {.wave = w,
+                               .address = address + at,
+                               .bytes = (uint32_t)(bytes - at < MOST ? bytes - at : MOST),
+                               .use = use,
+                               .site = site,
+                               .order = &(struct race_order){.id = {0}},
+                               .found = found};
+        race_touch(&race_device_memory, &e);
+    }
+}
+
+void check_copy_done(uint64_t ticket, uint32_t pid, uint64_t to, uint64_t from, uint64_t bytes,
+                     const struct program_table *program)
+{
+    uint32_t site = ticket < site_room ? sites[ticket] : 0;
+    struct race_wave w;
+    if (!site)
+        return;
+    now_program = program;
+    race_wave_begin(&w, race_group(check_command_number(ticket), &source), 0);
+    touch(&w, site, from ? race_process_base(pid) + from : 0, bytes, RACE_READ);
+    touch(&w, site, to ? race_process_base(pid) + to : 0, bytes, RACE_WRITE);
+    race_wave_end(&w);
+}

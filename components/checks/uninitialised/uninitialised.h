@@ -1,0 +1,16 @@
+/* The check of what was never written; see uninitialised.c. The driver tells it of memory. */
+#ifndef HEDDLE_CHECKS_UNINITIALISED_H
+#define HEDDLE_CHECKS_UNINITIALISED_H
+
+#include "components/checks/checks.h"
+
+extern const struct check check_uninitialised;
+
+/* Device memory that the program has allocated, and that it, or the driver, writes or copies. */
+void check_memory_new(uint64_t address, uint64_t size);
+void check_memory_written(uint64_t address, uint64_t size);
+/* Has nothing written any of the bytes? At most 64. */
+bool check_memory_is_undefined(uint64_t address, uint32_t bytes);
+void check_memory_copied(uint64_t to, uint64_t from, uint64_t size);
+
+#endif

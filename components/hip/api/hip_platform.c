@@ -1,0 +1,186 @@
+/* Opening the platform and its devices: the shared object that the environment names, or the
+ * machine of another process. See hip_library.c for when. */
+#include "hip_findings.h"
+#include "hip_recorder.h"
+#include "components/amd/isa/isa_target.h"
+#include "components/hip/api/process/hip_process.h"
+#include "components/hip/turns/hip_turns.h"
+#include "components/kfd/guest/guest_driver.h"
+
+#include "runtime/engine/options.h"
+#include "runtime/session/run_ledger.h"
+#include "runtime/state/platform.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The address of a function from the object that dlsym() gives, without a cast that ISO C lacks. */
+static bool find_open_function(void *object, const struct heddle_platform *(**open)(uint32_t))
+{
+    void *symbol = dlsym(object, "heddle_platform_open");
+    memcpy(open, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static const char *unified; /* --unified, or NULL */
+
+static void take_driver(const struct driver_api *api)
+{
+    hip.api = api;
+    uint32_t flags = hip.api->stream_flags();
+    hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
+    hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
+    hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
+    hip.tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
+}
+
+/* The machine is in another process, which several share. */
+static bool join_machine(const char *path)
+{
+    const struct driver_api *api = guest_driver_open(path, &hip.functional);
+    if (!api)
+        return false;
+    hip_process_guard(NULL);
+    take_driver(api);
+    return true;
+}
+
+static bool load_platform(const char *path)
+{
+    const struct heddle_platform *(*open)(uint32_t) = NULL;
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!object) {
+        hip_say("cannot open the platform that HEDDLE_PLATFORM names: %s", dlerror());
+        return false;
+    }
+    if (!find_open_function(object, &open)) {
+        hip_say("'%s' is not a platform built by heddle", path);
+        return false;
+    }
+    const struct heddle_platform *platform = open(PLATFORM_ABI);
+    if (!platform) {
+        hip_say("'%s' was built by another version of heddle; build it again", path);
+        return false;
+    }
+    const char *options = hip_process_open();
+    if (!options || !platform->start(options))
+        return false; /* the reason was said */
+    const char *mode = option_text("mode");
+    unified = option_text("unified");
+    hip.functional = mode && strcmp(mode, "functional") == 0;
+    const struct driver_api *api = platform->driver();
+    if (!api) {
+        hip_say("'%s' has no driver component, so that no program can run on it", path);
+        return false;
+    }
+    if (api->version != DRIVER_API_VERSION) {
+        hip_say("'%s' speaks version %u of the driver interface, this library version %u; build it "
+                "again",
+                path, api->version, DRIVER_API_VERSION);
+        return false;
+    }
+    take_driver(api);
+    if (api->set_caller)
+        api->set_caller(hip_caller);
+    hip_process_guard(platform);
+    return true;
+}
+
+/* Features of code objects follow from the architecture: ECC of on-chip SRAM is on where it exists,
+ * retry of page faults is off. */
+void hip_set_features(struct hip_device *device)
+{
+    const struct isa_traits *traits = isa_traits_of(device->info.isa);
+    device->sramecc = traits && traits->sramecc;
+    device->has_xnack = traits && traits->xnack;
+}
+
+/* The variable of the environment that chooses devices. */
+static const char *choice_name(void)
+{
+    return hip.executes_ptx ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
+}
+
+/* Opens the devices that the variable names, in its order, or all: "2,0". */
+static bool open_devices(uint32_t count)
+{
+    const char *list = getenv(choice_name()), *at = list ? list : "";
+    bool seen[HIP_DEVICES_MAX] = {false};
+    for (uint32_t i = 0; i < count && !list; i++)
+        if (hip_open_device((int)i, i) != hipSuccess)
+            return false;
+    for (int slot = 0; list && (slot == 0 || *at == ','); slot++) {
+        char *end = NULL;
+        at += slot > 0;
+        unsigned long number = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : ULONG_MAX;
+        if (number >= count || seen[number] || (*end && *end != ',')) {
+            hip_say("%s=%s: GPUs of the platform are 0 to %u, each named once, with commas between "
+                    "them",
+                    choice_name(), list, count - 1);
+            return false;
+        }
+        if (hip_open_device(slot, (uint32_t)number) != hipSuccess)
+            return false;
+        seen[number] = true;
+        at = end;
+    }
+    return true;
+}
+
+/* The window has four times the room of all memory, so that addresses are not reused soon after a
+ * free. */
+static bool start_devices(void)
+{
+    uint32_t count = hip.api->device_count();
+    uint64_t memory = 0;
+    hip.page_bytes = 4096;
+    if (count == 0 || count > HIP_DEVICES_MAX) {
+        hip_say("the platform has %u devices; 1 to %d can be used", count, HIP_DEVICES_MAX);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct driver_device_info info;
+        if (hip_status_of(hip.api->device_info(i, &info), "opening the platform") != hipSuccess)
+            return false;
+        hip.executes_ptx = driver_executes_ptx(&info);
+        memory += info.memory_bytes;
+        hip.page_bytes = info.page_bytes > hip.page_bytes ? info.page_bytes : hip.page_bytes;
+    }
+    uint64_t window = 1ull << 40;
+    while (window < memory * 4)
+        window *= 2;
+    if (!hip_reserve_window(window)
+        || hip_status_of(hip.api->set_window(hip.window_base, hip.window_size),
+                         "opening the platform")
+               != hipSuccess)
+        return false;
+    if (unified && !hip_unify_all(unified))
+        return false;
+    if (!unified && !open_devices(count))
+        return false;
+    hip.platform_devices = hip.device_count;
+    hip_install_fault_handler();
+    return true;
+}
+
+enum hip_state hip_open_platform(void)
+{
+    const char *path = getenv(OPTIONS_ENV_PLATFORM);
+    if (!path || !*path) {
+        hip_say("no platform is chosen; run it through: heddle run PLATFORM -- PROGRAM");
+        return HIP_FAILED;
+    }
+    if (!hip_run_apart(guest_driver_is(path) ? join_machine : load_platform, path)
+        || !start_devices()) {
+        run_ledger_report(EXIT_NOT_STARTED);
+        return HIP_FAILED;
+    }
+    if (!hip_recorder.open()) {
+        run_ledger_report(EXIT_NOT_STARTED);
+        return HIP_FAILED;
+    }
+    if (getenv(choice_name()))
+        HIP_RECORD_STEP(refuse("a variable of the environment chooses its GPUs"));
+    return HIP_OPEN;
+}

@@ -1,0 +1,93 @@
+/* Waiting for commands of the driver: the engine runs in a thread that waits, and other host
+ * threads take turns meanwhile (components/hip/turns). */
+#include "hip_internal.h"
+#include "components/hip/api/code/hip_hostcall.h"
+#include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/streams/hip_stream.h"
+#include "components/hip/turns/hip_turns.h"
+
+/* The engine failed while it ran for all threads that wait; each finds out when it goes on. */
+static bool step_failed;
+
+bool hip_ticket_done(uint64_t ticket)
+{
+    uint64_t done_ps;
+    return ticket == 0 || step_failed || hip.api->time_of(ticket, &done_ps) != DRIVER_NOT_READY;
+}
+
+static uint64_t now_ps(void)
+{
+    return hip.api ? hip.api->now() : 0;
+}
+
+static bool pass(uint64_t span_ps)
+{
+    hip_lock();
+    bool runs = hip.state == HIP_OPEN && hip.lost == hipSuccess;
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = runs ? hip.api->pass(span_ps) : DRIVER_NOT_READY;
+    pthread_mutex_lock(&hip.lock);
+    runs = hip_status_of(status, "sleep") == hipSuccess;
+    hip_unlock();
+    return runs;
+}
+
+static void step_engine(bool poll)
+{
+    pthread_mutex_lock(&hip.lock);
+    bool polled = hip_hostcall_step();
+    pthread_mutex_unlock(&hip.lock);
+    if (!polled && hip.api->advance(poll) != DRIVER_OK)
+        step_failed = true;
+}
+
+const struct hip_turns_engine hip_turns_engine = {.is_done = hip_ticket_done,
+                                                  .now_ps = now_ps,
+                                                  .pass = pass,
+                                                  .step = step_engine,
+                                                  .leave = hip_hide_state};
+
+bool hip_take_turn(uint64_t ticket, bool poll)
+{
+    pthread_mutex_unlock(&hip.lock);
+    bool ordered = hip_turns_wait_ticket(ticket, poll);
+    pthread_mutex_lock(&hip.lock);
+    return ordered;
+}
+
+hipError_t hip_wait_alone(uint64_t ticket)
+{
+    hipError_t error = hip_hostcall_wait_ticket(ticket);
+    if (error != hipSuccess)
+        return error;
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = hip.api->wait(ticket);
+    pthread_mutex_lock(&hip.lock);
+    return hip_status(status);
+}
+
+hipError_t hip_wait_ticket(uint64_t ticket)
+{
+    hip_host_memory_waited();
+    hip_take_turn(ticket, false);
+    return hip_wait_alone(ticket);
+}
+
+hipError_t hip_wait_device(int device)
+{
+    return hip_streams_wait(device, hip_wait_ticket);
+}
+
+hipError_t hip_wait_all_devices(void)
+{
+    hipError_t error = hipSuccess;
+    for (int device = 0; device < hip.device_count && error == hipSuccess; device++)
+        error = hip_is_device(device) ? hip_wait_device(device) : hipSuccess;
+    return error;
+}
+
+hipError_t hip_wait_here(uint64_t ticket)
+{
+    hipError_t error = hip_hostcall_wait_ticket(ticket);
+    return error == hipSuccess ? hip_status(hip.api->wait(ticket)) : error;
+}

@@ -1,0 +1,455 @@
+/* See hip_managed_pages.h.
+ *
+ * The pages are a file in memory, mapped twice: at `address`, with the rights that follow from the
+ * state of the block, and at `own`, where this library and the driver read and write. So a block is
+ * complete before any thread of the program can see it, and commands can read what the program can
+ * no longer change. Invariant: the host may read a block at `address` unless it is UNUSED or
+ * AT_DEVICE, and write it only when AT_HOST. */
+#define _GNU_SOURCE /* memfd_create */
+#include "hip_managed_pages.h"
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/streams/hip_stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    HOST_PAGE = 4096,
+    BLOCK = 65536, /* bytes; a compromise between the number of faults and bytes copied in vain */
+    FETCH_BLOCKS = 32 /* most that one fault fetches */
+};
+
+enum location {
+    UNUSED, /* neither side has used it: zero for the host, anything for the device */
+    AT_HOST,
+    AT_BOTH,
+    AT_DEVICE
+};
+
+struct managed {
+    uint64_t address, size; /* whole pages */
+    bool pinned;            /* mapped, not managed */
+    uint64_t blocks;
+    int device;
+    char *own;             /* the second mapping, of this library */
+    bool open;             /* some block is not AT_DEVICE */
+    uint64_t next, streak; /* the block behind the last fetch, and the blocks of that fetch */
+    uint8_t *locations;    /* enum location */
+};
+
+static struct {
+    struct managed **list;
+    size_t count, room;
+    uint64_t sent[HIP_DEVICES_MAX]; /* last write to each device */
+    uint64_t *written;              /* tickets of commands that write mapped memory */
+    size_t written_count, written_room;
+} all;
+
+static struct managed *find(uint64_t address)
+{
+    for (size_t i = 0; i < all.count; i++)
+        if (address - all.list[i]->address < all.list[i]->size)
+            return all.list[i];
+    return NULL;
+}
+
+bool hip_is_managed(uint64_t address)
+{
+    return find(address) != NULL;
+}
+
+bool hip_managed_holds(uint64_t address, uint64_t size)
+{
+    const struct managed *m = find(address);
+    return m && size > 0 && size <= m->size - (address - m->address);
+}
+
+static uint64_t block_end(const struct managed *m, uint64_t block)
+{
+    return block < m->blocks - 1 ? (block + 1) * BLOCK : m->size;
+}
+
+/* Gives `count` blocks a new location, and the rights that follow from it. */
+static bool put(struct managed *m, uint64_t first, uint64_t count, enum location location)
+{
+    static const int rights[] = {
+        [UNUSED] = PROT_NONE,
+        [AT_HOST] = PROT_READ | PROT_WRITE,
+        [AT_BOTH] = PROT_READ,
+        [AT_DEVICE] = PROT_NONE,
+    };
+    uint64_t start = first * BLOCK, end = block_end(m, first + count - 1);
+    if (mprotect((void *)(uintptr_t)(m->address + start), end - start, rights[location]) != 0) {
+        hip_say("cannot change the protection of managed memory: %s", strerror(errno));
+        return false;
+    }
+    memset(m->locations + first, location, count);
+    m->open |= location != AT_DEVICE;
+    return true;
+}
+
+/* ---- to the device ---- */
+
+/* Sends blocks [first, end) before the device reads or, with `written`, changes them. The pages are
+ * closed before the command is enqueued, which reads `own`. */
+static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool written)
+{
+    for (uint64_t block = first, next; block < end; block = next) {
+        enum location location = m->locations[block], after = written ? AT_DEVICE : AT_BOTH;
+        for (next = block + 1; next < end && m->locations[next] == location;)
+            next++;
+        if (location == AT_DEVICE || (location != AT_HOST && !written))
+            continue;
+        if (!put(m, block, next - block, after))
+            return hipErrorOperatingSystem;
+        if (location == AT_HOST) {
+            uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
+            HIP_RECORD_STEP(host_write(m->address + start, m->own + start, size));
+            hip_host_memory_scan(m->address + start, m->own + start, size);
+            enum driver_status status = hip.api->write_shared(
+                hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
+            all.sent[m->device] = ticket;
+            if (status != DRIVER_OK)
+                return hip_status(status);
+        }
+    }
+    return hipSuccess;
+}
+
+/* `queue` waits for what was sent, also for other commands: all writes to a device go through one
+ * queue, in order. */
+static hipError_t wait_for_sent(uint32_t queue)
+{
+    hipError_t error = hipSuccess;
+    for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
+        uint64_t done_ps = 0, ticket = all.sent[device];
+        if (ticket && queue != hip.devices[device].queue
+            && hip.api->time_of(ticket, &done_ps) == DRIVER_NOT_READY)
+            error = hip_status(hip.api->wait_for(queue, ticket));
+    }
+    return error;
+}
+
+void hip_managed_written(uint64_t ticket)
+{
+    HIP_MAKE_ROOM(all.written, all.written_count, all.written_room);
+    all.written[all.written_count++] = ticket;
+}
+
+static hipError_t wait_for_written(void)
+{
+    hipError_t error = hipSuccess;
+    for (size_t i = 0; i < all.written_count && error == hipSuccess; i++)
+        error = hip_ticket_done(all.written[i]) ? hipSuccess : hip_wait_here(all.written[i]);
+    all.written_count = 0;
+    return error;
+}
+
+hipError_t hip_managed_before_launch(uint32_t queue)
+{
+    hipError_t waited = wait_for_written();
+    if (waited != hipSuccess)
+        return waited;
+    for (size_t i = 0; i < all.count; i++) {
+        struct managed *m = all.list[i];
+        hipError_t error = m->open ? send(m, 0, m->blocks, true) : hipSuccess;
+        if (error != hipSuccess)
+            return error;
+        m->open = false;
+    }
+    return wait_for_sent(queue);
+}
+
+hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written)
+{
+    struct managed *m = find(address);
+    if (!m || size == 0)
+        return hipSuccess;
+    uint64_t offset = address - m->address;
+    hipError_t error =
+        m->open ? send(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written) : hipSuccess;
+    return error == hipSuccess ? wait_for_sent(queue) : error;
+}
+
+/* ---- to the host ---- */
+
+/* This thread has fetched blocks, which are recorded. Another thread may have been faster. */
+static _Thread_local bool fetched;
+
+/* Fetches blocks from `block` on. The work that may change them is done. */
+static bool fetch(struct managed *m, uint64_t block, bool write)
+{
+    uint64_t count = 1, ticket = 0, start = block * BLOCK;
+    if (block == m->next && m->streak > 0)
+        count = 2 * m->streak < FETCH_BLOCKS ? 2 * m->streak : FETCH_BLOCKS;
+    uint64_t end = block;
+    while (end < m->blocks && end < block + count && m->locations[end] == AT_DEVICE)
+        end++;
+    fetched = true;
+    m->next = end;
+    m->streak = end - block;
+    enum driver_status status =
+        hip.api->read_shared(hip.devices[m->device].queue, m->own + start, m->address + start,
+                             block_end(m, end - 1) - start, &ticket);
+    return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status) == hipSuccess
+           && put(m, block, end - block, write ? AT_HOST : AT_BOTH);
+}
+
+static bool bring_block(uint64_t host, bool write)
+{
+    struct managed *m = find(host);
+    if (m && m->locations[(host - m->address) / BLOCK] == AT_DEVICE) {
+        if (hip_wait_all_devices() != hipSuccess)
+            return false;
+        m = find(host); /* the wait has released the lock */
+    }
+    if (!m)
+        return false;
+    uint64_t block = (host - m->address) / BLOCK;
+    switch ((enum location)m->locations[block]) {
+    case AT_DEVICE:
+        return fetch(m, block, write);
+    case AT_BOTH:
+        return !write || put(m, block, 1, AT_HOST);
+    case UNUSED:
+        return put(m, block, 1, AT_HOST);
+    default:
+        return true; /* another thread was faster */
+    }
+}
+
+/* Lets the host read or, with `write`, write the block at `host`. False: it was said why not. */
+static bool bring(uint64_t host, bool write)
+{
+    const char *before = hip_doing("host access to managed memory");
+    bool open = bring_block(host, write);
+    hip_doing(before);
+    return open;
+}
+
+/* Notes the access, which a player of the trace repeats, and what the host finds. */
+static bool bring_recorded(uint64_t host, bool write)
+{
+    const struct managed *m = find(host);
+    if (!m)
+        return false;
+    HIP_RECORD_STEP(host_access(host, write));
+    fetched = false;
+    bool open = bring(host, write);
+    m = find(host);
+    if (open && fetched && m) {
+        uint64_t start = (m->next - m->streak) * BLOCK;
+        HIP_RECORD_STEP(
+            host_fetched(m->address + start, m->own + start, block_end(m, m->next - 1) - start));
+    }
+    return open;
+}
+
+bool hip_host_memory_fault(uint64_t address, bool write)
+{
+    if (__atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0)
+        return false;
+    int error_number = errno;
+    bool mine = hip_has_lock(); /* the library itself reads a program's argument */
+    if (!mine)
+        hip_lock();
+    bool open = hip.recording ? bring_recorded(address, write) : bring(address, write);
+    if (!mine) {
+        hip_host_memory_fetch();
+        hip_recorder.leave();
+        hip_unlock();
+    }
+    errno = error_number;
+    return open;
+}
+
+/* ---- allocation ---- */
+
+/* Makes both mappings. False: the host has no memory for them, and nothing is left behind. */
+static bool map_pages(struct managed *m)
+{
+    int file = memfd_create("heddle managed memory", MFD_CLOEXEC);
+    void *view = (void *)(uintptr_t)m->address;
+    if (file < 0 || ftruncate(file, (off_t)m->size) != 0) {
+        if (file >= 0)
+            close(file);
+        return false;
+    }
+    void *own = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    bool mapped = own != MAP_FAILED
+                  && mmap(view, m->size, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == view;
+    close(file); /* the mappings keep it */
+    if (own != MAP_FAILED && !mapped)
+        munmap(own, m->size);
+    m->own = own;
+    return mapped;
+}
+
+static void unmap_pages(const struct managed *m)
+{
+    void *view = (void *)(uintptr_t)m->address;
+    munmap(m->own, m->size);
+    if (mmap(view, m->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+             0)
+        != view)
+        hip_say("cannot take managed memory back: %s", strerror(errno));
+}
+
+static struct managed *add(const struct managed *m)
+{
+    HIP_MAKE_ROOM(all.list, all.count, all.room);
+    struct managed *added = all.list[all.count++] = hip_allocate(sizeof *added);
+    *added = *m;
+    added->blocks = (m->size + BLOCK - 1) / BLOCK;
+    added->locations = hip_allocate(added->blocks); /* UNUSED */
+    return added;
+}
+
+/* More than the device has, whatever else is allocated. */
+static void say_too_large(int device, uint64_t size)
+{
+    uint64_t most = hip.devices[device].info.memory_bytes;
+    if (size > most)
+        hip_complain("%" PRIu64 " bytes of managed memory are more than the %" PRIu64
+                     " of device %d, or than the host's memory where the platform has such "
+                     "(docs/guide/oversubscription.md)",
+                     size, most, device);
+}
+
+hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *address)
+{
+    if (size > SIZE_MAX - HOST_PAGE)
+        return hipErrorOutOfMemory;
+    struct managed m = {
+        .size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE, .device = device, .open = true};
+    hipError_t error =
+        hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
+    if (error == hipErrorOutOfMemory)
+        say_too_large(m.device, m.size);
+    if (error != hipSuccess)
+        return error;
+    if (!map_pages(&m)) {
+        hip_release_device(m.address);
+        return hipErrorOutOfMemory;
+    }
+    add(&m);
+    *address = m.address;
+    return hipSuccess;
+}
+
+hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address)
+{
+    if ((flags != hipMemAttachGlobal && flags != hipMemAttachHost) || size == 0)
+        return hipErrorInvalidValue;
+    hipError_t error = hip_allocate_managed_image(hip_current_device(), size, address);
+    if (error == hipSuccess)
+        HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED,
+                   .to.allocation = hip_allocation_number(*address), .size = size, .flags = flags);
+    return error;
+}
+
+hipError_t hip_allocate_managed_on(int device, uint64_t size, uint64_t *address)
+{
+    const int before = hip_current_device();
+    hipError_t error = hip_set_current_device(device);
+    if (error == hipSuccess)
+        error = hip_allocate_managed(size, hipMemAttachGlobal, address);
+    hip_set_current_device(before);
+    return error;
+}
+
+void hip_forget_managed(uint64_t address)
+{
+    struct managed *m = find(address);
+    if (!m || m->address != address)
+        return;
+    for (size_t i = 0; i < all.count; i++)
+        if (all.list[i] == m)
+            memmove(&all.list[i], &all.list[i + 1], (--all.count - i) * sizeof *all.list);
+    unmap_pages(m);
+    hip_release(m->locations);
+    hip_release(m);
+}
+
+/* ---- mapped memory ---- */
+
+/* Moves the contents to the new pages. The caller has waited for commands that use the old ones. */
+static hipError_t take_over(struct managed *m, uint64_t size)
+{
+    char *copy = hip_allocate(size);
+    memcpy(copy, (const void *)(uintptr_t)m->address, size);
+    hipError_t error = hipErrorOutOfMemory;
+    if (map_pages(m)) {
+        memcpy(m->own, copy, size);
+        struct managed *added = add(m);
+        error = put(added, 0, added->blocks, AT_HOST) ? hipSuccess : hipErrorOperatingSystem;
+    }
+    hip_release(copy);
+    return error;
+}
+
+hipError_t hip_managed_map(uint64_t start, uint64_t size)
+{
+    struct managed m = {.address = start,
+                        .size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE,
+                        .device = hip_current_device(),
+                        .pinned = true,
+                        .open = true};
+    enum driver_status status =
+        hip.api->allocate_at(hip.devices[m.device].number, start, m.size, DRIVER_PLACE_MANAGED);
+    hipError_t error = hip_status_of(status, "mapping pinned memory");
+    if (error == hipSuccess) {
+        error = take_over(&m, size);
+        if (error != hipSuccess)
+            hip.api->release(start);
+    }
+    return error;
+}
+
+/* Notes before bring() what comes to the host, and what the host has stored there. */
+static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
+{
+    const struct managed *m = find(host);
+    uint64_t first = m ? (host - m->address) / BLOCK : 0;
+    uint64_t end = m ? (host - m->address + size - 1) / BLOCK + 1 : 0;
+    for (uint64_t block = first; m && block < end; block++) {
+        uint64_t start = block * BLOCK;
+        bool moves =
+            m->locations[block] == AT_DEVICE || (m->locations[block] == AT_BOTH && written);
+        if (waits && moves) {
+            bring_recorded(m->address + start, written);
+            m = find(host); /* the wait has released the lock */
+        } else if (!waits && m->locations[block] == AT_HOST) {
+            HIP_RECORD_STEP(
+                host_write(m->address + start, m->own + start, block_end(m, block) - start));
+        }
+    }
+}
+
+hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
+{
+    uint64_t host = use->location.address;
+    if (hip.recording)
+        record_pinned(host, use->size, use->written, waits);
+    const struct managed *m = find(host);
+    if (!m)
+        return hipSuccess;
+    uint64_t offset = host - m->address;
+    for (uint64_t at = offset; at < offset + use->size; at = (at / BLOCK + 1) * BLOCK)
+        if (!bring(m->address + at, use->written))
+            return hip.lost != hipSuccess ? hip.lost : hipErrorOperatingSystem;
+    use->memory = (uintptr_t)m->own + offset;
+    return hipSuccess;
+}
+
+void hip_managed_unmap(uint64_t start)
+{
+    const struct managed *m = find(start);
+    if (m && m->pinned && m->address == start) {
+        hip_forget_managed(start);
+        hip_status_of(hip.api->release(start), "freeing pinned memory");
+    }
+}

@@ -1,0 +1,383 @@
+/* What happens to a request whose physical address is known. Each take_* either takes the request
+ * completely, or returns false and has changed nothing that a second attempt would count again (it
+ * may have written a victim back, after which its way is free).
+ *
+ * A request that is not answered here waits at an MSHR (cache_mshr.c), or has gone below under a
+ * tag of `sent`. Called by cache.c, for new requests and for those that waited for a page. */
+#include "cache.gen.h"
+
+#include "cache_state.h"
+
+/* A read of a line that is not pending, of which all that is wanted is here. */
+CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way,
+                           unsigned piece)
+{
+    if (!response_room(c))
+        return hold(c, HOLD_RESPONSE);
+    line_touch(c, set, way);
+    c->io.stats.hits++;
+    c->io.stats.reads++;
+    c->unanswered++;
+    note_served(c, MEM_SERVED_HIT);
+    respond(c, tag, true, line_data(c, set * way_count(c) + way) + piece);
+    return true;
+}
+
+/* A read of a line that is not here, or lacks bytes. */
+CACHE_INLINE bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
+                            uint32_t set, uint32_t way, bool has_room)
+{
+    struct cache_mshr *mshr =
+        mshr_open(c, set, address / line_bytes(c), way, m->read.pid, false, has_room);
+    if (!mshr) {
+        c->head_missed = way == WAY_NONE;
+        c->head_set = set;
+        return false;
+    }
+    target_begin(c, mshr, m->tag, piece_of(c, address));
+    c->io.stats.reads++;
+    return true;
+}
+
+CACHE_INLINE bool take_read(struct cache *c, const struct mem_request *m, uint64_t address)
+{
+    uint64_t number = address / line_bytes(c);
+    uint32_t set = c->head_set, way = WAY_NONE;
+    if (!c->head_missed) {
+        set = set_of(c, number);
+        way = way_find(c, set_at(c, set), number);
+    }
+    if (way == WAY_NONE)
+        return take_miss(c, m, address, set, way, false);
+    const struct cache_set *s = set_at(c, set);
+    if (s->pending >> way & 1) {
+        struct cache_mshr *mshr = mshr_join(c, set, way, false);
+        if (!mshr)
+            return false;
+        target_add(c, mshr, MEM_READ, m->tag, piece_of(c, address));
+        c->io.stats.reads++;
+        return true;
+    }
+    bool here = s->filled >> way & 1;
+    if (keeps_masks(c) && !here)
+        here = mem_mask_covers(
+            *line_mask(c, set * way_count(c) + way),
+            mem_mask_range((unsigned)(address % line_bytes(c)), m->read.size, line_bytes(c)));
+    return here ? take_hit(c, m->tag, set, way, piece_of(c, address))
+                : keeps_masks(c) && take_miss(c, m, address, set, way, false);
+}
+
+static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t address,
+                                   struct mem_mask mask, const void *bytes)
+{
+    uint64_t number = address / line_bytes(c);
+    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
+    if (way != WAY_NONE && (set_at(c, set)->pending >> way & 1)) {
+        struct cache_mshr *mshr = mshr_join(c, set, way, true);
+        if (!mshr)
+            return false;
+        target_store(c, target_add(c, mshr, MEM_WRITE, tag, 0), mask, bytes, NULL);
+        c->io.stats.writes++;
+        return true;
+    }
+    if (!response_room(c))
+        return hold(c, HOLD_RESPONSE);
+    if (way != WAY_NONE) {
+        line_touch(c, set, way);
+        c->io.stats.hits++;
+        note_served(c, MEM_SERVED_HIT);
+    } else {
+        bool written = false;
+        way = way_make_room(c, set, &written);
+        if (way == WAY_NONE)
+            return hold(c, HOLD_OTHER);
+        line_claim(c, set, way, number);
+        c->io.stats.misses++;
+        note_served(c, MEM_SERVED_MISSED);
+    }
+    line_write(c, set * way_count(c) + way, mask, bytes);
+    line_set_dirty(c, set * way_count(c) + way);
+    c->io.stats.writes++;
+    c->unanswered++;
+    respond(c, tag, false, NULL);
+    return true;
+}
+
+/* Can a write of a part of a line join the one of another part that has gone below in this cycle?
+ * Requests shorter than a line come in pairs. */
+static inline bool joins_last_write(const struct cache *c, uint64_t number,
+                                    struct cache_writer writer)
+{
+    const struct cache_last_write *last = &c->last_write;
+    return above_bytes(c) < line_bytes(c) && last->now == component_tick_now(&c->io.base) + 1
+           && last->line == number && last->writer.pid == writer.pid
+           && last->writer.scope == writer.scope
+           && !arena_at(struct cache_sent, c->sent)[last->sent].joined;
+}
+
+static inline void join_last_write(struct cache *c, uint16_t tag, struct mem_mask mask,
+                                   const void *bytes)
+{
+    const struct cache_last_write *last = &c->last_write;
+    struct cache_sent *sent = arena_at(struct cache_sent, c->sent) + last->sent;
+    unsigned below = below_bytes(c), place = place_below(c, last->line * line_bytes(c));
+    uint64_t *words = mem_write_mask(last->payload, below);
+    struct mem_mask all = mem_mask_or(mem_mask_load(words, below), mem_mask_up(mask, place));
+    mem_mask_store(words, all, below);
+    mem_copy_masked((char *)mem_write_data(last->payload, below) + place, bytes, mask,
+                    line_bytes(c));
+    sent->joined = true;
+    sent->second = tag;
+    keep_served(c, sent, true);
+}
+
+/* Sends a write below, for which there is room. */
+static inline void pass_write(struct cache *c, uint16_t tag, uint64_t number, struct mem_mask mask,
+                              const void *bytes, struct cache_writer writer)
+{
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){.tag = tag, .kind = SENT_WRITE};
+    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
+    void *payload = send_write(c, sent, number * line_bytes(c), writer, mask, bytes);
+    if (above_bytes(c) < line_bytes(c))
+        c->last_write = (struct cache_last_write){number, component_tick_now(&c->io.base) + 1, sent,
+                                                  writer, payload};
+}
+
+/* Write-through, -around and -evict: the write goes below, the own copy follows the policy. */
+static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t address,
+                                    struct mem_mask mask, const void *bytes,
+                                    struct cache_writer writer)
+{
+    uint64_t number = address / line_bytes(c);
+    bool joins = joins_last_write(c, number, writer);
+    if (!joins && (!index_pool_has(&c->free_sent) || !room_below(c)))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    uint32_t set = set_of(c, number), line = line_find(c, set, number);
+    if (line != LINE_NONE && !line_is_pending(c, line)) {
+        c->io.stats.hits++;
+        note_served(c, MEM_SERVED_HIT);
+        if (cache_params(c)->write == CACHE_WRITE_EVICT) {
+            line_drop(c, line);
+            c->io.stats.evictions++;
+        } else {
+            line_touch(c, set, line % way_count(c));
+            line_write(c, line, mask, bytes);
+        }
+    } else {
+        c->io.stats.misses++;
+        note_served(c, MEM_SERVED_MISSED);
+        bool written = false;
+        uint32_t way = WAY_NONE;
+        if (line != LINE_NONE)
+            line_forget(c, line);
+        else if (cache_params(c)->write == CACHE_WRITE_THROUGH)
+            way = way_make_room(c, set, &written);
+        if (way != WAY_NONE) {
+            line_claim(c, set, way, number);
+            line_write(c, set * way_count(c) + way, mask, bytes);
+        }
+    }
+    if (joins)
+        join_last_write(c, tag, mask, bytes);
+    else
+        pass_write(c, tag, number, mask, bytes, writer);
+    c->io.stats.writes++;
+    c->unanswered++;
+    return true;
+}
+
+/* Mask and bytes that have come with an atomic, at their places in the line. */
+struct take_operands {
+    struct mem_mask mask;
+    const void *operand, *compare;
+    uint8_t wide[2][MEM_LINE_MAX]; /* where requests from above are shorter than a line */
+};
+
+/* The bytes of a request from above at their place in the line. */
+static inline const void *take_widen(const struct cache *c, const void *bytes, unsigned piece,
+                                     uint8_t *wide)
+{
+    if (above_bytes(c) == line_bytes(c))
+        return bytes;
+    memset(wide, 0, line_bytes(c));
+    memcpy(wide + piece, bytes, above_bytes(c));
+    return wide;
+}
+
+static inline void take_operands(const struct cache *c, void *payload, uint64_t address,
+                                 struct take_operands *o)
+{
+    unsigned above = above_bytes(c), piece = piece_of(c, address);
+    o->mask = mem_mask_up(mem_mask_load(mem_atomic_mask(payload, above), above), piece);
+    o->operand = take_widen(c, mem_atomic_operand(payload, above), piece, o->wide[0]);
+    o->compare = take_widen(c, mem_atomic_compare(payload, above), piece, o->wide[1]);
+}
+
+/* In a write-back cache that all sharers see: the atomic happens here. */
+static inline bool take_atomic_here(struct cache *c, const struct mem_request *m, void *payload,
+                                    uint64_t address)
+{
+    unsigned bytes = line_bytes(c), piece = piece_of(c, address);
+    uint64_t number = address / bytes;
+    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
+    uint32_t line = set * way_count(c) + way;
+    struct take_operands o;
+    take_operands(c, payload, address, &o);
+    if (way != WAY_NONE && !line_is_pending(c, line)
+        && (line_is_filled(c, line) || mem_mask_covers(*line_mask(c, line), o.mask))) {
+        if (!response_room(c))
+            return hold(c, HOLD_RESPONSE);
+        line_touch(c, set, way);
+        c->io.stats.hits++;
+        c->io.stats.atomics++;
+        c->unanswered++;
+        note_served(c, MEM_SERVED_HIT);
+        respond(c, m->tag, true, m->atomic.returns ? line_data(c, line) + piece : NULL);
+        mem_apply_atomic(m->atomic.op, m->atomic.size, o.mask, line_data(c, line), o.operand,
+                         o.compare, NULL);
+        line_set_changed(c, line, m->atomic.op, o.mask, o.operand);
+        return true;
+    }
+    struct cache_mshr *mshr = mshr_for(c, set, number, way, m->atomic.pid);
+    if (!mshr)
+        return false;
+    struct cache_target *t = target_add(c, mshr, MEM_ATOMIC, m->tag, piece);
+    t->op = m->atomic.op;
+    t->size = m->atomic.size;
+    t->returns = m->atomic.returns;
+    target_store(c, t, o.mask, o.operand, o.compare);
+    c->io.stats.atomics++;
+    return true;
+}
+
+/* Makes way for a request that passes this cache: there is room below for it, and the line is
+ * forgotten, behind what is dirty of it. false: it has to be held, for the room or, in a write-back
+ * cache, for the line's answer, with which writes wait. */
+static inline bool line_pass(struct cache *c, uint64_t number)
+{
+    uint32_t line = line_find(c, set_of(c, number), number);
+    bool back = is_write_back(c) && line != LINE_NONE;
+    if (back && line_is_pending(c, line))
+        return hold(c, HOLD_OTHER);
+    if (!index_pool_has(&c->free_sent) || !room_below(c))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    bool dirty = back && line_is_dirty(c, line);
+    if (dirty)
+        write_back(c, line);
+    if (line != LINE_NONE)
+        line_forget(c, line);
+    if (dirty && (!index_pool_has(&c->free_sent) || !room_below(c)))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    return true;
+}
+
+/* A write that others than the users of this write-back cache are to see: it goes on, behind what
+ * is dirty of its line, and the own copy is forgotten. */
+static inline bool take_write_past(struct cache *c, uint16_t tag, uint64_t address,
+                                   struct mem_mask mask, const void *bytes,
+                                   struct cache_writer writer)
+{
+    uint64_t number = address / line_bytes(c);
+    if (!line_pass(c, number))
+        return false;
+    note_served(c, MEM_SERVED_MISSED);
+    pass_write(c, tag, number, mask, bytes, writer);
+    c->io.stats.misses++;
+    c->io.stats.writes++;
+    c->unanswered++;
+    return true;
+}
+
+/* Where the part that a request is about lies in an answer from below. */
+static inline uint8_t piece_below(const struct cache *c, uint64_t address)
+{
+    return (uint8_t)(place_below(c, address) + piece_of(c, address));
+}
+
+/* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
+ * goes below. */
+static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
+{
+    uint64_t number = address / line_bytes(c);
+    if (!line_pass(c, number))
+        return false;
+    uint32_t sent = index_pool_take(&c->free_sent);
+    end_last_write(c);
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){.tag = m->tag, .kind = SENT_ATOMIC, .piece = piece_below(c, address)};
+    note_served(c, MEM_SERVED_MISSED);
+    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
+    note_line_below(c);
+    cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
+                           line_bytes(c), m->read.pid, true);
+    c->io.stats.misses++;
+    c->io.stats.reads++;
+    c->unanswered++;
+    return true;
+}
+
+/* Where sharers do not meet here: it happens below, and the own copy is stale then. */
+static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
+                                     uint64_t address)
+{
+    unsigned below = below_bytes(c), place = place_below(c, address);
+    uint64_t start = address / line_bytes(c) * line_bytes(c) - place;
+    struct take_operands o;
+    if (!line_pass(c, address / line_bytes(c)))
+        return false;
+    uint32_t sent = index_pool_take(&c->free_sent);
+    end_last_write(c);
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){.tag = m->tag,
+                            .kind = m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND,
+                            .piece = piece_below(c, address)};
+    note_served(c, MEM_SERVED_MISSED);
+    keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
+    note_line_below(c);
+    char *to = cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start,
+                                        pid_below(c, m->atomic.pid), m->atomic.op, m->atomic.size,
+                                        m->atomic.returns);
+    take_operands(c, payload, address, &o);
+    mem_mask_store(mem_atomic_mask(to, below), mem_mask_up(o.mask, place), below);
+    if (below > line_bytes(c)) { /* a cache below looks at all bytes of the operand */
+        memset(mem_atomic_operand(to, below), 0, below);
+        memset(mem_atomic_compare(to, below), 0, below);
+    }
+    memcpy((char *)mem_atomic_operand(to, below) + place, o.operand, line_bytes(c));
+    memcpy((char *)mem_atomic_compare(to, below) + place, o.compare, line_bytes(c));
+    c->io.stats.misses++;
+    c->io.stats.atomics++;
+    c->unanswered++;
+    return true;
+}
+
+/* Everything but plain reads. */
+CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *payload,
+                           uint64_t address)
+{
+    if (message_kind(m) == MEM_READ)
+        return take_read_below(c, m, address);
+    if (message_kind(m) == MEM_ATOMIC)
+        return has_last_word(c) ? take_atomic_here(c, m, payload, address)
+                                : take_atomic_below(c, m, payload, address);
+    uint8_t wide[MEM_LINE_MAX];
+    unsigned above = above_bytes(c), piece = piece_of(c, address);
+    struct mem_mask mask = mem_mask_up(mem_mask_load(mem_write_mask(payload, above), above), piece);
+    const void *bytes = take_widen(c, mem_write_data(payload, above), piece, wide);
+    struct cache_writer writer = {m->write.pid, (enum scope)m->write.scope};
+    if (!is_write_back(c))
+        return take_write_below(c, m->tag, address, mask, bytes, writer);
+    return writer.scope > widest_scope(c) ? take_write_past(c, m->tag, address, mask, bytes, writer)
+                                          : take_write_back(c, m->tag, address, mask, bytes);
+}
+
+CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *payload,
+                       uint64_t address)
+{
+    if (message_kind(m) == MEM_READ
+        && (has_last_word(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
+        return take_read(c, m, address);
+    return take_other(c, m, payload, address);
+}

@@ -1,0 +1,231 @@
+/* See ptx_check_block.h. */
+#include "ptx_check_block.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/checks/races/race_report.h"
+#include "ptx_private.h"
+#include "ptx_races.h"
+#include "runtime/engine/hash.h"
+
+static struct ptx_check_block **blocks; /* those that live, by launch and number; open addressing */
+static uint32_t block_room, block_count;
+static struct ptx_past *pasts; /* by group */
+static uint32_t past_room;
+
+/* ---- reports ---- */
+
+void ptx_check_place(const struct ptx_past *p, uint32_t warp, uint32_t number, uint32_t lane,
+                     struct finding_place *place)
+{
+    const struct ptx_module *module = p->code->module;
+    const struct ptx_function *f = ptx_function_of(module, number);
+    const struct ptx_instruction *inst = &f->instructions[number - f->first_instruction];
+    *place = (struct finding_place){.pc = warp_instruction_address(p->code->code, number),
+                                    .launch = p->launch,
+                                    .gpu = p->gpu,
+                                    .wavefront = warp,
+                                    .lane = lane};
+    memcpy(place->group, p->group, sizeof place->group);
+    snprintf(place->kernel, sizeof place->kernel, "%s", p->title);
+    ptx_instruction_name(inst, place->text, sizeof place->text);
+    ptx_place(module, inst, place->source, sizeof place->source);
+    const char *slash = strrchr(place->source, '/');
+    if (slash)
+        memmove(place->source, slash + 1, strlen(slash));
+}
+
+struct ptx_past ptx_past_of(const struct ptx_call *c, uint64_t block)
+{
+    const struct warp_launch *l = &c->launch;
+    struct ptx_past past = {.code = c->code,
+                            .program = c->view.program,
+                            .launch = l->number,
+                            .gpu = c->gpu,
+                            .pid = c->view.pid,
+                            .title = l->title ? l->title : l->kernel->name};
+    warp_block_place(l, block, past.group);
+    return past;
+}
+
+const struct ptx_past *ptx_check_past(uint32_t group)
+{
+    return &pasts[group];
+}
+
+/* Two instructions of a block that do not fit; the lane is that of the second. */
+static void report(enum finding_kind kind, const struct ptx_check_block *b, uint32_t warp,
+                   uint32_t instruction, uint32_t other_warp, uint32_t other, uint32_t lane)
+{
+    const struct ptx_past *past = &pasts[b->group];
+    if (!finding_wanted(FINDING_CHECK_BARRIERS)
+        || finding_seen(kind, warp_instruction_address(past->code->code, instruction),
+                        warp_instruction_address(past->code->code, other)))
+        return;
+    struct finding f = {.kind = kind, .places = 2};
+    ptx_check_place(past, warp, instruction, FINDING_NO_LANE, &f.place[0]);
+    ptx_check_place(past, other_warp, other, lane, &f.place[1]);
+    finding_report(&f);
+}
+
+/* ---- blocks ---- */
+
+static struct ptx_check_block **slot_of(uint64_t launch, uint64_t number)
+{
+    uint64_t key = hash_multiply(hash_multiply(launch) ^ number);
+    uint32_t slot = (uint32_t)(key >> 32) & (block_room - 1);
+    while (blocks[slot] && (blocks[slot]->launch != launch || blocks[slot]->number != number))
+        slot = (slot + 1) & (block_room - 1);
+    return &blocks[slot];
+}
+
+static void table_rebuild(uint32_t room)
+{
+    struct ptx_check_block **old = blocks;
+    uint32_t before = block_room;
+    block_room = room;
+    blocks = ptx_code_memory(NULL, room * sizeof(struct ptx_check_block *));
+    memset(blocks, 0, room * sizeof(struct ptx_check_block *));
+    for (uint32_t i = 0; i < before; i++) {
+        if (old[i])
+            *slot_of(old[i]->launch, old[i]->number) = old[i];
+    }
+    free(old);
+}
+
+static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t number,
+                                           uint32_t command)
+{
+    const struct warp_launch *l = &c->launch;
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    struct ptx_check_block *b = ptx_code_memory(NULL, sizeof *b);
+    *b = (struct ptx_check_block){
+        .launch = l->number, .number = number, .cluster_blocks = (uint32_t)warp_cluster_blocks(l)};
+    b->group = race_group(command, &ptx_race_source);
+    if (b->group >= past_room) {
+        past_room = 2 * (b->group + 64);
+        pasts = ptx_code_memory(pasts, past_room * sizeof *pasts);
+    }
+    pasts[b->group] = ptx_past_of(c, number);
+    for (uint32_t w = 0; w < RACE_GROUP && w * WARP_LANES < threads; w++) {
+        uint32_t left = threads - w * WARP_LANES;
+        b->alive[w] = left >= WARP_LANES ? UINT32_MAX : (1u << left) - 1;
+        race_wave_begin(&b->wave[w], b->group, w);
+    }
+    if (l->kernel->shared_bytes + l->dynamic_shared)
+        race_clear_flat(&b->shared, l->kernel->shared_bytes + l->dynamic_shared);
+    return b;
+}
+
+struct ptx_check_block *ptx_check_block(const struct ptx_call *c, uint64_t number, uint32_t command)
+{
+    if (4 * (block_count + 1) > 3 * block_room)
+        table_rebuild(block_room ? 2 * block_room : 1024);
+    struct ptx_check_block **at = slot_of(c->launch.number, number);
+    if (!*at) {
+        *at = block_begin(c, number, command);
+        block_count++;
+    }
+    return *at;
+}
+
+static void block_end(struct ptx_check_block *b)
+{
+    for (uint32_t w = 0; w < RACE_GROUP; w++)
+        race_wave_end(&b->wave[w]);
+    race_release_memory(&b->shared);
+    *slot_of(b->launch, b->number) = NULL;
+    block_count--;
+    free(b);
+    table_rebuild(block_room); /* what stands behind the gap is found again */
+}
+
+void ptx_check_exit(struct ptx_check_block *b, const struct warp_step *s)
+{
+    uint32_t alive = 0, warp = s->warp, lanes = s->active;
+    if (b->at[warp].passed & lanes && b->at[warp].waiting & ~lanes)
+        report(FINDING_DIVERGENT_BARRIER, b, warp, b->at[warp].instruction, warp,
+               b->at[warp].behind, (uint32_t)__builtin_ctz(b->at[warp].passed & lanes));
+    b->alive[warp] &= ~lanes;
+    for (uint32_t w = 0; w < RACE_GROUP; w++)
+        alive |= b->alive[w];
+    if (alive)
+        return;
+    ptx_races_end(b, s);
+    block_end(b);
+}
+
+/* ---- barriers ---- */
+
+static uint32_t number_of(const struct ptx_instruction *inst)
+{
+    const struct ptx_operand *number = inst->operand_count ? &inst->operands[0] : NULL;
+    return number && number->kind == PTX_OPERAND_INTEGER ? number->bits % PTX_BARRIERS : 0;
+}
+
+static bool is_whole(const struct ptx_instruction *inst)
+{
+    bool counts = inst->operand_count > 1 && inst->operands[1].kind != PTX_OPERAND_NONE;
+    return !ptx_has(inst, PTX_MOD_ARRIVE) && !counts && number_of(inst) == 0;
+}
+
+/* Have all lanes that the warp still has come? */
+static bool has_come(const struct ptx_check_block *b, uint32_t warp)
+{
+    return b->at[warp].waiting && !(b->alive[warp] & ~b->at[warp].waiting);
+}
+
+void ptx_check_arrive(struct ptx_check_block *b, const struct warp_step *s,
+                      const struct ptx_instruction *inst)
+{
+    struct ptx_at_barrier *at = &b->at[s->warp];
+    if (at->waiting && at->is_whole && at->instruction != s->instruction && is_whole(inst))
+        report(FINDING_DIVERGENT_BARRIER, b, s->warp, at->instruction, s->warp, s->instruction,
+               FINDING_NO_LANE);
+    if (!at->waiting)
+        *at = (struct ptx_at_barrier){
+            .number = number_of(inst), .instruction = s->instruction, .is_whole = is_whole(inst)};
+    at->waiting |= s->active;
+    if (ptx_has(inst, PTX_MOD_ARRIVE) && has_come(b, s->warp)) {
+        b->arrived[at->number] |= 1u << s->warp;
+        at->waiting = 0; /* it goes on */
+    }
+}
+
+/* A warp that waited goes on: all that had come to its barrier are together. */
+static void barrier_over(struct ptx_check_block *b, uint32_t warp)
+{
+    struct race_wave *come[RACE_GROUP];
+    const struct ptx_at_barrier own = b->at[warp];
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < RACE_GROUP; w++) {
+        struct ptx_at_barrier *at = &b->at[w];
+        bool waited = has_come(b, w) && at->number == own.number;
+        if (!waited && !(b->arrived[own.number] >> w & 1))
+            continue;
+        if (waited && own.is_whole && at->is_whole && at->instruction != own.instruction)
+            report(FINDING_DIFFERENT_BARRIERS, b, warp, own.instruction, w, at->instruction,
+                   FINDING_NO_LANE);
+        come[count++] = &b->wave[w];
+        if (waited)
+            at->waiting = 0;
+    }
+    b->arrived[own.number] = 0;
+    race_join(come, count);
+}
+
+/* Lanes that have not come go on behind the barrier's place. It counts when they end so: the text
+ * behind a barrier may also be executed before it. */
+void ptx_check_go_on(struct ptx_check_block *b, const struct warp_step *s, bool accesses)
+{
+    struct ptx_at_barrier *at = &b->at[s->warp];
+    if (has_come(b, s->warp)) {
+        barrier_over(b, s->warp);
+    } else if (at->waiting && at->is_whole && accesses && s->instruction > at->instruction
+               && !at->passed) {
+        at->passed = s->active & ~at->waiting;
+        at->behind = s->instruction;
+    }
+}

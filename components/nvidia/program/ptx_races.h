@@ -1,0 +1,15 @@
+/* `--check races` of kernels in PTX: the accesses of warps and what orders them go to the order and
+ * the shadow of components/checks. */
+#ifndef HEDDLE_COMPONENTS_PTX_RACES_H
+#define HEDDLE_COMPONENTS_PTX_RACES_H
+
+#include "ptx_check_block.h"
+
+extern const struct race_source ptx_race_source;
+
+void ptx_races_step(const struct ptx_call *call, struct ptx_check_block *block,
+                    const struct warp_step *step, const struct ptx_instruction *instruction);
+/* The last lanes of a block end, and with them its shared memory. */
+void ptx_races_end(struct ptx_check_block *block, const struct warp_step *step);
+
+#endif

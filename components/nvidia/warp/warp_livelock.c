@@ -1,0 +1,156 @@
+/* See warp_livelock.h. Called by warp_block.c and warp_grid.c. */
+#include "warp_livelock.h"
+
+#include <stdio.h>
+
+#include "components/protocols/page_table/host_view.h"
+#include "warp_cluster.h"
+#include "warp_schedule.h"
+
+/* Names a lane's place in memory: a virtual address, or one in the window of its block or thread.
+ */
+static uint64_t key_of(const struct warp_machine *m, unsigned lane)
+{
+    uint64_t block = (m->block->number + 1) << 40;
+    uint64_t thread = (uint64_t)(m->number * WARP_LANES + lane) * m->block->local;
+    switch (m->space) {
+    case PTX_SPACE_SHARED:
+        return (block | WARP_SHARED) + m->address[lane];
+    case PTX_SPACE_LOCAL:
+        return (block | WARP_LOCAL) + thread + m->address[lane];
+    default:
+        return m->address[lane];
+    }
+}
+
+static enum livelock_access access_of(const struct warp_machine *m)
+{
+    return m->space == PTX_SPACE_SHARED   ? LIVELOCK_SHARED
+           : m->space == PTX_SPACE_GLOBAL ? LIVELOCK_PLAIN
+                                          : LIVELOCK_OWN;
+}
+
+/* Loads are told of as well: what they find is what the last store left. */
+void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+{
+    uint8_t bytes[16];
+    struct warp_warp *w = m->warp;
+    if (op->kind == WARP_SYSTEM || (op->kind == WARP_MEMORY && mask && !m->bytes))
+        livelock_change();
+    if (w->ran_lap != livelock_lap())
+        w->ran = 0;
+    w->ran_lap = livelock_lap();
+    w->ran |= m->split ? m->split->mask : 0;
+    if (!m->bytes || !mask || m->space == PTX_SPACE_PARAM)
+        return;
+    livelock_read(&w->livelock, access_of(m), op->instruction, m->address[__builtin_ctz(mask)]);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t window = m->space == PTX_SPACE_SHARED  ? WARP_SHARED
+                          : m->space == PTX_SPACE_LOCAL ? WARP_LOCAL
+                                                        : 0;
+        for (uint32_t done = 0, part; done < m->bytes; done += part) {
+            part = m->bytes - done < sizeof bytes ? m->bytes - done : (uint32_t)sizeof bytes;
+            if (warp_read(m->launch, m->block, m->number * WARP_LANES + i,
+                          window + m->address[i] + done, bytes, part))
+                livelock_store(key_of(m, i) + done, bytes, part);
+            else
+                livelock_change();
+        }
+    }
+}
+
+static uint64_t state_of(struct warp_machine *m)
+{
+    const struct warp_warp *w = m->warp;
+    const struct warp_block *b = m->block;
+    uint64_t state = livelock_hash(w->count, &w->carry, sizeof w->carry);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct warp_split *s = &w->split[i];
+        const uint32_t words[] = {s->pc,   s->narrow, s->wide,  s->local,
+                                  s->mask, s->wait,   s->state, s->barrier};
+        state = livelock_hash(state, words, sizeof words);
+    }
+    state = livelock_hash(state, m->narrow, (size_t)b->narrow_room * WARP_NARROW_BYTES);
+    state = livelock_hash(state, m->wide, (size_t)b->wide * WARP_WIDE_BYTES);
+    return livelock_hash(state, m->predicates, (size_t)b->narrow_room * sizeof *m->predicates);
+}
+
+/* Lanes that can go on. */
+static uint32_t lanes_ready(const struct warp_warp *w)
+{
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        lanes |= w->split[i].state <= WARP_GRANTED ? w->split[i].mask : 0;
+    return lanes;
+}
+
+bool warp_livelock_block(struct warp_launch *l, struct warp_block *b)
+{
+    struct warp_machine m;
+    bool all = true;
+    warp_machine_init(&m, l, b);
+    for (uint32_t i = 0; i < b->warps; i++) {
+        warp_machine_warp(&m, i);
+        uint32_t ready = lanes_ready(m.warp);
+        all &= !warp_cluster_goes_on(&m);
+        if (!ready)
+            continue;
+        all &= livelock_state(&m.warp->livelock, state_of(&m));
+        all &= m.warp->ran_lap == livelock_lap() && !(ready & ~m.warp->ran);
+    }
+    return all;
+}
+
+/* No warp of any block can go on: one of these waits for its cluster. */
+static bool describe_cluster(struct warp_machine *m, struct warp_fault *fault)
+{
+    for (uint32_t i = 0; i < m->block->warps; i++) {
+        warp_machine_warp(m, i);
+        for (uint32_t k = 0; k < m->warp->count; k++) {
+            m->split = &m->warp->split[k];
+            if (m->split->state != WARP_AT_CLUSTER)
+                continue;
+            m->fault_op = &m->code->ops[m->split->pc];
+            warp_fault_at(m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(m->split->mask), 0,
+                          "deadlock: it waits for threads of its cluster, which wait elsewhere");
+            warp_describe(m, fault);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault)
+{
+    struct warp_machine m;
+    const struct livelock *told = NULL;
+    uint32_t number = 0;
+    warp_machine_init(&m, l, b);
+    for (uint32_t i = 0; i < b->warps; i++) {
+        warp_machine_warp(&m, i);
+        if (!lanes_ready(m.warp) || (told && m.warp->livelock.access <= told->access))
+            continue;
+        told = &m.warp->livelock;
+        number = i;
+    }
+    if (!told)
+        return describe_cluster(&m, fault);
+    warp_machine_warp(&m, number);
+    uint32_t ready = lanes_ready(m.warp);
+    m.split = &m.warp->split[0];
+    struct warp_op at = l->code->ops[m.split->pc];
+    if (told->access != LIVELOCK_NONE)
+        at.instruction = (uint32_t)told->pc;
+    m.fault_op = &at;
+    const char *end = "and no warp changes anything any more";
+    if (told->access == LIVELOCK_NONE)
+        snprintf(m.text, sizeof m.text, "deadlock: it loops and reads no memory, %s", end);
+    else
+        snprintf(m.text, sizeof m.text, "deadlock: it waits for a change %s 0x%llx, %s",
+                 told->access == LIVELOCK_SHARED ? "of shared memory at" : "at",
+                 (unsigned long long)told->address, end);
+    warp_fault_at(&m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(ready), 0, m.text);
+    warp_describe(&m, fault);
+    return true;
+}

@@ -1,0 +1,17 @@
+/* What a watched launch reads and changes (components/protocols/page_table/livelock.h), by warp
+ * instruction. Private to components/nvidia/warp. */
+#ifndef HEDDLE_WARP_LIVELOCK_H
+#define HEDDLE_WARP_LIVELOCK_H
+
+#include "warp_machine.h"
+
+/* An operation was executed by the lanes of `mask`. */
+void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
+
+/* Has each of the block's warps that could go on come back to a state of its own? */
+bool warp_livelock_block(struct warp_launch *l, struct warp_block *b);
+
+/* Describes what the block's warp that tells most waits for; false: none of them could go on. */
+bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault);
+
+#endif

@@ -1,0 +1,308 @@
+/* See opencl_driver_commands.h. */
+#include "opencl_driver_commands.h"
+
+#include "components/amd/isa/object/kernarg.h"
+
+/* Lanes' streams in the recording, by the driver's number of the queue. */
+static struct {
+    struct stream {
+        uint32_t number; /* 0: none */
+        int device;
+    } * list;
+    uint32_t count;
+} streams;
+
+static bool records(void)
+{
+    return opencl.face->library->recording;
+}
+
+static void note(const struct api_trace_call *call)
+{
+    if (records())
+        opencl.face->recorder->call(call);
+}
+
+#define NOTE(...) note(&(struct api_trace_call){__VA_ARGS__})
+
+/* Calls of HIP that make something are for the current device of the thread. */
+static void note_device(int number)
+{
+    if (number != opencl.face->current_device())
+        NOTE(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)number);
+}
+
+static void note_device_back(int number)
+{
+    if (number != opencl.face->current_device())
+        NOTE(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)opencl.face->current_device());
+}
+
+static uint32_t stream_of(uint32_t lane)
+{
+    return lane < streams.count ? streams.list[lane].number : 0;
+}
+
+/* ---- memory and code ---- */
+
+hipError_t opencl_driver_allocate(int number, uint64_t size, uint64_t *address)
+{
+    hipError_t error =
+        opencl.face->allocate_device(number, size, OPENCL_ALIGN, HIP_DEVICE_MEMORY, address);
+    if (error == hipSuccess && records()) {
+        struct api_trace_call call = {.kind = API_TRACE_MALLOC, .size = size};
+        note_device(number);
+        opencl.face->recorder->call_to(&call, *address);
+        note_device_back(number);
+    }
+    return error;
+}
+
+hipError_t opencl_driver_release(uint64_t address)
+{
+    struct api_trace_call call = {.kind = API_TRACE_FREE};
+    if (records())
+        opencl.face->recorder->call_to(&call, address);
+    return opencl.face->release_device(address);
+}
+
+void opencl_driver_unload(struct hip_module *module)
+{
+    struct hip_location location = opencl.face->location_of(module->base);
+    NOTE(.kind = API_TRACE_MODULE_UNLOAD, .module = location.allocation.number);
+    opencl.face->unload_module(module);
+}
+
+/* ---- lanes ---- */
+
+static void note_lane(int number, uint32_t lane)
+{
+    if (lane >= streams.count) {
+        streams.list = opencl_grow(streams.list, (lane + 1) * sizeof *streams.list);
+        while (streams.count <= lane)
+            streams.list[streams.count++] = (struct stream){0};
+    }
+    streams.list[lane] = (struct stream){opencl.face->take_stream_number(), number};
+    note_device(number);
+    NOTE(.kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane), .flags = hipStreamNonBlocking);
+    note_device_back(number);
+}
+
+cl_int opencl_driver_make_lane(int number, uint32_t *lane)
+{
+    cl_int error = opencl_status(opencl.api->queue_create(opencl.hip_devices[number].number, lane));
+    if (error == CL_SUCCESS && records())
+        note_lane(number, *lane);
+    return error;
+}
+
+void opencl_driver_end_lane(uint32_t lane)
+{
+    NOTE(.kind = API_TRACE_STREAM_DESTROY, .stream = stream_of(lane));
+    opencl.api->queue_destroy(lane);
+}
+
+/* ---- copies and fills ---- */
+
+static bool begin_copy(const struct hip_recorded_copy *copy, size_t *line)
+{
+    if (records())
+        *line = opencl.face->recorder->copy(copy);
+    return records();
+}
+
+cl_int opencl_driver_copy(uint32_t lane, uint64_t to, uint64_t from, const struct hip_use uses[2],
+                          uint64_t *ticket)
+{
+    const struct hip_use *target = &uses[OPENCL_TO], *source = &uses[OPENCL_FROM];
+    bool to_device = hip_location_on_device(&target->location);
+    bool from_device = hip_location_on_device(&source->location);
+    void *host = (void *)(uintptr_t)(to_device ? source : target)->memory;
+    uint64_t size = target->size;
+    const struct hip_recorded_copy copy = {.to = to,
+                                           .from = from,
+                                           .host = to_device && from_device ? NULL : host,
+                                           .size = size,
+                                           .to_device = to_device,
+                                           .from_device = from_device,
+                                           .pageable = true,
+                                           .stream = stream_of(lane)};
+    size_t line = 0;
+    bool noted = begin_copy(&copy, &line);
+    if (to_device && !from_device)
+        opencl.face->scan(to, host, size);
+    cl_int error =
+        opencl_status(to_device && from_device
+                          ? opencl.api->copy(lane, target->memory, source->memory, size, ticket)
+                      : to_device ? opencl.api->write(lane, target->memory, host, size, ticket)
+                                  : opencl.api->read(lane, host, source->memory, size, ticket));
+    if (noted && error == CL_SUCCESS)
+        opencl.face->recorder->copy_sent(line, &copy, *ticket);
+    return error;
+}
+
+cl_int opencl_driver_move(uint32_t lane, uint64_t to, uint64_t from, uint64_t size,
+                          uint64_t *ticket)
+{
+    size_t line;
+    begin_copy(&(struct hip_recorded_copy){.to = to,
+                                           .from = from,
+                                           .size = size,
+                                           .to_device = true,
+                                           .from_device = true,
+                                           .stream = stream_of(lane)},
+               &line);
+    return opencl_status(opencl.api->copy(lane, to, from, size, ticket));
+}
+
+static cl_int write_bytes(uint32_t lane, uint64_t to, const void *bytes, uint64_t size, bool waits,
+                          uint64_t *ticket)
+{
+    size_t line;
+    begin_copy(&(struct hip_recorded_copy){.to = to,
+                                           .host = (void *)(uintptr_t)bytes,
+                                           .size = size,
+                                           .to_device = true,
+                                           .waits = waits,
+                                           .pageable = true,
+                                           .stream = stream_of(lane)},
+               &line);
+    return opencl_status(opencl.api->write(lane, to, bytes, size, ticket));
+}
+
+cl_int opencl_driver_write(uint32_t lane, uint64_t to, const void *bytes, uint64_t size,
+                           uint64_t *ticket)
+{
+    return write_bytes(lane, to, bytes, size, false, ticket);
+}
+
+cl_int opencl_driver_write_now(int number, uint64_t to, const void *bytes, uint64_t size)
+{
+    uint64_t ticket = 0;
+    note_device(number);
+    cl_int error = write_bytes(opencl.hip_devices[number].queue, to, bytes, size, true, &ticket);
+    note_device_back(number);
+    return error == CL_SUCCESS ? opencl_error_of(opencl.face->wait_here(ticket)) : error;
+}
+
+cl_int opencl_driver_fill(uint32_t lane, uint64_t to, const void *pattern, uint32_t width,
+                          uint64_t count, uint64_t *ticket)
+{
+    struct api_trace_call call = {.kind = API_TRACE_MEMSET,
+                                  .is_async = true,
+                                  .width = width,
+                                  .size = count,
+                                  .stream = stream_of(lane)};
+    memcpy(&call.value, pattern, width);
+    if (records())
+        opencl.face->recorder->call_to(&call, to);
+    return opencl_status(opencl.api->fill(lane, to, pattern, width, count, ticket));
+}
+
+/* ---- launches ---- */
+
+/* What a launch of HIP cannot say; NULL: it can be noted. */
+static const char *unspeakable(const struct driver_launch *launch,
+                               const struct kernarg_geometry *geometry, bool prints)
+{
+    for (int i = 0; i < 3; i++) {
+        if (geometry->offset[i] != 0)
+            return "a launch begins at an offset, which no trace says";
+        if (launch->grid[i] % launch->block[i] != 0)
+            return "the last work-groups of a launch are smaller, which no trace says";
+    }
+    return prints ? "a kernel calls OpenCL's printf, which no trace says" : NULL;
+}
+
+enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function *function,
+                                        const struct driver_launch *launch,
+                                        const struct kernarg_geometry *geometry, bool prints,
+                                        uint64_t *ticket)
+{
+    const struct hip_recorder *recorder = opencl.face->recorder;
+    const char *why = records() ? unspeakable(launch, geometry, prints) : NULL;
+    size_t line = 0;
+    if (why)
+        recorder->refuse(why);
+    bool noted = records();
+    if (noted) {
+        struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
+                                      .shared_bytes = geometry->dynamic_lds_bytes,
+                                      .stream = stream_of(lane)};
+        for (int i = 0; i < 3; i++) {
+            call.grid[i] = launch->grid[i] / launch->block[i];
+            call.block[i] = launch->block[i];
+        }
+        line = recorder->launch(&call, function, launch->kernarg);
+    }
+    enum driver_status status = opencl.api->launch(lane, launch, ticket);
+    if (noted && status != DRIVER_OK)
+        recorder->drop(line);
+    return status;
+}
+
+/* ---- order ---- */
+
+static uint32_t make_event(uint32_t lane)
+{
+    uint32_t number = opencl.face->take_event_number();
+    int device = lane < streams.count ? streams.list[lane].device : 0;
+    note_device(device);
+    NOTE(.kind = API_TRACE_EVENT_CREATE, .event = number, .flags = hipEventDisableTiming);
+    NOTE(.kind = API_TRACE_EVENT_RECORD, .event = number, .stream = stream_of(lane));
+    note_device_back(device);
+    return number;
+}
+
+static void end_event(uint32_t number)
+{
+    if (number != 0)
+        NOTE(.kind = API_TRACE_EVENT_DESTROY, .event = number);
+}
+
+/* A command whose event the program does not have is waited for with all that its lane has got. */
+cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket)
+{
+    if (records()) {
+        uint32_t own = number == 0 ? make_event(other) : 0;
+        NOTE(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = stream_of(lane),
+             .event = number ? number : own);
+        end_event(own);
+    }
+    return opencl_status(opencl.api->wait_for(lane, ticket));
+}
+
+cl_int opencl_driver_drain(uint32_t lane)
+{
+    uint64_t ticket = 0;
+    enum driver_status status = opencl.api->last(lane, &ticket);
+    if (status != DRIVER_OK || ticket == 0)
+        return opencl_status(status);
+    NOTE(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = stream_of(lane));
+    return opencl_error_of(opencl.face->wait_here(ticket));
+}
+
+void opencl_driver_note_event(struct opencl_event *event)
+{
+    if (records() && event->is_named)
+        event->recorded = make_event(event->lane);
+}
+
+void opencl_driver_note_wait(const struct opencl_event *event)
+{
+    if (event->recorded)
+        NOTE(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = event->recorded);
+    else
+        NOTE(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = stream_of(event->lane));
+}
+
+void opencl_driver_note_query(const struct opencl_event *event, bool is_over)
+{
+    if (event->recorded)
+        NOTE(.kind = API_TRACE_EVENT_QUERY, .event = event->recorded, .value = is_over);
+}
+
+void opencl_driver_note_end(const struct opencl_event *event)
+{
+    end_event(event->recorded);
+}
