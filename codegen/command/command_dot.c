@@ -1,5 +1,4 @@
-/* `heddle dot`: the topology, with --stats coloured by what a run measured; --html is Python's
- * (python/heddle/pages). Shares of a run come as JSON (python/heddle/shares.py), from the file of
+/* `heddle dot`: the topology, with --stats coloured by what a run measured. Shares of a run come as JSON (python/heddle/shares.py), from the file of
  * --stats or, if that has statistics, from Python:
  *
  *   {"title": "of the whole run", "description": FILE, "platform": NAME, "set": [PATH=VALUE, ...],
@@ -175,12 +174,5 @@ int command_dot(struct command *c)
         fprintf(stderr, "heddle dot: say of which description, or of which run: --stats FILE\n");
         return EXIT_USAGE;
     }
-    if (o->stats && o->html_folder) {
-        fprintf(stderr, "heddle dot: '--html' shows no statistics; `heddle report` makes a page "
-                        "of them\n");
-        return EXIT_USAGE;
-    }
-    if (o->html_folder)
-        return command_python(c);
     return o->stats ? draw_run(c) : draw_description(c);
 }

@@ -289,28 +289,13 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
     return store(options, spec, value);
 }
 
-static bool is_given(const struct options *options, const char *name)
-{
-    struct option_given given = {.count = 0};
-    for (size_t i = 0; i < option_spec_count && !given.count; i++)
-        if (strcmp(option_specs[i].name, name) == 0)
-            option_given(options, &option_specs[i], &given);
-    return given.count > 0;
-}
-
 /* Two that say different things, of which one would be ignored. */
 static int check_pairs(const struct options *options)
 {
-    static const char *const pairs[][2] = {
-        {"--json", "--csv"},      {"--svg", "--html"},    {"-o", "--html"},
-        {"--level", "--html"},    {"--expand", "--html"}, {"--only", "--html"},
-        {"--controls", "--html"}, {"--layout", "--html"}, {"--scale", "--html"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
-        if (is_given(options, pairs[i][0]) && is_given(options, pairs[i][1])) {
-            fprintf(stderr, "heddle %s: either '%s' or '%s', not both\n", name_of(options),
-                    pairs[i][0], pairs[i][1]);
-            return EXIT_USAGE;
-        }
+    if (options->json && options->csv) {
+        fprintf(stderr, "heddle %s: either '--json' or '--csv', not both\n", name_of(options));
+        return EXIT_USAGE;
+    }
     if (options->view_paused && !options->view) {
         fprintf(stderr, "heddle run: '--view-paused' waits for the page; give '--view', too\n");
         return EXIT_USAGE;

@@ -67,7 +67,7 @@ bool view_dot(const struct model *model, const struct view_options *options, FIL
     arena_init(&arena);
     bool good = dot_picture_build(&picture, &arena, model, options, error);
     if (good)
-        dot_write(&picture, (struct dot_look){.legend = true, .heat = options->heat}, out);
+        dot_write(&picture, options->heat, out);
     arena_release(&arena);
     return good;
 }
@@ -79,8 +79,7 @@ bool view_svg(const struct model *model, const struct view_options *options, FIL
     struct dot_picture picture;
     arena_init(&arena);
     bool good = dot_picture_build(&picture, &arena, model, options, error)
-                && dot_draw_svg(&picture, (struct dot_look){.legend = true, .heat = options->heat},
-                                out, error);
+                && dot_draw_svg(&picture, options->heat, out, error);
     arena_release(&arena);
     return good;
 }

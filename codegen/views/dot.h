@@ -1,5 +1,4 @@
-/* From the graph of a diagram to Graphviz source, and from that to a picture. Called by dot.c and
- * json_diagrams.c. */
+/* From the graph of a diagram to Graphviz source, and from that to a picture. Called by dot.c. */
 #ifndef HEDDLE_CODEGEN_DOT_H
 #define HEDDLE_CODEGEN_DOT_H
 
@@ -8,13 +7,8 @@
 
 #include "codegen/views/dot_graph.h"
 
-struct dot_look {
-    bool links;                   /* nodes link to sections of a page: json_diagrams.h */
-    bool legend;                  /* kinds and lines explained below the picture */
-    const struct view_heat *heat; /* what a run measured; NULL: nothing */
-};
-
-void dot_write(const struct dot_picture *picture, struct dot_look look, FILE *out);
+/* `heat`: what a run measured; NULL: nothing. */
+void dot_write(const struct dot_picture *picture, const struct view_heat *heat, FILE *out);
 
 /* A file in memory, for the source of a diagram or its picture; NULL: errno says why. */
 FILE *dot_scratch(void);
@@ -22,7 +16,7 @@ FILE *dot_scratch(void);
 bool dot_layout(const char *format, FILE *source, FILE *out, struct view_error *error);
 
 /* The diagram as SVG, its tooltips as <title> elements, which browsers show. */
-bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, FILE *out,
+bool dot_draw_svg(const struct dot_picture *picture, const struct view_heat *heat, FILE *out,
                   struct view_error *error);
 
 #endif

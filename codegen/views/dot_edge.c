@@ -164,10 +164,10 @@ static void write_attributes(const struct dot_pen *pen, const struct dot_edge *e
     write_protocol(pen->out, e->protocol);
     fprintf(pen->out, "\\n%" PRIu32 " connection%s, %" PRIu32 " messages deep", e->count,
             e->count == 1 ? "" : "s", e->depth);
-    if (pen->look.heat)
+    if (pen->heat)
         dot_heat_edge_tooltip(pen, e);
     fprintf(pen->out, "\", color=\"%s\"", dot_traffic_colours[e->traffic]);
-    if (pen->look.heat)
+    if (pen->heat)
         fprintf(pen->out, ", penwidth=%.2f", dot_heat_width(pen, e));
     else if (e->traffic == DOT_CONTROL)
         fputs(", penwidth=0.6, arrowsize=0.5", pen->out);
@@ -265,8 +265,8 @@ static void write_wire_share(const struct dot_pen *pen, uint32_t box)
     struct view_share share = dot_heat_wires(pen, box);
     if (share.whole > 0)
         fprintf(pen->out, "<TR><TD BGCOLOR=\"%s\"><FONT COLOR=\"%s\">%s</FONT></TD></TR>\n",
-                dot_heat_colour(pen->look.heat, &share, colour),
-                dot_heat_ink(pen->look.heat, &share), dot_heat_text(&share, percent));
+                dot_heat_colour(pen->heat, &share, colour),
+                dot_heat_ink(pen->heat, &share), dot_heat_text(&share, percent));
 }
 
 static void write_wire(const struct dot_pen *pen, uint32_t box)
@@ -286,7 +286,7 @@ static void write_wire(const struct dot_pen *pen, uint32_t box)
     fprintf(pen->out, "</B><BR/><FONT POINT-SIZE=\"9\" COLOR=\"#555555\">%s  %s</FONT></TD></TR>\n",
             params_bandwidth_text(wire->link->bandwidth_bytes_per_s, bandwidth),
             params_time_text(wire->link->latency_ps, latency));
-    if (pen->look.heat)
+    if (pen->heat)
         write_wire_share(pen, box);
     if (!pen->graph->is_overview)
         write_wire_rows(pen, box);

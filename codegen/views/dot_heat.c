@@ -107,7 +107,7 @@ static void write_range(const struct dot_pen *pen, const struct dot_node *node, 
     double least = 2, most = -1;
     const char *fullest = "";
     for (uint32_t i = 0; i < node->instance_count; i++) {
-        const struct view_share *s = &pen->look.heat->instances[kind][node->instances[i]->id];
+        const struct view_share *s = &pen->heat->instances[kind][node->instances[i]->id];
         double share = s->whole > 0 ? s->part / s->whole : 0;
         least = share < least ? share : least;
         if (share > most) {
@@ -125,7 +125,7 @@ void dot_heat_tooltip(const struct dot_pen *pen, const struct dot_node *node)
 {
     for (unsigned kind = 0; kind < MODEL_MEASURE_COUNT; kind++) {
         struct view_share sum =
-            dot_heat_share(pen->look.heat, kind, node->instances, node->instance_count);
+            dot_heat_share(pen->heat, kind, node->instances, node->instance_count);
         if (sum.whole <= 0)
             continue;
         fprintf(pen->out, "\\n%s %.1f %%: %.0f of %.0f", model_measure_names[kind],
@@ -157,7 +157,7 @@ static struct view_share edge_share(const struct dot_pen *pen, const struct dot_
     if (e->from->is_stub && e->to->is_stub)
         return sum;
     for (uint32_t i = 0; i < model->connection_count; i++) {
-        const struct view_share *s = &pen->look.heat->connections[kind][i];
+        const struct view_share *s = &pen->heat->connections[kind][i];
         if (s->whole <= 0 || !belongs(e, model->connections[i]))
             continue;
         sum.part += s->part;
@@ -171,9 +171,9 @@ static struct view_share edge_share(const struct dot_pen *pen, const struct dot_
 
 double dot_heat_width(const struct dot_pen *pen, const struct dot_edge *e)
 {
-    enum model_measure_kind kind = pen->look.heat->measure;
+    enum model_measure_kind kind = pen->heat->measure;
     struct view_share sum = edge_share(pen, e, kind);
-    return LINE_LEAST + (LINE_MOST - LINE_LEAST) * position(pen->look.heat, &sum);
+    return LINE_LEAST + (LINE_MOST - LINE_LEAST) * position(pen->heat, &sum);
 }
 
 void dot_heat_edge_tooltip(const struct dot_pen *pen, const struct dot_edge *e)
@@ -195,7 +195,7 @@ struct view_share dot_heat_wires(const struct dot_pen *pen, uint32_t box)
             if (model->connections[i]->wire != wire || dot_wire_box(pen->graph, wire) != box)
                 continue;
             const struct view_share *share =
-                &pen->look.heat->connections[pen->look.heat->measure][i];
+                &pen->heat->connections[pen->heat->measure][i];
             sum.part += share->part; /* all connections of a wire have what the wire has */
             sum.whole += share->whole;
             break;

@@ -52,7 +52,7 @@ static void write_tooltip(const struct dot_pen *pen, const struct dot_node *node
     dot_write_quoted(out, node->type->name);
     if (node->instance_count > 1)
         fprintf(out, "\\n%" PRIu32 " instances", node->instance_count);
-    if (pen->look.heat)
+    if (pen->heat)
         dot_heat_tooltip(pen, node);
     for (uint32_t i = 0; i < node->type->param_count; i++) {
         fputs("\\n", out);
@@ -76,7 +76,7 @@ struct paint {
 static void paint_measured(struct paint *paint, const struct dot_pen *pen,
                            const struct dot_node *node)
 {
-    const struct view_heat *heat = pen->look.heat;
+    const struct view_heat *heat = pen->heat;
     struct view_share share =
         dot_heat_fullest(heat, heat->measure, node->instances, node->instance_count);
     if (share.whole <= 0)
@@ -89,7 +89,7 @@ static void write_kind_row(const struct dot_pen *pen, const struct dot_node *nod
 {
     const struct dot_kind_style *style = dot_kind_style(node->kind);
     struct paint paint = {.fill = style->strong, .ink = style->ink};
-    if (pen->look.heat)
+    if (pen->heat)
         paint_measured(&paint, pen, node);
     fprintf(pen->out,
             "<TR><TD%s BGCOLOR=\"%s\"><FONT POINT-SIZE=\"9\" COLOR=\"%s\">%s</FONT></TD></TR>\n",
@@ -157,7 +157,7 @@ static void write_measured(const struct dot_pen *pen, const struct dot_node *nod
 {
     char text[16];
     struct paint paint;
-    const struct view_heat *heat = pen->look.heat;
+    const struct view_heat *heat = pen->heat;
     struct view_share share =
         dot_heat_share(heat, heat->measure, node->instances, node->instance_count);
     paint_measured(&paint, pen, node);
@@ -173,12 +173,12 @@ static void write_measured(const struct dot_pen *pen, const struct dot_node *nod
 
 static void write_middle(const struct dot_pen *pen, const struct dot_node *node)
 {
-    if (pen->look.heat && node->kind != DOT_KIND_COMPOSITE) {
+    if (pen->heat && node->kind != DOT_KIND_COMPOSITE) {
         write_measured(pen, node);
         return;
     }
     fprintf(pen->out, "<TD BGCOLOR=\"%s\" CELLPADDING=\"5\">",
-            pen->look.heat ? "#FFFFFF" : dot_kind_style(node->kind)->pale);
+            pen->heat ? "#FFFFFF" : dot_kind_style(node->kind)->pale);
     if (node->kind == DOT_KIND_COMPOSITE) {
         fputs("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"0\"><TR><TD>",
               pen->out);
@@ -191,20 +191,6 @@ static void write_middle(const struct dot_pen *pen, const struct dot_node *node)
         dot_write_summary(pen, node);
     }
     fputs("</TD>", pen->out);
-}
-
-/* As in json_diagrams.h; elements of an array share theirs. */
-static void write_id(const struct dot_node *node, FILE *out)
-{
-    bool inside = false;
-    fprintf(out, "%c-", node->kind == DOT_KIND_COMPOSITE ? 'v' : 'd');
-    for (const char *p = node->path; *p; p++) {
-        inside |= *p == '[';
-        if (!inside)
-            putc(*p, out);
-        inside &= *p != ']';
-    }
-    fprintf(out, ":%s", node->type->name);
 }
 
 static void write_table(const struct dot_pen *pen, const struct dot_node *node)
@@ -237,16 +223,11 @@ void dot_write_node(const struct dot_pen *pen, const struct dot_node *node)
     fprintf(pen->out, "%sn%" PRIu32 " [tooltip=\"", pen->prefix, node->id);
     write_tooltip(pen, node);
     putc('"', pen->out);
-    if (pen->look.links) {
-        fputs(", target=\"_self\", URL=\"#", pen->out);
-        write_id(node, pen->out);
-        putc('"', pen->out);
-    }
     fprintf(pen->out,
             ", label=<<TABLE BORDER=\"%d\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"2\" "
             "COLOR=\"%s\" BGCOLOR=\"#FFFFFF\">\n",
             composite ? 2 : 1,
-            composite || pen->look.heat ? "#777777" : dot_kind_style(node->kind)->strong);
+            composite || pen->heat ? "#777777" : dot_kind_style(node->kind)->strong);
     write_table(pen, node);
     fputs("</TABLE>>];\n", pen->out);
 }

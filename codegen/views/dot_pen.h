@@ -15,7 +15,7 @@
 struct dot_pen {
     FILE *out;
     const struct dot_graph *graph;
-    struct dot_look look;
+    const struct view_heat *heat; /* what a run measured; NULL: nothing */
     const char *prefix;
 };
 

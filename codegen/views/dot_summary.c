@@ -249,19 +249,19 @@ static void write_content(const struct dot_pen *pen, const struct dot_node *node
     char buffer[PARAMS_VALUE_MAX], colour[DOT_HEAT_COLOUR], percent[16];
     FILE *out = pen->out;
     struct view_share share = {0, 0};
-    if (pen->look.heat)
-        share = content_share(pen->look.heat, node, content);
+    if (pen->heat)
+        share = content_share(pen->heat, node, content);
     fprintf(out,
             "<TR><TD ALIGN=\"LEFT\"><FONT POINT-SIZE=\"%d\" COLOR=\"#333333\"><FONT "
             "COLOR=\"%s\">■</FONT> %s",
             bold ? 11 : 9,
-            pen->look.heat ? dot_heat_colour(pen->look.heat, &share, colour)
+            pen->heat ? dot_heat_colour(pen->heat, &share, colour)
                            : dot_kind_style(dot_kind_of(content->sample->type))->strong,
             bold ? "<B>" : "");
     escape_html(out, content->sample->name);
     dot_write_times(out, content->count, content->count);
     fputs(bold ? "</B>" : "", out);
-    if (pen->look.heat)
+    if (pen->heat)
         fprintf(out, "  %s", dot_heat_text(&share, percent));
     else if (content->bytes)
         fprintf(out, "  %s", params_bytes_text(content->bytes, buffer));

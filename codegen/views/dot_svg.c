@@ -61,7 +61,7 @@ static void rewrite(const char *svg, FILE *out)
     }
 }
 
-bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, FILE *out,
+bool dot_draw_svg(const struct dot_picture *picture, const struct view_heat *heat, FILE *out,
                   struct view_error *error)
 {
     char *svg = NULL;
@@ -75,7 +75,7 @@ bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, FILE 
             fclose(source);
         return false;
     }
-    dot_write(picture, look, source);
+    dot_write(picture, heat, source);
     bool good = dot_layout("svg", source, drawn, error);
     fclose(source);
     fclose(drawn);

@@ -145,12 +145,12 @@ static void write_stubs(const struct dot_pen *pen, bool in, bool ranked)
         fputs("}\n", pen->out);
 }
 
-static void write_inset(const struct dot_picture *picture, uint32_t index, struct dot_look look,
+static void write_inset(const struct dot_picture *picture, uint32_t index, const struct view_heat *heat,
                         FILE *out)
 {
     char prefix[16];
     snprintf(prefix, sizeof prefix, "i%" PRIu32 "_", index);
-    const struct dot_pen pen = {out, &picture->insets[index], look, prefix};
+    const struct dot_pen pen = {out, &picture->insets[index], heat, prefix};
     dot_write_cluster_head(&pen, pen.graph->scope);
     write_stubs(&pen, true, false);
     write_tree(&pen, pen.graph->scope);
@@ -174,10 +174,10 @@ static void write_below(const struct dot_picture *picture, uint32_t index, FILE 
                 picture->main.scope->children[i]->id, index, top->id);
 }
 
-void dot_write(const struct dot_picture *picture, struct dot_look look, FILE *out)
+void dot_write(const struct dot_picture *picture, const struct view_heat *heat, FILE *out)
 {
     const struct dot_graph *graph = &picture->main;
-    const struct dot_pen pen = {out, graph, look, ""};
+    const struct dot_pen pen = {out, graph, heat, ""};
     fputs("digraph \"", out);
     dot_write_quoted(out, graph->model->name);
     fprintf(out,
@@ -186,19 +186,18 @@ void dot_write(const struct dot_picture *picture, struct dot_look look, FILE *ou
             "node [shape=plain, fontname=\"" FONT "\", fontsize=12];\n"
             "edge [arrowsize=0.7];\n",
             graph->layout == VIEW_LAYOUT_COLUMN ? "TB" : "LR");
-    if (look.legend)
-        write_legend(out, picture, look.heat);
+    write_legend(out, picture, heat);
     bool column = graph->layout == VIEW_LAYOUT_COLUMN;
     /* `dot` stacks what is not connected, from below */
     for (uint32_t i = 0; !column && i < picture->inset_count; i++)
-        write_inset(picture, i, look, out);
+        write_inset(picture, i, heat, out);
     write_stubs(&pen, true, true);
     write_tree(&pen, graph->scope);
     write_stubs(&pen, false, true);
     dot_write_wires(&pen);
     dot_write_edges(&pen);
     for (uint32_t i = 0; column && i < picture->inset_count; i++) {
-        write_inset(picture, i, look, out);
+        write_inset(picture, i, heat, out);
         write_below(picture, i, out);
     }
     fputs("}\n", out);

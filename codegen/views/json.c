@@ -2,9 +2,9 @@
  * schema, which is a promise, is docs/reference/dump.md. Order is that of the model's lists;
  * references are paths, never indices. */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "codegen/views/json_diagrams.h"
 #include "codegen/views/json_text.h"
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_value.h"
@@ -256,14 +256,31 @@ static json_t *spaces_json(const struct model *m)
     return all;
 }
 
+/* The picture of `heddle dot --svg`, or why there is none. */
+static void set_svg(json_t *root, const struct model *m)
+{
+    const struct view_options options = view_options_default();
+    struct view_error error = {""};
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (!out) {
+        fprintf(stderr, "heddle: out of memory for the text of a diagram\n");
+        exit(1);
+    }
+    bool good = view_svg(m, &options, out, &error);
+    fclose(out);
+    if (good)
+        json_object_set_new(root, "svg", json_text_of(bytes, size));
+    else
+        json_object_set_new(root, "no_svg", json_string(error.text));
+    free(bytes);
+}
+
 static void set_reference(json_t *root, const struct model *m)
 {
-    struct view_error error = {""};
-    json_t *svg = m->root ? json_svg(m, &error) : NULL;
-    if (svg)
-        json_object_set_new(root, "svg", svg);
-    else if (m->root)
-        json_object_set_new(root, "no_svg", json_string(error.text));
+    if (m->root)
+        set_svg(root, m);
     json_object_set_new(root, "counts",
                         json_pack("{s:I, s:I}", "components", (json_int_t)m->leaf_count,
                                   "connections", (json_int_t)m->connection_count));
@@ -275,14 +292,6 @@ static void set_reference(json_t *root, const struct model *m)
     json_object_set_new(root, "enums", json_enums(m));
     json_object_set_new(root, "types", json_types(m, true, false));
     json_object_set_new(root, "spaces", spaces_json(m));
-}
-
-static bool set_diagrams(json_t *root, const struct model *m, struct view_error *error)
-{
-    json_t *tree = json_tree(m, error);
-    json_object_set_new(root, "kinds", json_kinds());
-    json_object_set_new(root, "types", json_types(m, false, false));
-    return tree && json_object_set_new(root, "tree", tree) == 0;
 }
 
 static void set_whole(json_t *root, const struct model *m, const char *const hashes[2], bool brief)
@@ -313,8 +322,6 @@ bool view_json(const struct model *model, const char *only, const char *const ha
     bool good = true;
     if (only && strcmp(only, "reference") == 0)
         set_reference(root, model);
-    else if (only && strcmp(only, "diagrams") == 0)
-        good = set_diagrams(root, model, error);
     else
         set_whole(root, model, hashes, only != NULL);
     if (good && (json_dumpf(root, out, JSON_INDENT(1)) != 0 || putc('\n', out) == EOF)) {

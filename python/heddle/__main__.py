@@ -7,7 +7,7 @@ import sys
 # The module of each command, and Debian's packages of what it needs beside Python's own modules.
 MODULES = {"calibrate": "heddle.calibration.calibrate", "debug": "heddle.debug.debug",
            "doc": "heddle.pages.reference",
-           "dot": "heddle.pages.walk", "experiment": "heddle.experiment",
+           "dot": "heddle.shares", "experiment": "heddle.experiment",
            "params": "heddle.params", "report": "heddle.report.report", "run": "heddle.run",
            "stats": "heddle.stats", "sweep": "heddle.sweeps.sweep",
            "whatif": "heddle.whatif.whatif"}

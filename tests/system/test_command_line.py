@@ -69,8 +69,6 @@ REFUSED = [
     ("dot HERE/own.heddle -o HERE/link.heddle", "the command reads this file"),
     ("dump HERE/own.heddle --json -o HERE/no/x", "cannot write there"),
     (f"params {TINY} -o HERE/folder", "this is a folder"),
-    (f"dot {TINY} --html HERE/file", "this is not a folder"),
-    (f"dot {TINY} --html HERE/file/x", "not a folder"),
     (f"build {TINY} -o HERE/file", "this is not a folder"),
     (f"gen {TINY} -o HERE/file", "this is not a folder"),
     ("doc -o HERE/file", "this is not a folder"),
@@ -101,13 +99,7 @@ REFUSED = [
     (f"check {TINY} -I HERE/nosuch", "No such file"),
     (f"check {TINY} -I HERE/file", "this is not a folder"),
     (f"params {TINY} --json --csv", "either '--json' or '--csv'"),
-    (f"dot {TINY} --svg --html HERE/h", "either '--svg' or '--html'"),
-    (f"dot {TINY} -o HERE/d --html HERE/h", "either '-o' or '--html'"),
-    (f"dot {TINY} --level full --html HERE/h", "either '--level' or '--html'"),
-    (f"dot {TINY} --expand gpu --html HERE/h", "either '--expand' or '--html'"),
-    (f"dot {TINY} --controls --html HERE/h", "either '--controls' or '--html'"),
     (f"dump {TINY} --json --only pictures", "'--only pictures'"),
-    (f"dot {TINY} --html /proc/nothing", "cannot write there"),
     ("doc -o /proc/nothing", "cannot write there"),
 ]
 

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
-from html import unescape
 
 import pytest
 
@@ -91,7 +90,6 @@ def test_other_descriptions_are_refused(measure, tmp_path):
     heddle(f"dot platforms/apu.heddle --stats {stats}", "no platform is called 'tiny'", status=1)
     heddle(f"dot --stats {stats} --measure speed", "utilisation, hit_rate, band", status=1)
     heddle(f"dot --stats {stats} --kernel none", "no kernel of that name", status=1)
-    heddle(f"dot --stats {stats} --html {tmp_path}", "heddle report", status=2)
     heddle("dot", "of which description", status=2)
     heddle(f"dot {TINY} --measure stall", "--stats FILE", status=2)
     (tmp_path / "odd.json").write_text(stats.read_text().replace('"tiny"', '"odd"', 1))
@@ -324,75 +322,6 @@ def test_edges_have_the_colour_of_what_flows(platform, wanted):
         colours.setdefault(protocol, set()).add(colour)
     assert all(len(found) == 1 for found in colours.values())
     assert {name: colour for name, (colour,) in colours.items() if name in wanted} == wanted
-
-
-# What somebody does with the page, and what it shows then.
-HANDS = """<script>
-addEventListener('load', function () {
-  var told = {}, box = document.getElementById('search');
-  function key(k, to) {
-    (to || document.body).dispatchEvent(new KeyboardEvent('keydown', {key: k, bubbles: true,
-                                                                      cancelable: true}));
-  }
-  function shown() { return document.querySelector('section:not([hidden])'); }
-  function view() { return shown().querySelector('svg').getAttribute('viewBox').split(/[ ,]+/); }
-  function search(text) {
-    box.value = text;
-    box.dispatchEvent(new Event('input'));
-    return Array.from(document.querySelectorAll('#hits a')).map(function (a) {
-      return a.textContent; });
-  }
-  function whole(name) { told[name] = view().map(Number); }
-  whole('at_first');
-  key('+'); whole('nearer');
-  key('l'); key('j'); whole('moved');
-  key('0'); whole('whole');
-  key('-'); whole('farther');
-  key('0');
-  document.querySelector('.picture').dispatchEvent(new WheelEvent('wheel', {deltaY: -1,
-    ctrlKey: true, bubbles: true, cancelable: true}));
-  whole('wheel');
-  key('/'); told.focus = document.activeElement === box;
-  told.nothing = search('zzz').length;
-  told.l2 = search('l2 cache');
-  key('ArrowDown', box);
-  told.second = document.querySelector('#hits .chosen').textContent;
-  told.units = search('compute_unit');
-  key('Enter', box);
-  setTimeout(function () {
-    told.opened = decodeURIComponent(location.hash);
-    told.section = shown().id;
-    told.left = document.querySelectorAll('#hits a').length;
-    key('u');
-    setTimeout(function () {
-      told.above = shown().id;
-      document.body.setAttribute('data-told', JSON.stringify(told));
-    }, 100);
-  }, 100);
-});
-</script>"""
-
-
-@needs_chromium
-def test_page_of_a_platform_is_searched_zoomed_and_used_by_keys(tmp_path):
-    call([HEDDLE, "dot", "platforms/tiny.heddle", "--html", tmp_path / "page"])
-    page = tmp_path / "page/index.html"
-    page.write_text(page.read_text() + HANDS)
-    shown = chromium(tmp_path, "--dump-dom", f"file://{page}")
-    told = json.loads(unescape(re.search('data-told="(.*?)"', shown)[1]))
-    x, y, width, height = told["at_first"]
-    assert told["whole"] == told["at_first"]
-    near = [x + 0.1 * width, y + 0.1 * height, 0.8 * width, 0.8 * height]
-    assert told["nearer"] == pytest.approx(near)
-    assert told["moved"] == pytest.approx([near[0] + 0.1 * near[2], near[1] + 0.1 * near[3],
-                                           *near[2:]])
-    assert told["farther"][2:] == pytest.approx([1.25 * width, 1.25 * height])
-    assert told["wheel"][2:] == pytest.approx([width / 1.15, height / 1.15])
-    assert told["focus"] and told["nothing"] == 0
-    assert told["l2"][0] == "gpu.l2 : cache" and told["second"] == told["l2"][1]
-    assert told["units"][0] == "gpu.sa.cu : compute_unit" and told["left"] == 0
-    assert told["opened"] == "#d-gpu.sa.cu:compute_unit"
-    assert (told["section"], told["above"]) == ("v-gpu.sa:shader_array", "v-gpu:gcn3_gpu")
 
 
 @pytest.mark.parametrize("command", ["stats STATS", f"dot {TINY}", *only_full(

@@ -1,5 +1,4 @@
-"""The reference (`heddle doc`) and the page of a platform (`heddle dot --html`): what is in them,
-and that nothing stays behind of one that cannot be made."""
+"""The reference (`heddle doc`): what is in it, and that nothing stays of one that cannot be made."""
 import os
 import re
 
@@ -190,24 +189,6 @@ def test_index_has_first_sentences_and_each_page_both_forms(reference):
     assert "<td><code>line &gt;= 16B || half &gt; 1B</code></td><td>too | short</td>" in speaker
 
 
-def test_page_of_a_platform_has_parameters_ports_and_parts(tmp_path):
-    heddle(f"dot {TINY} --html {tmp_path}/made/page --set gpu.l2=128KiB")
-    told = (tmp_path / "made/page/index.html").read_text()
-    assert [re.sub(":.*", "", name) for name in re.findall('<section id="(.*?)"', told)] == [
-        "v-", "v-gpu", "v-gpu.sa"]
-    assert told.count("<svg ") == 3 and "src=" not in told
-    l2 = told.partition('<details id="d-gpu.l2:cache">')[2].partition("</details>")[0]
-    assert "<strong>l2 ×2</strong>" in l2 and ">cache</span>" in l2
-    assert '<td>size</td><td><span class="value">64KiB</span></td><td>' in l2
-    assert "<td>translate</td><td>out, optional</td><td>translate</td><td>1</td>" in l2
-    assert "<td>replacement</td><td>lru</td><td></td>" in l2
-    assert "<td>translation</td><td>none</td><td></td>" in l2
-    unit = told.partition('<section id="v-gpu.sa:')[2]
-    path = '<a href="#v-:tiny">tiny</a> › <a href="#v-gpu:gcn3_gpu">gpu</a> › sa'
-    assert f"<nav>{path}</nav>" in unit
-    assert "<td>translation</td><td>tlb_l1</td><td>sets = 1, ways = " in unit
-
-
 def test_comments_and_folders_need_not_be_utf_8(tmp_path):
     folder = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(folder)
@@ -223,7 +204,6 @@ def test_comments_and_folders_need_not_be_utf_8(tmp_path):
     speaker = (out / "component-speaker.md").read_text()
     assert "caf?/own.heddle`" in speaker
     assert "| `scope` | reach | `far` |  | o? |" in speaker and "| ? \\| short |" in speaker
-    heddle(f"dot '{file}' --html {out}/page")
     assert '"otherwise": "? | short"' in heddle(f"dump --json --only reference '{file}'").stdout
     assert "caf?/own.heddle:" in heddle(f"params --json '{file}'").stdout
 
@@ -234,30 +214,20 @@ def test_a_file_with_mistakes_leaves_no_page(tmp_path):
     done = heddle(f"doc {tmp_path}/a.heddle {TINY} {tmp_path}/b.heddle -o {tmp_path}/doc",
                   "a.heddle:1", "b.heddle:1", status=1)
     assert "Traceback" not in done.output and not (tmp_path / "doc").exists()
-    heddle(f"dot {tmp_path}/a.heddle --html {tmp_path}/page", "a.heddle:1", status=1)
-    assert not (tmp_path / "page").exists()
 
 
-def test_without_graphviz_the_reference_says_so_and_there_is_no_page(tmp_path):
+def test_without_graphviz_the_reference_says_so(tmp_path):
     empty = {"PATH": str(tmp_path / "empty")}
     heddle(f"doc {TINY} -o {tmp_path}/doc", env=empty)
     told = (tmp_path / "doc/platform-tiny.md").read_text()
     assert "\nNo diagram: cannot lay out the diagram: program 'dot' is not on the PATH" in told
     assert not (tmp_path / "doc/platform-tiny.svg").exists() and "![" not in told
-    heddle(f"dot {TINY} --html {tmp_path}/page", "program 'dot' is not on the PATH", status=1,
-           env=empty)
-    assert not (tmp_path / "page").exists()
 
 
 def test_pages_that_cannot_be_written_are_named(tmp_path):
     """What is in the way is a folder, which no file replaces."""
-    for folder, name in (("doc", "links.md"), ("page", "index.html")):
-        (tmp_path / folder / name).mkdir(parents=True)
+    (tmp_path / "doc/links.md").mkdir(parents=True)
     heddle(f"doc -o {tmp_path}/doc", f"cannot write '{tmp_path}/doc/links.md'", status=1)
-    heddle(f"dot {TINY} --html {tmp_path}/page", f"cannot write '{tmp_path}/page/index.html'",
-           status=1)
-    left = [file.name for file in (tmp_path / "page").iterdir()]
-    assert left == ["index.html"], "a part of the page"
     assert not [file for file in (tmp_path / "doc").iterdir() if file.name.startswith("tmp")]
 
 

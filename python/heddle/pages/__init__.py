@@ -1,9 +1,7 @@
-"""Pages of what is declared: `heddle doc` and `heddle dot --html`.
+"""Pages of what is declared: `heddle doc`.
 
-page       what both share: style, texts of documentation comments, files
-reference  `heddle doc`: a page a component, as Markdown and as HTML
-walk       `heddle dot --html`: a platform as one page to walk through, and the command `heddle dot`
+page       style, texts of documentation comments, files
+reference  a page a component, as Markdown and as HTML
 
-The facts are those of `heddle dump --json --only reference` and `--only diagrams`
-(docs/reference/dump.md).
+The facts are those of `heddle dump --json --only reference` (docs/reference/dump.md).
 """

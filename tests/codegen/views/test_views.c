@@ -137,32 +137,6 @@ Test(views, the_facts_of_the_reference_are_those_of_the_declarations)
 }
 
 /* Composites with their pictures below `node`, and ends of links into the page. */
-static void count_tree(const json_t *node, unsigned *composites, unsigned *leaves, unsigned *links)
-{
-    const json_t *inside = json_object_get(node, "inside");
-    *composites += inside != NULL;
-    *leaves += inside == NULL;
-    cr_expect_eq(scratch_count(string_at(node, "svg"), "<svg "), inside != NULL);
-    *links += scratch_count(string_at(node, "svg"), "xlink:href=\"#");
-    for (size_t i = 0; i < json_array_size(inside); i++)
-        count_tree(json_array_get(inside, i), composites, leaves, links);
-}
-
-Test(views, each_composite_of_the_tree_has_a_picture_that_leads_to_what_is_inside)
-{
-    unsigned composites = 0, leaves = 0, links = 0;
-    json_t *root = dump("diagrams"), *tree = json_object_get(root, "tree");
-    count_tree(tree, &composites, &leaves, &links);
-    cr_expect_eq(composites, 3u);
-    cr_expect_eq(links, composites + leaves - 1); /* all but the platform */
-    const json_t *arrays = named(named(tree, "inside", "gpu"), "inside", "sa");
-    cr_expect_eq(json_integer_value(json_object_get(arrays, "each")), 2);
-    const json_t *caches = named(arrays, "inside", "l1v");
-    cr_expect_str_eq(string_at(json_object_get(caches, "params"), "size"), "16KiB");
-    cr_expect_eq(json_integer_value(json_object_get(caches, "instances")), 6);
-    json_decref(root);
-}
-
 Test(views, equal_parameters_of_an_array_are_one_row)
 {
     char *text = NULL;
