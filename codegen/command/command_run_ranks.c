@@ -57,6 +57,7 @@ static bool make_token(void)
 static bool can_share(const struct options *o, unsigned number)
 {
     static const char state[] = "a state is that of one process";
+    static const char recorder[] = "what it records is that of one process";
     static const char few[] =
         "launches that are not simulated are executed in one process, which needs the memory of "
         "all GPUs; as few are left, there is little to share";
@@ -66,7 +67,11 @@ static bool can_share(const struct options *o, unsigned number)
     } refused[] = {
         {o->checkpoint, "--checkpoint", state},
         {o->restore, "--restore", state},
-        {o->record_instructions, "--record instructions", "a recording is that of one process"},
+        {o->series, "--series", recorder},
+        {o->every, "--every", recorder},
+        {o->view, "--view", "the page shows one process"},
+        {run_profiles_instructions(o), "--profile instructions", recorder},
+        {o->record_instructions, "--record instructions", recorder},
         {o->watch.count, "--watch", "messages are printed in the order of one process"},
         {run_is_sampled(o), "--mode sampled", few},
         {o->kernels || o->warmup, "--kernels", few},

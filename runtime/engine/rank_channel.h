@@ -19,8 +19,7 @@
 enum rank_channel_time {
     RANK_CHANNEL_BARRIER = 1, /* whenever ranks meet */
     RANK_CHANNEL_SETTLE = 2,  /* for the end of a window of which statistics are settled */
-    RANK_CHANNEL_END = 4,     /* when the run is over */
-    RANK_CHANNEL_VIEW = 8     /* when the run is watched (observe/view.h) */
+    RANK_CHANNEL_END = 4      /* when the run is over */
 };
 
 /* A message while it is read. */

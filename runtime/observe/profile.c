@@ -11,9 +11,7 @@
 
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
-#include "runtime/engine/rank.h"
 #include "runtime/engine/hash.h"
-#include "runtime/engine/rank_channel.h"
 #include "runtime/observe/needed.h"
 #include "runtime/state/platform.h"
 
@@ -42,23 +40,9 @@ struct line {
 };
 
 static struct place *places;
-static struct line *others; /* of other ranks; their texts are copies */
-static uint32_t other_count;
 static uint32_t place_count, count_names;
 static const char *const *names;
 static const char *heading = "program", *path;
-
-static void forget_others(void)
-{
-    for (uint32_t i = 0; i < other_count; i++) {
-        free((void *)(uintptr_t)others[i].program);
-        free((void *)(uintptr_t)others[i].symbol);
-        free((void *)(uintptr_t)others[i].text);
-    }
-    free(others);
-    others = NULL;
-    other_count = 0;
-}
 
 bool profile_wanted(void)
 {
@@ -151,13 +135,11 @@ static int by_place(const void *a, const void *b)
 /* All rows, sorted; those of the same instruction added up. */
 static struct line *gather(uint32_t *count)
 {
-    uint32_t total = other_count, kept = 0;
+    uint32_t total = 0, kept = 0;
     for (uint32_t i = 0; i < place_count; i++)
         total += places[i].used;
     struct line *lines = needed(calloc(total + 1, sizeof *lines), "a profile");
-    total = other_count;
-    if (total)
-        memcpy(lines, others, total * sizeof *lines);
+    total = 0;
     for (uint32_t i = 0; i < place_count; i++)
         for (uint32_t k = 0; k < places[i].capacity; k++) {
             const struct profile_row *row = &places[i].rows[k];
@@ -185,64 +167,6 @@ static struct line *gather(uint32_t *count)
     }
     *count = kept;
     return lines;
-}
-
-/* ---- several ranks ---- */
-
-static void encode(uint32_t to, uint64_t end_ps)
-{
-    uint32_t count;
-    (void)end_ps;
-    struct line *lines = gather(&count);
-    rank_put_text(to, heading);
-    rank_put(to, &count_names, sizeof count_names);
-    for (uint32_t i = 0; i < count_names; i++)
-        rank_put_text(to, names[i]);
-    for (uint32_t i = 0; i < count; i++) {
-        rank_put_text(to, lines[i].program);
-        rank_put_text(to, lines[i].symbol);
-        rank_put_text(to, lines[i].text);
-        rank_put(to, &lines[i].device, sizeof lines[i].device);
-        rank_put(to, &lines[i].offset, sizeof lines[i].offset);
-        rank_put(to, lines[i].count, sizeof lines[i].count);
-    }
-    free(lines);
-}
-
-static char *read_text(struct rank_reader *from)
-{
-    return needed(strdup(rank_read_text(from)), "a profile");
-}
-
-/* What columns are called: it may be that nothing was counted here. */
-static void read_columns(struct rank_reader *from)
-{
-    static char first[64], texts[PROFILE_COUNTS][64];
-    static const char *copies[PROFILE_COUNTS];
-    uint32_t count;
-    snprintf(first, sizeof first, "%s", rank_read_text(from));
-    memcpy(&count, rank_read(from, sizeof count), sizeof count);
-    for (uint32_t i = 0; i < count; i++) {
-        snprintf(texts[i], sizeof texts[i], "%s", rank_read_text(from));
-        copies[i] = texts[i];
-    }
-    if (count && !count_names)
-        profile_name_columns(first, copies, count);
-}
-
-static void merge(struct rank_reader *from)
-{
-    read_columns(from);
-    while (from->left) {
-        others = needed(realloc(others, (other_count + 1) * sizeof *others), "a profile");
-        struct line *l = &others[other_count++];
-        l->program = read_text(from);
-        l->symbol = read_text(from);
-        l->text = read_text(from);
-        memcpy(&l->device, rank_read(from, sizeof l->device), sizeof l->device);
-        memcpy(&l->offset, rank_read(from, sizeof l->offset), sizeof l->offset);
-        memcpy(l->count, rank_read(from, sizeof l->count), sizeof l->count);
-    }
 }
 
 /* ---- the file ---- */
@@ -300,8 +224,6 @@ bool profile_write(void)
 
 void profile_open(const struct platform_table *table)
 {
-    static const struct rank_channel channel = {
-        .times = RANK_CHANNEL_END, .encode = encode, .merge = merge};
     for (uint32_t i = 0; i < place_count; i++) {
         for (uint32_t k = 0; k < places[i].program_count; k++) {
             free(places[i].programs[k].name);
@@ -311,10 +233,7 @@ void profile_open(const struct platform_table *table)
         free(places[i].rows);
     }
     free(places);
-    forget_others();
     path = option_file("profile instructions");
-    if (path)
-        rank_channel_register(&channel);
     place_count = path ? table->instance_count : 0;
     places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
 }

@@ -17,10 +17,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
-#include "runtime/engine/rank.h"
-#include "runtime/engine/rank_channel.h"
 #include "series_columns.h"
-#include "series_ranks.h"
 #include "stats_span.h"
 #include "timeline.h"
 
@@ -124,12 +121,6 @@ bool series_has_tracks(void)
     return series.interval && engine.tracing & ENGINE_TIMELINE;
 }
 
-static int by_column(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* A column of a sample, for its track in the trace. */
 static void count(uint32_t column, uint64_t growth, uint64_t to_ps)
 {
@@ -150,11 +141,8 @@ static void count_all(const uint64_t *record)
     series.counted_ps = record[0];
 }
 
-/* Keeps a sample of all ranks. */
-static void keep(uint64_t *record)
+static void keep(const uint64_t *record)
 {
-    if (!rank_is_alone())
-        qsort(record + 2, record[1], 2 * sizeof *record, by_column);
     if (series_has_tracks())
         count_all(record);
     for (uint64_t i = 0; i < record[1]; i++)
@@ -170,7 +158,7 @@ static void take(uint64_t to_ps)
     series_columns_settle(engine_base.platform, to_ps);
     for (uint32_t i = 0; i < series.column_count; i++) {
         uint64_t now = *series.columns[i].value, growth = now - series.sent[i];
-        if (!growth || series.columns[i].rank != ranks.number)
+        if (!growth)
             continue;
         series.sent[i] = now;
         *record++ = i;
@@ -178,10 +166,7 @@ static void take(uint64_t to_ps)
     }
     series.record[0] = to_ps;
     series.record[1] = (uint64_t)(record - series.record - 2) / 2;
-    if (rank_is_alone())
-        keep(series.record);
-    else
-        series_ranks_add(series.record);
+    keep(series.record);
 }
 
 void series_take(void)
@@ -303,26 +288,18 @@ static void take_rest(void)
     take(engine.time_ps + 1);
 }
 
-static void encode(uint32_t to, uint64_t end_ps)
-{
-    if (end_ps == ENGINE_NEVER)
-        take_rest();
-    series_ranks_encode(to);
-}
-
 bool series_open(const struct platform_table *table)
 {
     uint64_t ps = option_number("every-ps"), cycles = option_number("every-cycles");
     const char *path = option_file("series"), *counters = option_text("series-counter");
     forget();
-    series_ranks_forget();
     free(series.columns);
     series.columns = NULL;
     if (!ps && !cycles)
         return true;
     if (!stats_wanted())
         stats_blocks_find(table);
-    series.path = ranks.number ? NULL : path;
+    series.path = path;
     series.columns = series_columns_find(table, counters, option_number("series-use") != 0,
                                          &series.column_count);
     if (!series.columns)
@@ -335,17 +312,7 @@ bool series_open(const struct platform_table *table)
     series.in_cycles = cycles != 0;
     series.interval = series.in_cycles ? cycles : ps;
     series.clock = fastest_clock();
-    static const struct rank_channel channel = {.times = RANK_CHANNEL_BARRIER | RANK_CHANNEL_END,
-                                                .encode = encode,
-                                                .merge = series_ranks_merge};
-    rank_channel_register(&channel);
     return open_spool();
-}
-
-void series_join(void)
-{
-    while (series.interval && series_ranks_next(series.record))
-        keep(series.record);
 }
 
 bool series_close(void)
@@ -353,7 +320,6 @@ bool series_close(void)
     if (!series.interval)
         return true;
     take_rest();
-    series_join();
     bool good = !series.path || publish();
     if (series.spool)
         fclose(series.spool);

@@ -7,7 +7,7 @@
  * behind the run's last edge. Its counters are those of the statistics file, so the sum of a column
  * is the number there; the first row of a restored run holds all that came before it.
  *
- * Nothing here is simulated state. While no interval was asked for, series_next() is ENGINE_NEVER
+ * With several ranks there is none. Nothing here is simulated state. While no interval was asked for, series_next() is ENGINE_NEVER
  * and nothing is kept. */
 #ifndef HEDDLE_RUNTIME_SERIES_H
 #define HEDDLE_RUNTIME_SERIES_H
@@ -27,10 +27,8 @@ uint64_t series_next(void);
 void series_take(void);
 /* Takes all up to `time_ps`. */
 void series_take_until(uint64_t time_ps);
-/* Are samples tracks of the timeline, too? Then ranks take all that lie before the end of what they
- * have run whenever they meet, as a sample stands before the events of its time. */
+/* Are samples tracks of the timeline, too? */
 bool series_has_tracks(void);
-void series_join(void);
 /* At the end of a run, before the timeline is closed: the last row, and the file. false: it could
  * not be written, said on standard error. */
 bool series_close(void);

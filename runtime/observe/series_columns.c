@@ -8,11 +8,9 @@
 #include "needed.h"
 #include "path_pattern.h"
 #include "runtime/engine/platform_table.h"
-#include "runtime/engine/rank.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
-#include "stats_ranks.h"
 #include "stats_span.h"
 
 static struct series_column *columns;
@@ -21,26 +19,24 @@ static const char *section;
 static bool only_use;
 static bool *wanted; /* by column */
 
-static void add(const char *path, const char *counter, const char *suffix, const uint64_t *value,
-                uint32_t rank)
+static void add(const char *path, const char *counter, const char *suffix, const uint64_t *value)
 {
     if (column_count == column_room) {
         column_room = column_room ? 2 * column_room : 1024;
         columns = needed(realloc(columns, column_room * sizeof *columns), "columns");
     }
     struct series_column *c = &columns[column_count++];
-    *c = (struct series_column){.value = value, .section = section, .path = path, .rank = rank};
+    *c = (struct series_column){.value = value, .section = section, .path = path};
     snprintf(c->counter, sizeof c->counter, "%s%s", counter, suffix);
 }
 
-static void add_blocks(const struct platform_table *table)
+static void add_blocks(void)
 {
     uint32_t count;
     const struct stat_block *blocks = stats_blocks(&count);
     section = "components";
     for (uint32_t b = 0; b < count; b++) {
         const uint64_t *value = blocks[b].values;
-        uint32_t rank = platform_rank_of(stats_leaf_of_block(table, b));
         for (uint32_t i = 0; i < blocks[b].stat_count; i++) {
             const struct stat_descriptor *s = &blocks[b].stats[i];
             bool one = s->kind == STAT_COUNTER;
@@ -48,9 +44,9 @@ static void add_blocks(const struct platform_table *table)
                 value += stat_words(s);
                 continue;
             }
-            add(blocks[b].path, s->name, one ? "" : ".count", value, rank);
+            add(blocks[b].path, s->name, one ? "" : ".count", value);
             if (!one)
-                add(blocks[b].path, s->name, ".sum", value + 1, rank);
+                add(blocks[b].path, s->name, ".sum", value + 1);
             value += stat_words(s);
         }
     }
@@ -63,11 +59,9 @@ static void add_connections(const struct platform_table *table)
         const struct platform_ring *r = &table->rings[i];
         if (r->is_reply)
             continue;
-        add(platform_string(r->name), "requests", "", &ring_at(i)->messages,
-            platform_rank_of(r->sender));
+        add(platform_string(r->name), "requests", "", &ring_at(i)->messages);
         if (r->peer != RING_NONE)
-            add(platform_string(r->name), "replies", "", &ring_at(r->peer)->messages,
-                platform_rank_of(r->receiver));
+            add(platform_string(r->name), "replies", "", &ring_at(r->peer)->messages);
     }
 }
 
@@ -79,12 +73,11 @@ static void add_links(const struct platform_table *table)
         for (unsigned half = 0; half < 2; half++) {
             const struct ring_link_use *use = ring_link_use(i, half, 0);
             const char *direction = half ? "backward" : "forward";
-            uint32_t rank = rank_is_alone() ? 0 : stats_rank_of_half(i, half);
             if (!only_use) {
-                add(name, direction, ".messages", &use->messages, rank);
-                add(name, direction, ".bytes", &use->bytes, rank);
+                add(name, direction, ".messages", &use->messages);
+                add(name, direction, ".bytes", &use->bytes);
             }
-            add(name, direction, ".busy_ps", &use->busy_ps, rank);
+            add(name, direction, ".busy_ps", &use->busy_ps);
         }
     }
 }
@@ -126,7 +119,7 @@ struct series_column *series_columns_find(const struct platform_table *table, co
     only_use = use;
     columns = NULL;
     column_count = column_room = 0;
-    add_blocks(table);
+    add_blocks();
     if (!use)
         add_connections(table);
     add_links(table);

@@ -13,7 +13,6 @@ struct series_column {
     const char *section;   /* of statistics: "components", "connections", "links" */
     const char *path;      /* "device.cache[3]", "device.work[3]", or a link's name */
     char counter[64];      /* "hits", "occupancy.sum", "forward.bytes" */
-    uint32_t rank;         /* the one that counts it */
 };
 
 /* The columns whose path and counter match a line of `patterns`, as in "device.cache.hits"; NULL:

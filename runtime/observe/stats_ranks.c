@@ -93,11 +93,6 @@ static void find_halves(const struct platform_table *t)
     }
 }
 
-uint32_t stats_rank_of_half(uint32_t link, unsigned half)
-{
-    return half_ranks[2 * link + half];
-}
-
 /* What each connection has sent over a half of a shared wire follows the half's own words. */
 static void encode_channels(uint32_t to, uint32_t half)
 {
@@ -199,8 +194,7 @@ static void merge(struct rank_reader *from)
 
 void stats_ranks_open(const struct platform_table *t)
 {
-    static const struct rank_channel channel = {.times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END
-                                                         | RANK_CHANNEL_VIEW,
+    static const struct rank_channel channel = {.times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END,
                                                 .encode = encode,
                                                 .merge = merge};
     if (rank_is_alone())

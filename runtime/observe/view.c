@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,11 +18,8 @@
 #include "runtime/engine/extension.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
-#include "runtime/engine/rank.h"
-#include "runtime/engine/rank_channel.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
-#include "runtime/state/owned.h"
 #include "series_columns.h"
 #include "stats_span.h"
 
@@ -41,10 +37,6 @@ static struct {
     uint32_t column_count;
     double written;
     uint32_t waits_told;
-    bool shared;             /* with several ranks: there is a board at rank 0 */
-    bool gathered, known;    /* it may look; and obey, since it knows */
-    uint64_t instructions;   /* instructions of all ranks */
-    char waits[BOARD_WAITS]; /* what waits for what */
 } view;
 
 static double seconds_now(void)
@@ -78,7 +70,7 @@ static void write_board(uint64_t time_ps)
     set_sequence(1);
     b->time_ps = time_ps;
     b->cycles = engine_cycle_at(0, time_ps);
-    b->instructions = rank_is_alone() ? engine_instructions() : view.instructions;
+    b->instructions = engine_instructions();
     b->messages = engine_messages();
     struct run_counts counts;
     extensions_progress(&counts);
@@ -98,8 +90,7 @@ static void tell_waits(void)
     if (asked == view.waits_told)
         return;
     set_sequence(1);
-    snprintf(view.board->waits, sizeof view.board->waits, "%s",
-             rank_is_alone() ? hang_describe() : view.waits);
+    snprintf(view.board->waits, sizeof view.board->waits, "%s", hang_describe());
     view.board->waits_told = view.waits_told = asked;
     set_sequence(1);
 }
@@ -154,82 +145,16 @@ static void wait_for_page(uint64_t time_ps)
     set_state(BOARD_RUNNING);
 }
 
-/* ---- several ranks ---- */
-
-bool view_is_shared(void)
-{
-    return view.shared;
-}
-
-/* What the state of all ranks tells, by a copy of this process: rings of this rank that end at
- * others are not what they were once the state is together. */
-static void describe_apart(void)
-{
-    int ends[2];
-    size_t used = 0;
-    fflush(NULL);
-    pid_t copy = pipe(ends) == 0 ? fork() : -1;
-    if (copy == 0) {
-        owned_take();
-        const char *text = hang_describe();
-        for (size_t size = strlen(text), at = 0; at < size;) {
-            ssize_t put = write(ends[1], text + at, size - at);
-            if (put <= 0)
-                break;
-            at += (size_t)put;
-        }
-        _exit(0);
-    }
-    if (copy > 0) {
-        close(ends[1]);
-        for (ssize_t got = 1; got > 0 && used < sizeof view.waits - 1; used += (size_t)got) {
-            got = read(ends[0], view.waits + used, sizeof view.waits - 1 - used);
-            got = got < 0 ? 0 : got;
-        }
-        close(ends[0]);
-        waitpid(copy, NULL, 0);
-    }
-    view.waits[used] = '\0';
-}
-
-void view_gather(uint64_t instructions)
-{
-    bool wanted =
-        view_open_now
-        && (wish(&view.board->wishes.pause) || wish(&view.board->wishes.waits) != view.waits_told);
-    rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
-    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
-        rank_put(i, &wanted, sizeof wanted);
-    rank_exchange();
-    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
-        rank_channels_merge(RANK_CHANNEL_VIEW, i);
-    if (ranks.number)
-        memcpy(&wanted, rank_take(0, sizeof wanted), sizeof wanted);
-    if (wanted)
-        owned_share();
-    if (wanted && view_open_now)
-        describe_apart();
-    view.instructions = instructions;
-    view.gathered = true;
-    view.known = wanted;
-    view_stops_now = view_open_now;
-}
-
 /* ---- looking ---- */
 
 void view_look(uint64_t time_ps)
 {
     view_stops_now = false;
-    if (view.shared && !view.gathered)
-        return;
-    view.gathered = false;
-    bool obeys = !view.shared || view.known;
-    if (obeys && wish(&view.board->wishes.pause))
+    if (wish(&view.board->wishes.pause))
         wait_for_page(time_ps);
     else if (seconds_now() - view.written >= WRITE_SECONDS)
         write_board(time_ps);
-    if (obeys)
-        tell_waits();
+    tell_waits();
 }
 
 void view_tell_begin(void)
@@ -277,8 +202,7 @@ bool view_open(const struct platform_table *table)
     const char *path = option_text("view");
     uint64_t process = option_number("process"), number = process ? process - 1 : 0;
     view_open_now = view_stops_now = false;
-    view.shared = !rank_is_alone() && path;
-    if (!path || ranks.number)
+    if (!path)
         return true;
     if (number >= BOARD_PLACES) {
         fprintf(stderr, "heddle: warning: the page shows %d processes; this is one more\n",

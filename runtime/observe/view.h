@@ -2,7 +2,7 @@
  * where it obeys. Everything happens between windows, in the thread that called engine_run(), so
  * what is simulated is the same bytes; real time only decides when the board is written.
  *
- * Without --view every call is a branch. */
+ * Without --view every call is a branch. Several ranks have no board. */
 #ifndef HEDDLE_RUNTIME_VIEW_H
 #define HEDDLE_RUNTIME_VIEW_H
 
@@ -22,10 +22,6 @@ void view_tell_end(uint64_t time_ps);
 /* Between windows, from time to time: writes the board when some time has gone by, and waits
  * for as long as the page asks for a pause. */
 void view_look(uint64_t time_ps);
-/* Called by all of several ranks when they have met: rank 0 gets what its board shows of others,
- * and if it is asked for what waits for what. Only then it looks. `instructions`: of all. */
-bool view_is_shared(void);
-void view_gather(uint64_t instructions);
 /* Launch `number`, from 0, began or ended: between windows. */
 void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t end_ps,
                  uint64_t cycles);

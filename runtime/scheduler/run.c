@@ -121,15 +121,6 @@ static uint64_t reached_ps(void)
     return max_u64(last, engine.time_ps);
 }
 
-/* With several ranks, one of which shows the run. true: that one has been interrupted. */
-static bool look_together(void)
-{
-    view_gather(rank_sum(engine_instructions()));
-    if (view_stops_now)
-        view_look(reached_ps());
-    return rank_sum(ranks.number == 0 && engine_is_interrupted()) != 0;
-}
-
 /* Looks at the run before the step at `time_ps`, where that is due or the run is watched. true: the
  * run ends with `*result`. */
 static bool look(uint64_t time_ps, enum engine_result *result)
@@ -147,13 +138,11 @@ static bool look(uint64_t time_ps, enum engine_result *result)
         *result = ENGINE_LIMIT;
         return true;
     }
-    if (engine_unlikely(view_is_shared()) && (looks || this_run.met.settles) && look_together())
-        return true;
     if (engine_unlikely(view_stops_now)) {
         engine_flush_window();
         view_look(reached_ps());
     }
-    return engine_unlikely(view_open_now) && rank_is_alone() && engine_is_interrupted();
+    return engine_unlikely(view_open_now) && engine_is_interrupted();
 }
 
 /* Runs what begins with the step at `time_ps`: a window, several of the only shard that has
@@ -235,8 +224,6 @@ static enum engine_result begin_and_loop(void)
         rank_call(RANK_RUN);
     run_progress_begin();
     series_begin();
-    if (view_is_shared())
-        view_gather(rank_sum(engine_instructions()));
     view_begin();
     shared_wire_find();
     for (uint32_t i = 0; i < engine.shard_count; i++) {

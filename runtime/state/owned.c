@@ -113,23 +113,13 @@ static void move_all(void)
     move_rings();
 }
 
-void owned_share(void)
-{
-    if (ranks.number != 0)
-        move_all();
-    rank_exchange();
-}
-
-void owned_take(void)
-{
-    if (ranks.number == 0)
-        move_all();
-}
-
 void owned_gather(void)
 {
     if (rank_is_alone())
         return;
-    owned_share();
-    owned_take();
+    if (ranks.number != 0)
+        move_all();
+    rank_exchange();
+    if (ranks.number == 0)
+        move_all();
 }

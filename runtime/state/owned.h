@@ -3,11 +3,8 @@
 #define HEDDLE_RUNTIME_OWNED_H
 
 /* By all ranks, between windows: afterwards the arena of rank 0 has the components and rings of all
- * ranks as they are there. */
+ * ranks as they are there. Rank 0 can only end the run then: rings between ranks have other slots.
+ */
 void owned_gather(void);
-/* The two halves of owned_gather(): all ranks send, and rank 0 takes what they sent. After that
- * rank 0 can only end the run: rings between ranks have other slots. */
-void owned_share(void);
-void owned_take(void);
 
 #endif

@@ -13,7 +13,6 @@ import pytest
 
 from harness import (ANY, BUILD, CPU_SECONDS, FAILS, HEDDLE, NEVER, PROGRAMS, call, same_file,
                      until, with_usual_code, words_of)
-from test_view import view
 
 PLATFORM = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=1 --set gpu.banks=2"
             " --set gpu.vram=64MiB")
@@ -165,12 +164,18 @@ def test_ranks_of_other_platforms_change_no_byte(run, tmp_path, name):
      "'--checkpoint' cannot be used with several ranks: a state is that of one process", 7),
     ("tests/system/memtest4.heddle --watch 0x4b00",
      "'--watch' cannot be used with several ranks: messages are printed in the order of one", 7),
+    ("tests/system/memtest4.heddle --series s.csv --every 1us",
+     "'--series' cannot be used with several ranks: what it records is that of one process", 7),
+    ("tests/system/memtest4.heddle --view",
+     "'--view' cannot be used with several ranks: the page shows one process", 7),
+    (f"{PLATFORM} --profile instructions -- devices",
+     "'--profile instructions' cannot be used with several ranks: what it records", 7),
     (f"{PLATFORM} --mode sampled -- devices",
      "'--mode sampled' cannot be used with several ranks: .* in one process", 7),
     ("platforms/tiny.heddle -- devices", "2 ranks: this platform has 1 partition", 7),
     ("platforms/ring4.heddle --generic --set driver.copy=magic_copy -- devices",
      "copies that take no time .* reach into the memory of other ranks", FAILS)],
-    ids=["no-hip", "kernels", "state", "watch", "sampled", "one-partition", "magic-copy"])
+    ids=["no-hip", "kernels", "state", "watch", "series", "view", "profile", "sampled", "one-partition", "magic-copy"])
 def test_what_ranks_cannot_do_is_said(text, says, status):
     by_ranks(2, text, says, status=status)
 
@@ -189,14 +194,11 @@ def test_full_disk_ends_all_ranks(run, tmp_path, option, says):
     assert not (tmp_path / "file").exists()
 
 
-@pytest.mark.parametrize("how", ["", "--view"])
-def test_stall_is_found_when_one_process_finds_it(run, how):
-    """Rank 0 is told of the messages of others, for the page: they count where they were sent."""
-    text = f"tests/system/hang/stall_of_ranks.heddle --stall-limit 100000 {how}"
+def test_stall_is_found_when_one_process_finds_it(run):
+    text = "tests/system/hang/stall_of_ranks.heddle --stall-limit 100000"
 
     def report(done):
-        return [line for line in done.stderr.splitlines() if line[:1] != "-"
-                and " is shown at " not in line]
+        return [line for line in done.stderr.splitlines() if line[:1] != "-"]
 
     assert report(run(text, "stall", "spinner", status=FAILS)) \
         == report(by_ranks(2, text, "stall", "spinner", status=FAILS, library="mpich"))
@@ -348,16 +350,15 @@ def test_rank_that_is_stopped_for_a_while_changes_no_byte(run, tmp_path):
 
 
 def test_delays_of_ranks_change_no_byte(run, tmp_path):
-    """Kernels end at one rank while others rest; each takes samples of its own counters."""
+    """Kernels end at one rank while others rest."""
     text = (f"{PLATFORM} --generic --set gpus=3 --stats {tmp_path}/NAME.json --stats-no-host"
-            f" --series {tmp_path}/NAME.csv --record perfetto={tmp_path}/NAME.trace --every 333ns"
+            f" --record perfetto={tmp_path}/NAME.trace"
             " -- allreduce")
     run(text.replace("NAME", "one"))
     call([*launcher("mpich"), "-n", 3, HEDDLE, "run", *words_of(text.replace("NAME", "three"))],
          "^PASS", env={"HEDDLE_RANK_DELAYS": "3"})
     same_file(tmp_path / "one.json", tmp_path / "three.json")
     same_file(tmp_path / "one.trace", tmp_path / "three.trace")
-    same_file(tmp_path / "one.csv", tmp_path / "three.csv")
 
 
 @pytest.mark.parametrize("kernel", [1, pytest.param(2, marks=pytest.mark.full)])
@@ -367,42 +368,6 @@ def test_trace_of_a_kernel_is_that_of_one_process(run, tmp_path, kernel):
     run(text.replace("NAME", "one"))
     by_ranks(2, text.replace("NAME", "two"))
     same_file(tmp_path / "one.trace", tmp_path / "two.trace")
-
-
-def test_page_of_a_run_shows_all_ranks(tmp_path):
-    """Kernel by kernel: the same numbers, at the same time, and what waits for what."""
-
-    def look(name, launched_by=()):
-        with view(f"{PLATFORM} -- peers 64", tmp_path / name, launched_by) as shown:
-            seen = []
-            for _ in range(2):
-                ended = shown.state()["kernels_ended"]
-                shown.ask("step", "POST")
-                while shown.state()["kernels_ended"] == ended:
-                    time.sleep(0.02)
-                state = shown.wait_for("paused")
-                before = json.loads(shown.ask("waits")[1])["told"]
-                shown.ask("waits", "POST")
-                while (told := json.loads(shown.ask("waits")[1]))["told"] == before:
-                    time.sleep(0.02)
-                seen.append([state["time_ps"], state["instructions"], state["messages"],
-                             told["text"], shown.ask("statistics")[1]])
-            shown.ask("end", "POST")
-            assert shown.end()[1] == 128 + signal.SIGTERM
-        return seen
-
-    one = look("one.json")
-    two = look("two.json", [*launcher("mpich"), "-n", 2])
-    for alone, together in zip(one, two):
-        assert alone == together
-    same_file(tmp_path / "one.json", tmp_path / "two.json")
-
-
-def test_profile_is_that_of_all_ranks(run, tmp_path):
-    text = f"{PLATFORM} --generic --profile instructions={tmp_path}/NAME.csv -- peers 64"
-    run(text.replace("NAME", "one"))
-    by_ranks(2, text.replace("NAME", "two"))
-    same_file(tmp_path / "one.csv", tmp_path / "two.csv")
 
 
 def test_no_allocation_is_too_large_to_be_told(run, tmp_path):
