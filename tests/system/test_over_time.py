@@ -23,7 +23,7 @@ class Traced:
         self.done, self.folder = done, folder
         self.page = folder / "page.html"
         heddle(f"report {done.stats_file} --series {folder}/s.csv --profile {folder}/p.csv "
-               f"--trace {folder}/t.json -o {self.page}")
+               f"-o {self.page}")
         self.text = self.page.read_text()
         self.data = embedded(self.text)
 
@@ -47,7 +47,7 @@ def traced_fixture(tmp_path_factory):
     folder = tmp_path_factory.mktemp("traced")
     return Traced(measure(
         f"{TINY} --every 200cy --series {folder}/s.csv --profile instructions={folder}/p.csv "
-        f"--record perfetto={folder}/t.json -- matmul_tiled 32", folder=folder), folder)
+        "-- matmul_tiled 32", folder=folder), folder)
 
 
 def test_each_element_has_its_values_in_each_interval(traced):
@@ -75,22 +75,11 @@ def test_each_element_has_its_values_in_each_interval(traced):
     assert means["gpu.sa[*].cu[*]", "utilisation"][0] == 4
 
 
-def test_pages_hold_the_hot_instructions_and_the_slowest_requests(traced):
+def test_pages_hold_the_hot_instructions(traced):
     rows = traced.data["instructions"]["rows"]
     table = list(csv.DictReader((traced.folder / "p.csv").open()))
     hottest = max(sum(int(v) for k, v in row.items() if "." in k) for row in table)
     assert rows[0]["cycles"] == hottest
-    requests = traced.data["requests"]
-    events = [event for event in json.loads((traced.folder / "t.json").read_text())["traceEvents"]
-              if event["ph"] == "b" and "flow" in event.get("args", {})]
-    assert sum(requests["began"]) == len({event["args"]["flow"] for event in events})
-    start, end, _, address, _, hops = max(requests["slowest"], key=lambda one: one[1] - one[0])
-    own = [e for e in events if e["args"]["flow"] == next(
-        e["args"]["flow"] for e in events if e["args"].get("address", "") == address
-        and round(e["ts"] * 1e6) == start)]
-    assert [round(e["ts"] * 1e6) for e in own] == [hop[2] for hop in hops]
-    assert start < end and len(hops) >= 2 and all(sent <= came for _, _, sent, came in hops)
-    assert "replies" in requests["wires"][hops[-1][0]]
 
 
 # What somebody does with the page, and what the canvas shows then.
@@ -138,12 +127,6 @@ addEventListener('load', async function () {
   key('Enter');
   told.interval = readChoices().get('interval');
   if (timeline.kernels.length) select(timeline.kernels[0][1], timeline.kernels[0][2]);
-  var request = document.querySelector('#requests button');
-  if (request) {
-    request.click();
-    told.hops = document.querySelectorAll('#request tbody tr').length;
-    told.slowest = document.querySelector('#requests tbody .number:nth-child(3)').dataset.value;
-  }
   told.hot = [].map.call(document.querySelectorAll('#hot tbody tr'), function (row) {
     return row.cells[3].dataset.value; });
   told.fullest = document.querySelector('#fullest tbody td').textContent;
@@ -179,10 +162,6 @@ def test_cells_are_drawn_and_keys_move_through_time(traced, tmp_path, dark):
     assert told["open"] == 4 * 12 and told["interval"] == "600000-800000"
     cycles = [int(value) for value in told["hot"]]
     assert cycles == sorted(cycles, reverse=True) and len(cycles) == 16
-    slowest = max(one[1] - one[0] for one in traced.data["requests"]["slowest"]
-                  if one[0] < traced.data["kernels"][0][2] and
-                  one[1] > traced.data["kernels"][0][1])
-    assert told["hops"] >= 2 and int(told["slowest"]) == slowest
     light = sum(map(int, re.findall(r"\d+", told["dark"])[:3])) > 384
     assert light != dark
 
@@ -240,15 +219,3 @@ def test_words_stand_out_from_their_ground(theme):
     script = (ROOT / "python/heddle/report/timeline_draw.js").read_text()
     for colour in re.findall('"(#.{6})"', re.search(r"LAUNCH_COLOURS = \[(.*?)\]", script)[1]):
         assert contrast(colour, "#ffffff") >= 4.5, colour
-
-
-@pytest.mark.parametrize("change, says", [
-    (lambda text: "{}", "is not what .heddle run --record"),
-    (lambda text: text[:len(text) // 2], "cannot read the trace"),
-    (lambda text: re.sub('"flow": ', '"folw": ', text), "has no requests")])
-def test_other_files_are_no_trace(traced, tmp_path, change, says):
-    wrong = tmp_path / "t.json"
-    wrong.write_text(change((traced.folder / "t.json").read_text()))
-    words = f"report {traced.done.stats_file} -o {tmp_path}/p.html"
-    heddle(f"{words} --series {traced.folder}/s.csv --trace {wrong}", says, status=1)
-    heddle(f"{words} --trace {wrong}", "give '--series FILE', too", status=2)

@@ -7,7 +7,6 @@ roofline  of instructions and of operations
 tables    kernels, memory levels, hottest components, what differs
 speed     shares of what resources could do; elements of arrays
 timeline  what happened over time, element by element, as data
-requests  the slowest requests of a trace, as data
 page      the page
 report    the command
 

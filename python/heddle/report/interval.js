@@ -1,8 +1,8 @@
 /* What is known of the stretch of time that is selected in the timeline: launches, arrays by their
- * fullest element, the hottest instructions, and the slowest requests of the trace. */
+ * fullest element, and the hottest instructions. */
 "use strict";
 
-const ARRAYS_TOLD = 12, INSTRUCTIONS_TOLD = 16, REQUESTS_TOLD = 20;
+const ARRAYS_TOLD = 12, INSTRUCTIONS_TOLD = 16;
 
 /* By the measure that is shown, in these intervals: arrays, that of the fullest element first. */
 function arraysDuring(first, end) {
@@ -67,59 +67,6 @@ function instructionsDuring(first, end, names) {
         number(cycles / whole, (cycles / whole * 100).toFixed(1) + " %"), row.causes]);
 }
 
-/* A request, hop by hop: when a message was sent, and how long the answer was in coming on. */
-function showRequest(request) {
-    const trace = timeline.requests, [start, end, name, address, merged, hops] = request;
-    const rows = hops.map(([wire, word, sent, arrived], i) => {
-        const until = i + 1 < hops.length ? hops[i + 1][2] : arrived;
-        return [trace.wires[wire], word, number(sent - start, ((sent - start) / 1e3).toFixed(1)),
-                number(arrived - sent, ((arrived - sent) / 1e3).toFixed(1)),
-                number(until - arrived, i + 1 < hops.length
-                    ? (Math.max(0, until - arrived) / 1e3).toFixed(1) : "")];
-    });
-    const table = makeTable("request", ["over", "message", "sent, ns", "on its way, ns",
-                                        "then until the next, ns"], rows);
-    [...table.querySelectorAll("tbody tr")].forEach((line, i) => {
-        const bar = make("div", null, {class: "hop"}), cell = line.insertCell();
-        bar.style.marginLeft = (hops[i][2] - start) / (end - start) * 100 + "%";
-        bar.style.width = Math.max(0.5, (hops[i][3] - hops[i][2]) / (end - start) * 100) + "%";
-        cell.className = "hops";
-        cell.append(bar);
-    });
-    table.querySelector("thead tr").append(make("th", "when"));
-    const took = ((end - start) / 1e3).toFixed(1);
-    byId("request-shown").replaceChildren(
-        make("h4", `${name} ${address} at ${timeText(start)}, ${took} ns`), table);
-    if (merged)
-        byId("request-shown").append(make("p", "It waited for another request for the same line: "
-            + `flow ${merged}.`, {class: "soft"}));
-    byId("request-shown").dataset.hops = hops.length;
-}
-
-function requestsDuring(from, to) {
-    const trace = timeline.requests;
-    const found = trace.slowest.filter(one => one[0] < to && one[1] > from)
-        .sort((a, b) => (b[1] - b[0]) - (a[1] - a[0])).slice(0, REQUESTS_TOLD);
-    const began = trace.began.reduce((sum, count, i) => {
-        const middle = trace.from + (i + 0.5) * trace.step;
-        return sum + (middle >= from && middle < to ? count : 0);
-    }, 0);
-    const rows = found.map(one => [
-        `${one[2]} ${one[3]}`, number(one[0], timeText(one[0])),
-        number(one[1] - one[0], ((one[1] - one[0]) / 1e3).toFixed(1)), trace.wires[one[5][0][0]]]);
-    const table = makeTable("requests", ["request", "begins", "takes, ns", "from"], rows);
-    [...table.querySelectorAll("tbody tr")].forEach((line, i) => {
-        const button = make("button", line.cells[0].textContent, {type: "button", class: "plain"});
-        button.addEventListener("click", () => showRequest(found[i]));
-        line.cells[0].replaceChildren(button);
-    });
-    const told = found.length ? "The slowest of those that are under way here (about "
-        + `${began} begin here); one that you click shows its way.`
-        : "The trace has no request here.";
-    return [make("h3", "Requests"), make("p", told, {class: "soft"}),
-            ...(found.length ? [table] : []), make("div", null, {id: "request-shown"})];
-}
-
 function showInterval() {
     const into = byId("interval");
     if (!timeline.selected) {
@@ -147,7 +94,5 @@ function showInterval() {
     }
     columns.append(left, right);
     parts.push(columns);
-    if (timeline.requests)
-        parts.push(...requestsDuring(from, to));
     into.replaceChildren(...parts);
 }

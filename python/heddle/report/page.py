@@ -10,7 +10,7 @@ from heddle import differences, draw, provenance
 from heddle.draw import count, escape, percent
 from heddle.kernels import Kernel
 from heddle.measures import RUN
-from heddle.report import figures, requests, roofline, speed, tables
+from heddle.report import figures, roofline, speed, tables
 from heddle.report.runs import MEASURES, Run
 from heddle.report.tables import cell, table
 from heddle.report.timeline import Timeline
@@ -350,8 +350,6 @@ def page(runs: list[Run], chosen: Any, series: Timeline | None = None) -> str:
         drawn = series.data()
         if chosen.profile:
             drawn["instructions"] = tables.hot(runs[0], chosen.profile)
-        if chosen.trace:
-            drawn["requests"] = requests.data(chosen.trace)
         timeline, names = over(series, drawn), TIMELINE_SCRIPTS
         scripts.append(json_script("timeline-data", drawn))
     arrays = [speed.elements(run) for run in runs]

@@ -57,7 +57,7 @@ def report_sweep(chosen: Options) -> int:
     if not is_sweep(folder):
         raise Mistake(f"'{folder}' is a folder without a sweep; one has sweep.sqlite")
     for name, given in (("a second file", chosen.files[1:]), ("--profile", chosen.profile),
-                        ("--trace", chosen.trace), ("--description", chosen.description)):
+                        ("--description", chosen.description)):
         if given:
             raise Mistake(f"{name} does not go with a sweep", usage=True)
     if chosen.plot:
@@ -80,8 +80,6 @@ def main(chosen: Options) -> int:
             print(f"heddle report: {run.missing}", file=sys.stderr)
     if chosen.series and len(runs) > 1:
         raise Mistake("'--series' is of one run; give one statistics file")
-    if chosen.trace and not chosen.series:
-        raise Mistake("'--trace' tells of intervals; give '--series FILE', too", usage=True)
     series = Timeline(runs[0], chosen.series) if chosen.series else None
     if chosen.plot:
         plots(runs[0], series, chosen.plot, chosen.output)
