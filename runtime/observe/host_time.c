@@ -2,16 +2,6 @@
  * that is in one, is the sum asked for. */
 #include "host_time.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/splitmix64.h"
-#include "runtime/engine/util.h"
-
-#include <string.h>
-
-enum {
-    CALLS_MEASURED = 128,
-    CALLS_MEAN = 32, /* between two that are measured behind those */
-    READINGS = 16    /* of which the least says what one takes */
-};
 
 static struct {
     bool wanted;
@@ -22,21 +12,6 @@ static struct {
     uint32_t worker_count;
     uint64_t workers_ns; /* before host_time_open() */
 } host;
-
-static struct {
-    uint64_t count;      /* of calls that have ended */
-    uint64_t next;       /* that is measured */
-    uint64_t reading_ns; /* of the clock, which is in each measurement once */
-    struct {
-        uint64_t count, ns;
-    } first, sampled; /* those measured */
-} calls;
-
-static _Thread_local struct {
-    bool measured;
-    uint64_t begun_ns;
-    uint64_t simulated_ns; /* by this thread, since the beginning */
-} call;
 
 uint64_t host_time_read(clockid_t clock)
 {
@@ -56,26 +31,12 @@ static uint64_t read_workers(void)
     return sum;
 }
 
-static uint64_t measure_reading(void)
-{
-    uint64_t least = UINT64_MAX, from = host_time_read(CLOCK_THREAD_CPUTIME_ID);
-    for (int i = 0; i < READINGS; i++) {
-        uint64_t to = host_time_read(CLOCK_THREAD_CPUTIME_ID);
-        least = to - from < least ? to - from : least;
-        from = to;
-    }
-    return least;
-}
-
 void host_time_open(bool wanted)
 {
     host.wanted = wanted;
     host.running = false;
     host.ended_ns = 0;
     host.workers_ns = wanted ? read_workers() : 0;
-    memset(&calls, 0, sizeof calls);
-    calls.reading_ns = wanted ? measure_reading() : 0;
-    call.measured = false;
 }
 
 void host_time_begin(void)
@@ -90,9 +51,7 @@ void host_time_end(void)
 {
     if (!host.running)
         return;
-    uint64_t ran_ns = host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns;
-    host.ended_ns += ran_ns;
-    call.simulated_ns += ran_ns;
+    host.ended_ns += host_time_read(CLOCK_THREAD_CPUTIME_ID) - host.begun_ns;
     host.running = false;
 }
 
@@ -115,32 +74,6 @@ uint64_t host_time_simulation_ns(void)
     return host.ended_ns + open_ns + read_workers() - host.workers_ns;
 }
 
-void host_time_enter_call(void)
-{
-    if (!host.wanted || calls.count < calls.next)
-        return;
-    call.measured = true;
-    call.begun_ns = host_time_read(CLOCK_THREAD_CPUTIME_ID) - call.simulated_ns;
-}
-
-void host_time_leave_call(void)
-{
-    if (!host.wanted)
-        return;
-    if (call.measured) {
-        bool first = calls.first.count < CALLS_MEASURED;
-        uint64_t state = calls.count;
-        uint64_t ran_ns =
-            host_time_read(CLOCK_THREAD_CPUTIME_ID) - call.simulated_ns - call.begun_ns;
-        ran_ns -= min_u64(ran_ns, calls.reading_ns);
-        call.measured = false;
-        calls.next = calls.count + 1 + (first ? 0 : splitmix64(&state) % (2 * CALLS_MEAN - 1));
-        *(first ? &calls.first.count : &calls.sampled.count) += 1;
-        *(first ? &calls.first.ns : &calls.sampled.ns) += ran_ns;
-    }
-    calls.count++;
-}
-
 void host_time_note_unordered(void)
 {
     __atomic_store_n(&unordered, true, __ATOMIC_RELAXED);
@@ -149,18 +82,4 @@ void host_time_note_unordered(void)
 bool host_time_is_unordered(void)
 {
     return __atomic_load_n(&unordered, __ATOMIC_RELAXED);
-}
-
-uint64_t host_time_calls(void)
-{
-    return calls.count;
-}
-
-uint64_t host_time_calls_ns(void)
-{
-    double others = (double)(calls.count - calls.first.count);
-    return calls.first.ns
-           + (calls.sampled.count
-                  ? (uint64_t)((double)calls.sampled.ns * others / (double)calls.sampled.count)
-                  : 0);
 }

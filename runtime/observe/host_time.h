@@ -25,20 +25,10 @@ void host_time_add_worker(pthread_t worker);
 /* What a thread took that has ended, in a run of the engine. */
 void host_time_add(uint64_t ns);
 
-/* Around what a call of the program does in its thread; one thread at a time is told. The first
- * calls are measured, and of the others one of 32 in the mean, at random: measuring each would cost
- * more than many of them do. Runs of the engine inside of a call do not count. */
-void host_time_enter_call(void);
-void host_time_leave_call(void);
-
 /* Cycles may differ from run to run, as the host has had a say in the order of what happened. */
 void host_time_note_unordered(void);
 bool host_time_is_unordered(void);
 
 /* Up to now, also from within a run of the engine by its own thread. */
 uint64_t host_time_simulation_ns(void);
-/* How many calls have ended, and what they took: an estimate. */
-uint64_t host_time_calls(void);
-uint64_t host_time_calls_ns(void);
-
 #endif

@@ -225,8 +225,6 @@ static void write_host(void)
     json_seconds(&out, "wall_seconds", seconds(CLOCK_MONOTONIC) - started);
     json_seconds(&out, "cpu_seconds", cpu);
     json_seconds(&out, "simulation_cpu_seconds", (double)host_time_simulation_ns() * 1e-9);
-    json_uint(&out, "calls", host_time_calls());
-    json_seconds(&out, "call_cpu_seconds", (double)host_time_calls_ns() * 1e-9);
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     if (host_time_is_unordered())
         json_bool(&out, "unordered", true);

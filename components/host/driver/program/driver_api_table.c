@@ -657,7 +657,6 @@ API_CALL(register_kernel, (device, name, entry), uint32_t device, const char *na
 
 static void api_enter_call(void)
 {
-    host_time_enter_call();
     if (!tells_calls)
         return;
     api_enter();
@@ -672,7 +671,6 @@ static void api_leave_call(const char *function)
         api_enter();
         api_leave(call_path(d)->end(d, function));
     }
-    host_time_leave_call();
 }
 
 API_CALL(register_ptx, (device, name, address, text, size), uint32_t device, const char *name,
