@@ -1,4 +1,5 @@
-/* `heddle dot`: the topology, with --stats coloured by what a run measured. Shares of a run come as JSON (python/heddle/shares.py), from the file of
+/* `heddle dot`: the topology, with --stats coloured by what a run measured. Shares of a run come as
+ * JSON (python/heddle/shares.py), from the file of
  * --stats or, if that has statistics, from Python:
  *
  *   {"title": "of the whole run", "description": FILE, "platform": NAME, "set": [PATH=VALUE, ...],

@@ -86,18 +86,22 @@ static void print_functions(FILE *out)
     print_values(out);
     fprintf(out, "    esac\n}\n\n_heddle_words() { # COMMAND\n    case $1 in\n");
     print_words_of(out);
-    fprintf(out, "    esac\n}\n\n"
-                 "# Paths of the first description on the line, one step further than PREFIX.\n"
-                 "_heddle_paths() { # PREFIX WORDS...\n"
-                 "    local prefix=$1 word\n"
-                 "    shift\n"
-                 "    for word in \"$@\"; do\n"
-                 "        case $word in\n"
-                 "        *.heddle) heddle params \"$word\" --paths \"${prefix:-x}\" 2>/dev/null; "
-                 "return ;;\n"
-                 "        esac\n"
-                 "    done\n"
-                 "}\n\n");
+    fprintf(out, "    esac\n}\n\n");
+    fputs("# Paths of the first description on the line, one step further than PREFIX.\n"
+          "_heddle_paths() { # PREFIX WORDS...\n"
+          "    local base=${1%\"${1##*.}\"} word\n"
+          "    shift\n"
+          "    for word in \"$@\"; do\n"
+          "        case $word in\n"
+          "        *.heddle)\n"
+          "            heddle params \"$word\" --json 2>/dev/null |\n"
+          "                sed -n 's/^  \"parameter\": \"\\(.*\\)\",$/\\1=/p' |\n"
+          "                tr -d '[*]' | sed \"s/^\\($base[^.]*\\.\\).*/\\1/\" | sort -u\n"
+          "            return ;;\n"
+          "        esac\n"
+          "    done\n"
+          "}\n\n",
+          out);
 }
 
 void completion_print(FILE *out)
@@ -133,9 +137,6 @@ void completion_print(FILE *out)
                  "    --set)\n"
                  "        found=$(_heddle_paths \"$current\" \"${words[@]:2}\")\n"
                  "        mapfile -t COMPREPLY < <(compgen -W \"$found\" -- \"$current\")\n"
-                 "        case $current in # readline replaces what is behind the last '='\n"
-                 "        *=*) COMPREPLY=(\"${COMPREPLY[@]#*=}\") ;;\n"
-                 "        esac\n"
                  "        compopt -o nospace\n"
                  "        return ;;\n"
                  "    esac\n"

@@ -265,8 +265,8 @@ static void write_wire_share(const struct dot_pen *pen, uint32_t box)
     struct view_share share = dot_heat_wires(pen, box);
     if (share.whole > 0)
         fprintf(pen->out, "<TR><TD BGCOLOR=\"%s\"><FONT COLOR=\"%s\">%s</FONT></TD></TR>\n",
-                dot_heat_colour(pen->heat, &share, colour),
-                dot_heat_ink(pen->heat, &share), dot_heat_text(&share, percent));
+                dot_heat_colour(pen->heat, &share, colour), dot_heat_ink(pen->heat, &share),
+                dot_heat_text(&share, percent));
 }
 
 static void write_wire(const struct dot_pen *pen, uint32_t box)

@@ -9,8 +9,8 @@
  * ends at a stub, one for each boundary port of the scope's type.
  *
  * An *overview* shows which instances of a platform are joined by what, and no ports: an edge has
- * all connections of one traffic between two nodes, in both directions. Called by dot.c and
- * json_diagrams.c; all memory comes from the arena.
+ * all connections of one traffic between two nodes, in both directions. Called by dot.c; all
+ * memory comes from the arena.
  */
 #ifndef HEDDLE_CODEGEN_DOT_GRAPH_H
 #define HEDDLE_CODEGEN_DOT_GRAPH_H

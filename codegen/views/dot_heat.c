@@ -194,8 +194,7 @@ struct view_share dot_heat_wires(const struct dot_pen *pen, uint32_t box)
         for (uint32_t i = 0; i < model->connection_count; i++) {
             if (model->connections[i]->wire != wire || dot_wire_box(pen->graph, wire) != box)
                 continue;
-            const struct view_share *share =
-                &pen->heat->connections[pen->heat->measure][i];
+            const struct view_share *share = &pen->heat->connections[pen->heat->measure][i];
             sum.part += share->part; /* all connections of a wire have what the wire has */
             sum.whole += share->whole;
             break;

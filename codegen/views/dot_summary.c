@@ -256,7 +256,7 @@ static void write_content(const struct dot_pen *pen, const struct dot_node *node
             "COLOR=\"%s\">■</FONT> %s",
             bold ? 11 : 9,
             pen->heat ? dot_heat_colour(pen->heat, &share, colour)
-                           : dot_kind_style(dot_kind_of(content->sample->type))->strong,
+                      : dot_kind_style(dot_kind_of(content->sample->type))->strong,
             bold ? "<B>" : "");
     escape_html(out, content->sample->name);
     dot_write_times(out, content->count, content->count);

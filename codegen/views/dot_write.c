@@ -145,8 +145,8 @@ static void write_stubs(const struct dot_pen *pen, bool in, bool ranked)
         fputs("}\n", pen->out);
 }
 
-static void write_inset(const struct dot_picture *picture, uint32_t index, const struct view_heat *heat,
-                        FILE *out)
+static void write_inset(const struct dot_picture *picture, uint32_t index,
+                        const struct view_heat *heat, FILE *out)
 {
     char prefix[16];
     snprintf(prefix, sizeof prefix, "i%" PRIu32 "_", index);

@@ -7,8 +7,8 @@
  * behind the run's last edge. Its counters are those of the statistics file, so the sum of a column
  * is the number there; the first row of a restored run holds all that came before it.
  *
- * With several ranks there is none. Nothing here is simulated state. While no interval was asked for, series_next() is ENGINE_NEVER
- * and nothing is kept. */
+ * With several ranks there is none. Nothing here is simulated state. While no interval was asked
+ * for, series_next() is ENGINE_NEVER and nothing is kept. */
 #ifndef HEDDLE_RUNTIME_SERIES_H
 #define HEDDLE_RUNTIME_SERIES_H
 

@@ -194,9 +194,8 @@ static void merge(struct rank_reader *from)
 
 void stats_ranks_open(const struct platform_table *t)
 {
-    static const struct rank_channel channel = {.times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END,
-                                                .encode = encode,
-                                                .merge = merge};
+    static const struct rank_channel channel = {
+        .times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END, .encode = encode, .merge = merge};
     if (rank_is_alone())
         return;
     find_halves(t);

@@ -36,7 +36,7 @@ static const char *save_kernel; /* NULL, or in place of save_ps */
 static bool saved, save_failed;
 static uint64_t layout;
 static struct arena_ends opened; /* when the platform had been started */
-static const char *own_set; /* what the user has set, a line each */
+static const char *own_set;      /* what the user has set, a line each */
 static const char *driver_refuses;
 
 enum { LATER_PS = 1000 }; /* between looks whether a state can be written */

@@ -5,9 +5,9 @@
  * State is what lies in the arena, in simulated DRAM, and in the clocks of the engine, and what
  * libraries keep beside it (struct checkpoint_part); tables of pointers are not state and lie
  * elsewhere (arena_derive()). A file belongs to one version of the toolkit and one
- * platform with the same parameters; it does not depend on the order of ticks, on options for traces, or on whether the
- * build is generic; with statistics it has their spans. That a component's C file has changed
- * without changing its size is not noticed.
+ * platform with the same parameters; it does not depend on the order of ticks, on options for
+ * traces, or on whether the build is generic; with statistics it has their spans. That a
+ * component's C file has changed without changing its size is not noticed.
  *
  * On a platform with a driver half of the state is the host program's. Such a state is loaded in
  * two steps: checkpoint_open() checks the file, the driver lets the program do once more what it

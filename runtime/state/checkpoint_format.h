@@ -11,7 +11,7 @@
 
 #define CHECKPOINT_VERSION 17
 #define CHECKPOINT_PAGE    4096
-#define CHECKPOINT_MEMORY ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
+#define CHECKPOINT_MEMORY  ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
 
 struct checkpoint_header {
     char magic[8];
