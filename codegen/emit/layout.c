@@ -77,6 +77,26 @@ static void number_stores(struct builder *b)
     b->layout->table.store_count = count;
 }
 
+static const char *param_unit(enum model_dimension dimension)
+{
+    switch (dimension) {
+    case MODEL_DIM_BYTES:
+        return "B";
+    case MODEL_DIM_CYCLES:
+        return "cy";
+    case MODEL_DIM_HZ:
+        return "Hz";
+    case MODEL_DIM_SECONDS:
+        return "ps";
+    case MODEL_DIM_BYTES_PER_S:
+        return "B/s";
+    case MODEL_DIM_BYTES_PER_CY:
+        return "B/cy";
+    default:
+        return "";
+    }
+}
+
 /* First word of the values; equal blocks of one type share theirs. */
 static uint32_t add_params(struct builder *b, const char *type, const struct model_param *params,
                            uint32_t count)
@@ -99,6 +119,8 @@ static uint32_t add_params(struct builder *b, const char *type, const struct mod
             text ? (int64_t)layout_add_string(b, params[i].value.string) : params[i].value.integer;
         vector_push(b->arena, &b->params, value);
         vector_push(b->arena, &b->param_names, layout_add_string(b, params[i].decl->name));
+        vector_push(b->arena, &b->param_units,
+                    layout_add_string(b, param_unit(params[i].value.dimension)));
     }
     intern_add(&b->param_blocks, key.text, first);
     return first;
@@ -289,6 +311,7 @@ static void hash_model(struct builder *b)
     ADD(b->spaces);
     ADD(b->maps);
     ADD(b->param_names);
+    ADD(b->param_units);
     ADD(b->params);
     ADD(b->bindings);
     ADD(b->binding_kinds);
@@ -335,6 +358,7 @@ static void finish_table(struct builder *b)
     TAKE(routes, route_words);
 #undef TAKE
     t->param_names = b->param_names.items;
+    t->param_units = b->param_units.items;
     t->binding_kinds = b->binding_kinds.items;
     t->unit_count = b->layout->units.count;
 }

@@ -43,6 +43,7 @@ struct builder {
     VECTOR(struct platform_space) spaces;
     VECTOR(struct platform_map) maps;
     VECTOR(uint32_t) param_names;
+    VECTOR(uint32_t) param_units;
     VECTOR(int64_t) params;
     VECTOR(uint32_t) bindings;
     VECTOR(uint8_t) binding_kinds;

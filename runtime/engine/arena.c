@@ -279,6 +279,11 @@ struct arena_ends arena_ends(void)
     return (struct arena_ends){slices[0].front.used, slices[0].rear.used};
 }
 
+size_t arena_skip(size_t offset)
+{
+    return offset >= slices[0].front.used && offset < FRONT_BYTES ? FRONT_BYTES : offset;
+}
+
 static bool is_end(const struct region *r, uint64_t end)
 {
     return end <= r->end && end % ARENA_ALIGNMENT == 0;

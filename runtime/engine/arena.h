@@ -71,6 +71,8 @@ struct arena_ends {
     uint64_t front, rear;
 };
 struct arena_ends arena_ends(void);
+/* `offset`, in bytes, or where the rear part begins when nothing has been handed out between. */
+size_t arena_skip(size_t offset);
 /* Hands out what is left up to there. false: there is no such place, and nothing is done. */
 bool arena_extend(struct arena_ends to);
 

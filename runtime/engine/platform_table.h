@@ -10,7 +10,7 @@
 #include "unit.h"
 
 /* The version of struct heddle_platform, of the text of options.h, and of these tables. */
-#define PLATFORM_ABI 15
+#define PLATFORM_ABI 14
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -167,6 +167,8 @@ struct platform_table {
     const struct platform_space *spaces;
     const struct platform_map *maps;
     const uint32_t *param_names; /* strings, parallel to params */
+    const uint32_t
+        *param_units; /* strings: "B", "cy", "Hz", "ps", "B/s", "B/cy", "", parallel to params */
     const int64_t *params;
     const uint32_t *bindings;
     const uint8_t *binding_kinds;

@@ -20,6 +20,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/link/ring_run.h"
+#include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 #include "stats.h"
@@ -77,6 +78,19 @@ static void write_given(const char *name, const char *value)
         json_text(&out, name, value);
 }
 
+/* A run that went on from a state of other parameters. */
+static void write_origin(void)
+{
+    struct checkpoint_origin origin;
+    if (!checkpoint_origin(&origin))
+        return;
+    json_open(&out, "restored", '{');
+    json_uint(&out, "time_ps", origin.time_ps);
+    json_text(&out, "model", origin.model);
+    write_set(origin.set);
+    json_close(&out, '}');
+}
+
 static void write_stamp(void)
 {
     json_open(&out, "stamp", '{');
@@ -89,6 +103,7 @@ static void write_stamp(void)
         json_key(&out, "settings");
         json_raw(&out, table->settings, strlen(table->settings));
     }
+    write_origin();
     json_open(&out, "parameters", '{');
     for (uint32_t i = 0; i < table->instance_count; i++)
         write_parameters(platform_string(table->instances[i].path), table->instances[i].params,

@@ -36,7 +36,6 @@ static const char *save_kernel; /* NULL, or in place of save_ps */
 static bool saved, save_failed;
 static uint64_t layout;
 static struct arena_ends opened; /* when the platform had been started */
-static const char *own_set; /* what the user has set, a line each */
 static const char *driver_refuses;
 
 enum { LATER_PS = 1000 }; /* between looks whether a state can be written */
@@ -157,52 +156,22 @@ static const char *parts_of(const void *bytes, const struct checkpoint_header *h
     return (const char *)(pages_of(bytes) + h->page_count);
 }
 
-/* A state belongs to one platform with the same parameters; its part `origin` says with which: the
- * platform's name, then a line for each --set. */
-
-static uint64_t origin_size(void)
-{
-    return strlen(platform_string(table->name)) + (*own_set != '\0') + strlen(own_set) + 1;
-}
-
-static void origin_save(struct checkpoint_sink *to)
-{
-    const char *name = platform_string(table->name);
-    checkpoint_put(to, name, strlen(name));
-    checkpoint_put(to, "\n", *own_set != '\0');
-    checkpoint_put(to, own_set, strlen(own_set) + 1);
-}
-
-static bool origin_load(const void *bytes, uint64_t size)
-{
-    (void)bytes;
-    (void)size; /* the model has been compared */
-    return true;
-}
-
-static const struct checkpoint_part origin_part = {
-    .name = "origin", .size = origin_size, .save = origin_save, .load = origin_load};
-
-static bool refuse_model(const char *name, const char *parts, uint64_t parts_bytes)
-{
-    uint64_t size;
-    const char *text = parts_find(parts, parts_bytes, origin_part.name, &size);
-    fprintf(stderr, "heddle: cannot load '%s': it is of other parameters, by the platform '", name);
-    for (; *text; text++)
-        if (*text == '\n')
-            fputs(" --set ", stderr);
-        else
-            fputc(*text, stderr);
-    fputs("'\n", stderr);
-    return false;
-}
-
 static bool check_platform(const char *bytes, const struct checkpoint_header *h, const char *name)
 {
-    if (strncmp(h->model, table->model_hash, sizeof h->model) != 0)
-        return refuse_model(name, parts_of(bytes, h), h->parts_bytes);
-    return fits(h)
-           || refuse(name, "the components have changed since it was written; write it again");
+    uint64_t size, map_size;
+    const void *told = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_PART, &size);
+    const void *map = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_MAP, &map_size);
+    bool same = strncmp(h->model, table->model_hash, sizeof h->model) == 0;
+    if (same)
+        return fits(h)
+               || refuse(name, "the components have changed since it was written; write it again");
+    const struct merge_file file = {.name = name,
+                                    .told = told,
+                                    .map = map,
+                                    .map_bytes = map_size,
+                                    .pages = pages_of(bytes),
+                                    .page_count = h->page_count};
+    return merge_prepare(table, &file, fits(h));
 }
 
 /* With the right checksum the file is one that was written: its contents need no checks. */
@@ -239,10 +208,13 @@ static void place_pages(const struct checkpoint_header *h, const struct checkpoi
     arena_clear(engine_base.arena, h->arena_bytes);
     arena_clear(memory.bytes, memory.size);
     for (uint64_t i = 0; i < h->page_count; i++) {
+        if (pages[i].number & CHECKPOINT_START)
+            continue;
         char *base = pages[i].number & CHECKPOINT_MEMORY ? memory.bytes : engine_base.arena;
         memcpy(base + (pages[i].number & ~CHECKPOINT_MEMORY) * CHECKPOINT_PAGE, pages[i].bytes,
                CHECKPOINT_PAGE);
     }
+    merge_apply();
 }
 
 /* Puts the contents of a file that was checked in place. */
@@ -254,8 +226,9 @@ static bool place(const void *bytes, const char *name)
     if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
         return refuse(name, "it is damaged: this platform has no such state");
     place_pages(&h, pages_of(bytes));
-    image_bare(false);
+    merge_bare(false);
     load_engine(&h, e);
+    merge_note(h.time_ps, h.model);
     return parts_load(parts_of(bytes, &h), h.parts_bytes);
 }
 
@@ -327,11 +300,35 @@ static bool load(const char *path)
 
 /* ---- start ---- */
 
+static uint64_t fold(uint64_t sum, uint64_t word)
+{
+    return hash_bytes(sum, &word, sizeof word);
+}
+
+/* Clocks, the kinds of parts, what connections hold, and where addresses lead. */
+static uint64_t hash_shape(uint64_t sum)
+{
+    for (uint32_t i = 0; i < table->domain_count; i++)
+        sum = fold(sum, table->domains[i].hz);
+    for (uint32_t i = 0; i < table->part_count; i++)
+        for (const char *type = platform_string(table->parts[i].type); *type; type++)
+            sum = fold(sum, (unsigned char)*type);
+    for (uint32_t i = 0; i < table->ring_count; i++)
+        sum = fold(fold(sum, table->rings[i].depth), table->rings[i].width);
+    for (uint32_t i = 0; i < table->space_count; i++) {
+        const struct platform_space *s = &table->spaces[i];
+        sum = fold(fold(fold(sum, s->target_count), s->base), s->size);
+        sum = fold(fold(sum, s->interleave), s->hashed);
+    }
+    return sum;
+}
+
 /* What the offsets in the arena follow from, beside the model. */
 static uint64_t hash_layout(void)
 {
     uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};
     uint64_t sum = hash_bytes(0, sizes, sizeof sizes);
+    sum = hash_shape(sum);
     for (uint32_t i = 0; i < table->instance_count; i++) {
         uint64_t bytes = platform_unit_of(i)->instance_bytes;
         sum = hash_bytes(sum, &bytes, sizeof bytes);
@@ -372,7 +369,7 @@ static bool check_moment(void)
 bool checkpoint_open(const struct platform_table *described)
 {
     uint64_t cycle = option_number("checkpoint-cycle"), ps = option_number("checkpoint-ps");
-    const char *restored = option_text("restore");
+    const char *restored = option_text("restore"), *set = option_text("set");
     table = described;
     save_path = option_text("checkpoint");
     save_kernel = option_text("checkpoint-kernel");
@@ -390,8 +387,6 @@ bool checkpoint_open(const struct platform_table *described)
     }
     opened = arena_ends();
     layout = hash_layout();
-    own_set = option_text("set");
-    own_set = own_set ? own_set : "";
-    checkpoint_register(&origin_part);
+    merge_open(table, set, opened.rear, save_path != NULL);
     return (!restored || load(restored)) && check_moment();
 }

@@ -4,10 +4,13 @@
  *
  * State is what lies in the arena, in simulated DRAM, and in the clocks of the engine, and what
  * libraries keep beside it (struct checkpoint_part); tables of pointers are not state and lie
- * elsewhere (arena_derive()). A file belongs to one version of the toolkit and one
- * platform with the same parameters; it does not depend on the order of ticks, on options for traces, or on whether the
+ * elsewhere (arena_derive()). A file belongs to one version of the toolkit and one layout of
+ * instances; it does not depend on the order of ticks, on options for traces, or on whether the
  * build is generic; with statistics it has their spans. That a component's C file has changed
  * without changing its size is not noticed.
+ *
+ * Parameters may differ from those of the run that wrote it, as long as they change no sizes and
+ * nothing that has been in use: checkpoint_merge.c. The statistics' stamp says so.
  *
  * On a platform with a driver half of the state is the host program's. Such a state is loaded in
  * two steps: checkpoint_open() checks the file, the driver lets the program do once more what it
@@ -76,5 +79,13 @@ const char *checkpoint_kernel(void);
 /* At the end: what became of the file that was asked for; or a message was printed. */
 enum checkpoint_end { CHECKPOINT_DONE, CHECKPOINT_MISSED, CHECKPOINT_FAILED };
 enum checkpoint_end checkpoint_end(void);
+
+/* The origin of a state that was loaded with other parameters than it was written with: its time,
+ * model and what was set then, a line each. false: there is none. */
+struct checkpoint_origin {
+    uint64_t time_ps;
+    const char *model, *set;
+};
+bool checkpoint_origin(struct checkpoint_origin *origin);
 
 #endif

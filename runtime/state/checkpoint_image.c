@@ -8,15 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lookup.h"
 #include "memory.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/hash.h"
-#include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/version.h"
-#include "runtime/link/ring_run.h"
 
 #define PAGEMAP_HELD                                                                               \
     ((uint64_t)3 << 62) /* present or swapped: Documentation/admin-guide/mm/pagemap.rst */
@@ -104,6 +101,18 @@ static void put_arena(struct writer *w)
         put_pages(w, engine_base.arena, runs[k].start, runs[k].start + runs[k].bytes, 0);
 }
 
+/* Pages of the start that have changed since. */
+static void put_start(struct writer *w)
+{
+    uint64_t count;
+    const struct checkpoint_page *page = merge_start_pages(&count);
+    for (uint64_t i = 0; i < count; i++)
+        if (memcmp(engine_base.arena + page[i].number * CHECKPOINT_PAGE, page[i].bytes,
+                   CHECKPOINT_PAGE)
+            != 0)
+            put_page(w, (const char *)page[i].bytes, page[i].number | CHECKPOINT_START);
+}
+
 static void put_to_sink(struct checkpoint_sink *sink, const void *bytes, size_t size)
 {
     put_summed((struct writer *)(void *)sink, bytes, size);
@@ -142,18 +151,6 @@ static struct checkpoint_engine make_engine(void)
     return e;
 }
 
-void image_bare(bool bare)
-{
-    if (bare) {
-        engine_hide_pointers();
-        platform_hide_kinds();
-    } else {
-        engine_show_pointers();
-        platform_show_kinds();
-    }
-    ring_trace_all(!bare && engine.tracing != 0);
-}
-
 bool image_write(int fd, const struct platform_table *table, uint64_t layout)
 {
     struct checkpoint_header header = make_header(table, layout);
@@ -163,11 +160,12 @@ bool image_write(int fd, const struct platform_table *table, uint64_t layout)
                        .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
     put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
-    image_bare(true);
+    merge_bare(true);
     parts_take_out();
     put_arena(&w);
     parts_put_back();
-    image_bare(false);
+    put_start(&w);
+    merge_bare(false);
     put_pages(&w, memory.bytes, 0, memory.size, CHECKPOINT_MEMORY);
     parts_write(&w.sink);
     if (w.pagemap >= 0)

@@ -1,5 +1,5 @@
-/* What checkpoint.c is made of: the bytes of a file, and the parts that libraries
- * keep. */
+/* What checkpoint.c is made of: the bytes of a file, the parts that libraries keep, and
+ * restoring with other parameters. */
 #ifndef HEDDLE_CHECKPOINT_INTERNAL_H
 #define HEDDLE_CHECKPOINT_INTERNAL_H
 
@@ -37,8 +37,45 @@ void parts_write(struct checkpoint_sink *to);
 const void *parts_find(const char *bytes, uint64_t size, const char *name, uint64_t *found);
 bool parts_load(const char *bytes, uint64_t size);
 
+/* Restoring with other parameters than those of the run that wrote the state.
+ *
+ * What components keep was partly made from parameters when the platform started. A state holds the
+ * arena of that start, too. A word of the arena that is another one at the start with today's
+ * parameters is made of them: if the run has left it as it was, it gets today's value; if the run
+ * has changed it, what it would be today is unknown, and the state is refused. Only times and rates
+ * may differ, and only those that leave the layout of the arena as it is: another number of sets
+ * would find a cache's lines in the wrong places. The messages name the parameters. */
+
+/* The part that says what a state is of. */
+#define MERGE_PART "platform"
+/* The part that says which pages held something at the start. Those that have not changed since are
+ * not told twice. */
+#define MERGE_MAP  "start"
+
+struct merge_file {
+    const char *name;
+    const void *told;   /* MERGE_PART */
+    const uint8_t *map; /* MERGE_MAP */
+    uint64_t map_bytes;
+    const struct checkpoint_page *pages;
+    uint64_t page_count;
+};
+
 /* Takes what is no state out of the arena, pointers and what this build and this run have of their
  * own, and puts it back. */
-void image_bare(bool bare);
+void merge_bare(bool bare);
+
+/* At the end of the start; `set`: what the user has set, a line each. With `keep`, the pages of the
+ * arena up to `bytes` are kept for a state that is to be written. */
+void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep);
+const struct checkpoint_page *merge_start_pages(uint64_t *count);
+
+/* The file's model is not this one; `fits`: its layout is. Finds the words that are to be changed.
+ * false: message on stderr. Before anything has run. */
+bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits);
+/* When the file's pages are in place. */
+void merge_apply(void);
+/* A state of that time and model has been put in place. */
+void merge_note(uint64_t time_ps, const char *model);
 
 #endif

@@ -45,6 +45,7 @@ static void list_sections(const struct platform_table *t, struct section s[TABLE
     s[TABLES_SPACES] = (struct section){t->spaces, t->space_count, sizeof *t->spaces};
     s[TABLES_MAPS] = (struct section){t->maps, t->map_count, sizeof *t->maps};
     s[TABLES_PARAM_NAMES] = (struct section){t->param_names, t->param_words, sizeof(uint32_t)};
+    s[TABLES_PARAM_UNITS] = (struct section){t->param_units, t->param_words, sizeof(uint32_t)};
     s[TABLES_PARAMS] = (struct section){t->params, t->param_words, sizeof(int64_t)};
     s[TABLES_BINDINGS] = (struct section){t->bindings, t->binding_words, sizeof(uint32_t)};
     s[TABLES_BINDING_KINDS] = (struct section){t->binding_kinds, t->binding_words, 1};
@@ -144,6 +145,7 @@ static void fill(struct platform_table *t, const struct tables_header *h)
     t->spaces = at(h, TABLES_SPACES);
     t->maps = at(h, TABLES_MAPS);
     t->param_names = at(h, TABLES_PARAM_NAMES);
+    t->param_units = at(h, TABLES_PARAM_UNITS);
     t->params = at(h, TABLES_PARAMS);
     t->bindings = at(h, TABLES_BINDINGS);
     t->binding_kinds = at(h, TABLES_BINDING_KINDS);

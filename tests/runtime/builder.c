@@ -37,6 +37,7 @@ static struct platform_message messages[MAX_SMALL];
 static struct platform_space spaces[MAX_SMALL];
 static struct platform_map maps[MAX_SMALL];
 static uint32_t param_names[MAX_WORDS];
+static uint32_t param_units[MAX_WORDS];
 static int64_t params[MAX_WORDS];
 static uint32_t bindings[MAX_WORDS];
 static uint8_t binding_kinds[MAX_WORDS];
@@ -84,6 +85,7 @@ void build_start(const char *name)
         .spaces = spaces,
         .maps = maps,
         .param_names = param_names,
+        .param_units = param_units,
         .params = params,
         .bindings = bindings,
         .binding_kinds = binding_kinds,
@@ -181,6 +183,7 @@ uint32_t build_instance(const struct build_type *type, uint32_t domain, const ch
     for (uint32_t i = 0; i < count; i++) {
         room(t.param_words, MAX_WORDS, "parameters");
         param_names[t.param_words] = names ? text(names[i]) : 0;
+        param_units[t.param_words] = 0;
         params[t.param_words++] = values[i];
     }
     t.instance_count++;

@@ -73,9 +73,31 @@ def test_state_is_written_from_a_restored_run(bfs, measure, tmp_path):
     same(done, measure(f"{played} --restore {again}"))
 
 
+def test_times_may_be_others_from_a_state_on(bfs, measure):
+    folder, played, done = bfs
+    slow = measure(f"{played} --restore {folder}/state --set gpu.sa[*].cu[*].vmem_latency=60cy "
+                   "--set pcie.latency=3us")
+    cycles = [[k["cycles"] for k in d.stats["kernels"]] for d in (done, slow)]
+    assert cycles[0][:8] == cycles[1][:8]
+    assert all(a < b for a, b in zip(cycles[0][8:], cycles[1][8:]))
+    # What the link had made of its latency in the state is another now, too.
+    gaps = [[b["start_ps"] - a["end_ps"] for a, b in zip(k[8:], k[9:])]
+            for k in (done.stats["kernels"], slow.stats["kernels"])]
+    assert all(a + 2000000 < b for a, b in zip(*gaps))
+    origin = slow.stats["stamp"]["restored"]
+    assert origin["model"] == done.stats["stamp"]["model"] != slow.stats["stamp"]["model"]
+    assert origin["set"] == [] and origin["time_ps"] < done.stats["time_ps"]
+    assert "restored" not in done.stats["stamp"]
+
+
 @pytest.mark.parametrize("options, says", [
-    ("--set gpu.sa[*].cu[*].vmem_latency=60cy", "of other parameters, by the platform 'tiny'"),
-    ("--kernel-stats all", "another --kernel-stats")])
+    ("--set gpu.sa[*].l1v[*].size=32KiB", r"what is where .*l1v\[\*\].size is 32768 B, was 16384"),
+    ("--set gpu.l2[*].latency=200cy", r"how much is kept.*l2\[\*\].latency is 200 cy, was 114"),
+    ("--set gpu.l2[*].index=plain", r"what is where .*l2\[\*\].index"),
+    ("--set gpu.cus=2", "another shape of this platform"),
+    ("--set core=1.5GHz", "other clocks"),
+    ("--kernel-stats all", "another --kernel-stats"),
+    ("--profile instructions --set gpu.cus=2", "another shape")])
 def test_what_does_not_fit_the_state_is_named(bfs, run, tmp_path, options, says):
     folder, played, _ = bfs
     run(f"{played} --generic --stats {tmp_path}/s --restore {folder}/state {options}", says,
