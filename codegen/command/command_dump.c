@@ -54,15 +54,7 @@ int command_dump(struct command *c)
     return with_platform(c, print_dump);
 }
 
-static int print_paths(struct command *c, const struct model *model)
-{
-    view_param_paths(model, c->options->paths, stdout);
-    return EXIT_CLEAN;
-}
-
 int command_params(struct command *c)
 {
-    if (c->options->paths)
-        return with_platform(c, print_paths);
     return c->options->json ? with_platform(c, print_params) : command_python(c);
 }
