@@ -17,7 +17,7 @@ static int print_dump(struct command *c, const struct model *model)
 {
     struct view_error error = {""};
     struct command_output out;
-    const char *only = c->options->only, *hashes[2] = {NULL, NULL};
+    const char *only = c->options->part, *hashes[2] = {NULL, NULL};
     if (!command_output_open(&out))
         return EXIT_ERRORS;
     for (int generic = 0; generic < 2 && (!only || strcmp(only, "measures") == 0); generic++)
@@ -40,7 +40,7 @@ static int with_platform(struct command *c, int (*print)(struct command *, const
 {
     const struct options *o = c->options;
     struct compilation *compilation = command_open(c);
-    bool any = o->command == COMMAND_DUMP && o->only && strcmp(o->only, "reference") == 0;
+    bool any = o->command == COMMAND_DUMP && o->part && strcmp(o->part, "reference") == 0;
     const struct model *model =
         (any ? compile_check : compile_platform)(compilation, o->arguments.items[0], o->platform);
     command_print_diagnostics(compilation);
@@ -54,15 +54,7 @@ int command_dump(struct command *c)
     return with_platform(c, print_dump);
 }
 
-static int print_paths(struct command *c, const struct model *model)
-{
-    view_param_paths(model, c->options->paths, stdout);
-    return EXIT_CLEAN;
-}
-
 int command_params(struct command *c)
 {
-    if (c->options->paths)
-        return with_platform(c, print_paths);
     return c->options->json ? with_platform(c, print_params) : command_python(c);
 }

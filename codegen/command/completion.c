@@ -86,18 +86,26 @@ static void print_functions(FILE *out)
     print_values(out);
     fprintf(out, "    esac\n}\n\n_heddle_words() { # COMMAND\n    case $1 in\n");
     print_words_of(out);
-    fprintf(out, "    esac\n}\n\n"
-                 "# Paths of the first description on the line, one step further than PREFIX.\n"
-                 "_heddle_paths() { # PREFIX WORDS...\n"
-                 "    local prefix=$1 word\n"
-                 "    shift\n"
-                 "    for word in \"$@\"; do\n"
-                 "        case $word in\n"
-                 "        *.heddle) heddle params \"$word\" --paths \"${prefix:-x}\" 2>/dev/null; "
-                 "return ;;\n"
-                 "        esac\n"
-                 "    done\n"
-                 "}\n\n");
+    fprintf(out, "    esac\n}\n\n");
+    fputs("# Paths of the first description on the line, one step further than PREFIX.\n"
+          "_heddle_paths() { # PREFIX WORDS...\n"
+          "    local base=${1%\"${1##*.}\"} value=${1#\"${1%%=*}\"} word\n"
+          "    shift\n"
+          "    for word in \"$@\"; do\n"
+          "        case $word in\n"
+          "        *.heddle)\n"
+          "            heddle params \"$word\" --json 2>/dev/null |\n"
+          "                awk -F '\"' -v value=\"$value\" '\n"
+          "                    /^  \"parameter\"/ { path = $4 \"=\"; gsub(/\\[[*]\\]/, \"\", path) "
+          "}\n"
+          "                    value == \"\" && /^  \"parameter\"/ { print path }\n"
+          "                    value != \"\" && /^   \"/ { print path $2 }' |\n"
+          "                sed \"s/^\\($base[^.=]*\\.\\).*/\\1/\" | sort -u\n"
+          "            return ;;\n"
+          "        esac\n"
+          "    done\n"
+          "}\n\n",
+          out);
 }
 
 void completion_print(FILE *out)

@@ -92,11 +92,26 @@ static int unknown_option(const struct options *options, const char *word, optio
     return usage(name_of(options));
 }
 
+/* Options whose name means something else with other commands. */
+static const struct {
+    enum options_command command;
+    const char *was, *is;
+} renamed[] = {{COMMAND_DUMP, "--only", "--part"},
+               {COMMAND_STATS, "--only", "--below"},
+               {COMMAND_REPORT, "--only", "--below"},
+               {COMMAND_FMT, "--check", "--dry-run"}};
+
 static int wrong_command(const struct options *options, const struct option_spec *spec)
 {
     char title[TITLE_BYTES];
     unsigned commands = 0;
     option_title(spec, title, sizeof title);
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+        if (renamed[i].command == options->command && strcmp(renamed[i].was, title) == 0) {
+            fprintf(stderr, "heddle %s: '%s' is called '%s' now\n", name_of(options), title,
+                    renamed[i].is);
+            return EXIT_USAGE;
+        }
     for (size_t i = 0; i < option_spec_count; i++) {
         char other[TITLE_BYTES];
         option_title(&option_specs[i], other, sizeof other);

@@ -95,10 +95,6 @@ bool view_json(const struct model *model, const char *only, const char *const ha
  * an array are one row. Then each slot, and what it takes. */
 bool view_params(const struct model *model, FILE *out, struct view_error *error);
 
-/* Paths for --set that begin as `prefix` does up to its last '.', a line each: "gpu.l2." for what
- * has members, "gpu.cus=" for a parameter; behind a '=' its choices. */
-void view_param_paths(const struct model *model, const char *prefix, FILE *out);
-
 /* Takes one file of several; false ends the rest. */
 struct view_files {
     bool (*put)(void *context, const char *path, const char *text);

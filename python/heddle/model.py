@@ -135,7 +135,7 @@ def _find(statistics: Statistics, path: str, library: str) -> str:
 
 def dumped(heddle: str, file: str, *words: str) -> dict[str, Any]:
     import subprocess
-    made = subprocess.run([heddle, "dump", "--json", "--only", "measures", file,
+    made = subprocess.run([heddle, "dump", "--json", "--part", "measures", file,
                            "--allow-incoherent", *words], capture_output=True, check=False)
     if made.returncode != 0:
         raise Mistake(made.stderr.decode(errors="replace").strip())

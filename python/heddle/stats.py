@@ -126,7 +126,7 @@ def statistics(chosen: Options, runs: list[Statistics]) -> str:
         return _tidy(_table(chosen.files, runs, True))
     if len(runs) > 1:
         differences.check(runs, chosen.files)
-        lines = differences.lines(runs, chosen.files, chosen.only, chosen.all, chosen.threshold)
+        lines = differences.lines(runs, chosen.files, chosen.below, chosen.all, chosen.threshold)
     else:
         table = _table(chosen.files, runs, False)
         lines = _lines(table, chosen.all)
@@ -253,8 +253,8 @@ def main(chosen: Options) -> int:
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:
         raise Mistake(f"'--report {chosen.report}' is of one run", usage=True)
     chosen.threshold = command_line.share(chosen.threshold, "--threshold")
-    if len(chosen.files) < 2 and (chosen.only or chosen.threshold is not None):
-        raise Mistake("'--only' and '--threshold' compare runs; name a second file", usage=True)
+    if len(chosen.files) < 2 and (chosen.below or chosen.threshold is not None):
+        raise Mistake("'--below' and '--threshold' compare runs; name a second file", usage=True)
     runs = []
     for name in chosen.files:
         runs.append(read(name))

@@ -106,8 +106,11 @@ REFUSED = [
     (f"dot {TINY} --level full --html HERE/h", "either '--level' or '--html'"),
     (f"dot {TINY} --expand gpu --html HERE/h", "either '--expand' or '--html'"),
     (f"dot {TINY} --controls --html HERE/h", "either '--controls' or '--html'"),
-    (f"dump {TINY} --json --only pictures", "'--only pictures'"),
     (f"dot {TINY} --html /proc/nothing", "cannot write there"),
+    (f"dump {TINY} --json --only reference", "'--only' is called '--part' now"),
+    ("stats a.json b.json --only gpu", "'--only' is called '--below' now"),
+    (f"fmt --check {TINY}", "'--check' is called '--dry-run' now"),
+    (f"dump {TINY} --json --part pictures", "'--part pictures'"),
     ("doc -o /proc/nothing", "cannot write there"),
 ]
 

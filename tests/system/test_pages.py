@@ -224,7 +224,7 @@ def test_comments_and_folders_need_not_be_utf_8(tmp_path):
     assert "caf?/own.heddle`" in speaker
     assert "| `scope` | reach | `far` |  | o? |" in speaker and "| ? \\| short |" in speaker
     heddle(f"dot '{file}' --html {out}/page")
-    assert '"otherwise": "? | short"' in heddle(f"dump --json --only reference '{file}'").stdout
+    assert '"otherwise": "? | short"' in heddle(f"dump --json --part reference '{file}'").stdout
     assert "caf?/own.heddle:" in heddle(f"params --json '{file}'").stdout
 
 

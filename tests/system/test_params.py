@@ -114,15 +114,6 @@ def test_clocks_and_links_have_a_row_with_the_source_of_each():
     assert told["slot.latency"] == ("140ns", "body", "assumed")
 
 
-@pytest.mark.parametrize("prefix, paths", [
-    ("x", ["a.", "core="]), ("a.", ["a.size=", "a.other."]),
-    ("a[1].", ["a[1].size=", "a[1].other."]),
-    ("a.other.", ["a.other.bits=", "a.other.way="]),
-    ("a.other.way=", ["a.other.way=up", "a.other.way=down"]), ("a.none.", []), ("a.pick.", [])])
-def test_paths_go_one_step_further(own, prefix, paths):
-    told = heddle(f"params {own} --paths '{prefix}'").stdout
-    assert told.splitlines() == paths
-
 
 def test_a_description_with_mistakes_has_no_table(own, tmp_path):
     heddle(f"params {own} --platform two", "no platform is called 'two'", status=1)

@@ -54,12 +54,12 @@ def test_two_runs_are_compared(measure, heddle):
                     heads[4])
     whole = heddle(f"stats {a} {b} --all").stdout.splitlines()
     assert len(whole) > len(lines)
-    only = heddle(f"stats {a} {b} --only gpu.l2 --all").stdout.split("\n\n")[1].splitlines()[2:]
+    only = heddle(f"stats {a} {b} --below gpu.l2 --all").stdout.split("\n\n")[1].splitlines()[2:]
     assert only and all(line.startswith("  gpu.l2[*]") for line in only)
     heddle(f"stats {a} {b} --threshold 100", "noise floor: 100 %, as --threshold says",
            r"no counter differs; \d+ within the noise floor are left out")
     heddle(f"stats {a} {b} --threshold much", "no number of per cent", status=2)
-    heddle(f"stats {a} --only gpu", "name a second file", status=2)
+    heddle(f"stats {a} --below gpu", "name a second file", status=2)
 
 
 def test_noise_floor_is_found_by_what_ran(measure, heddle, tmp_path, monkeypatch):

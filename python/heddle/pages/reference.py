@@ -303,7 +303,7 @@ def files_of(library: str) -> list[str]:
 def main(chosen: Options) -> int:
     if not chosen.output:
         raise Mistake("say where to write: -o DIR", usage=True)
-    told = [command_line.asked(chosen.heddle, "dump", "--json", "--only", "reference", file,
+    told = [command_line.asked(chosen.heddle, "dump", "--json", "--part", "reference", file,
                                *chosen.again("-I"))
             for file in files_of(chosen.library) + chosen.files]
     if None in told:

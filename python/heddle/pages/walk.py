@@ -114,7 +114,7 @@ class Walk:
 def main(chosen: Options) -> int:
     if not chosen.html_folder:
         return diagram_shares.main(chosen)
-    told = command_line.asked(chosen.heddle, "dump", "--json", "--only", "diagrams", *chosen.files,
+    told = command_line.asked(chosen.heddle, "dump", "--json", "--part", "diagrams", *chosen.files,
                               *chosen.again("--set", "--platform", "-I", "--allow-incoherent"))
     if told is None:
         return 1

@@ -183,7 +183,7 @@ def changed(runs: list[Run], chosen: Any) -> tuple[list[list[str]], str]:
     """The largest changes of counters, and what is not listed."""
     roots = [run.root for run in runs]
     floor = differences.chosen_floor(roots, chosen.threshold, chosen.all)
-    found, below = differences.changes(roots, chosen.only, floor)
+    found, below = differences.changes(roots, chosen.below, floor)
     shown = found if chosen.all else found[:differences.SHOWN]
     rows = [[cell(one.path), cell(one.name), *_change(*(side.sum for side in one.sides)),
              cell(", then ".join(side.spread() or "none" for side in one.sides)

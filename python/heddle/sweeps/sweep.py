@@ -169,7 +169,7 @@ class Toolkit:
         """Of all that the description and its components consist of, by building it once. The dump
         has the hash of the model, and so of all that results depend on."""
         sets = [word for setting in settings for word in ("--set", setting)]
-        dumped = self.call("dump", "--json", "--only", "measures", platform)
+        dumped = self.call("dump", "--json", "--part", "measures", platform)
         built = self.call("build", platform, *sets, *(["--generic"] if generic else []))
         names = [pathlib.Path(line).parent.name for line in built.stdout.splitlines()]
         return digest(dumped.stdout, *names)
