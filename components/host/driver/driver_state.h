@@ -16,7 +16,7 @@
 #include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_api.h"
 #include "components/host/device_memory/memory_manager.h"
-#include "components/nvidia/trace_player/sm_occupancy.h"
+#include "components/protocols/thread_block/sm_occupancy.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/work/work_placement.h"
