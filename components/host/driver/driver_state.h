@@ -47,9 +47,8 @@ enum {
 
 struct driver_queue {
     bool used;
-    bool attends;         /* its copies are what kernels wait for */
-    bool signalled;       /* signals in memory order its commands, of which the driver knows none */
     bool scratch_wanted;  /* the first command waits for a pool to be made */
+    uint32_t flags;       /* enum driver_queue_flags */
     uint32_t device;      /* of unified ones: the first */
     uint32_t handle;      /* that it was made for */
     uint32_t first, last; /* commands */

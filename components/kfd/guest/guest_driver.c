@@ -180,9 +180,8 @@ PLAIN(set_peer, (uint32_t gpu, uint32_t peer, bool on), gpu, peer, on)
 GIVES(context_create, (uint32_t device, uint32_t process, uint32_t *given), device, process)
 PLAIN(context_destroy, (uint32_t context), context)
 
-GIVES(queue_create, (uint32_t device, uint32_t *given), device)
+GIVES(queue_create, (uint32_t device, uint32_t flags, uint32_t *given), device, flags)
 PLAIN(queue_destroy, (uint32_t queue), queue)
-PLAIN(queue_attends, (uint32_t queue), queue)
 GIVES_AS(write_host, write,
          (uint32_t queue, uint64_t address, const void *host, uint64_t size, uint64_t *given),
          queue, address, (uintptr_t)host, size)
@@ -373,7 +372,6 @@ static const struct driver_api table = {
     .unify = unify,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
-    .queue_attends = queue_attends,
     .write = write_host,
     .read = read_host,
     .write_shared = write_shared,
