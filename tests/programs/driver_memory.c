@@ -144,7 +144,7 @@ static void processes_end(void)
     CHECK(mine.process != info.process && mine.physical != info.physical);
     MUST(api->release(api->name(0, a)));
     CHECK(api->name(0, a) == a);
-    MUST(api->queue_create(first, &queue));
+    MUST(api->queue_create(first, 0, &queue));
     MUST(api->context_destroy(first));
     CHECK(is_there(b, 3) && api->write(queue, b, source, 1, &ticket) == DRIVER_INVALID_VALUE);
     CHECK(api->context_destroy(first) == DRIVER_INVALID_DEVICE);

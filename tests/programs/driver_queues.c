@@ -27,7 +27,7 @@ static void enqueueing_takes_no_time(void)
 {
     uint32_t queue;
     uint64_t tickets[3], before = api->now(), done_ps;
-    MUST(api->queue_create(0, &queue));
+    MUST(api->queue_create(0, 0, &queue));
     MUST(api->write(queue, memory, source, PIECE, &tickets[0]));
     MUST(api->read(queue, target, memory, PIECE, &tickets[1]));
     MUST(api->mark(queue, true, &tickets[2]));
@@ -52,7 +52,7 @@ static void queues_are_in_order(void)
     uint32_t queues[2];
     uint64_t tickets[2][8], done_ps, last_ps = 0, first_of_second;
     for (int q = 0; q < 2; q++)
-        MUST(api->queue_create(0, &queues[q]));
+        MUST(api->queue_create(0, 0, &queues[q]));
     for (int i = 0; i < 8; i++)
         MUST(api->write(queues[0], memory, source, PIECE, &tickets[0][i]));
     MUST(api->write(queues[1], memory + 8 * PIECE, source, 4, &tickets[1][0]));
@@ -79,7 +79,7 @@ static void queues_wait_for_each_other(void)
     uint32_t queues[2];
     uint64_t first, second, first_ps, second_ps;
     for (int q = 0; q < 2; q++)
-        MUST(api->queue_create(0, &queues[q]));
+        MUST(api->queue_create(0, 0, &queues[q]));
     MUST(api->write(queues[1], memory, source + PIECE, PIECES / 2 * PIECE, &first));
     MUST(api->wait_for(queues[0], first));
     MUST(api->read(queues[0], target, memory, PIECE, &second));
@@ -126,7 +126,7 @@ static void many_threads_drain(void)
     memset(target, 0, sizeof target);
     for (uint32_t i = 0; i < THREADS; i++) {
         drains[i].number = i;
-        MUST(api->queue_create(0, &drains[i].queue));
+        MUST(api->queue_create(0, 0, &drains[i].queue));
     }
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_create(&drains[i].thread, NULL, drain, &drains[i]) == 0);

@@ -122,6 +122,41 @@ def test_recording_is_played_elsewhere(run, measure, tmp_path):
          measure(f"{TINY} --tick-order random:3 --threads 2 --play api={trace}"))
 
 
+TWO_STREAMS = """
+    #include <stdio.h>
+    #include <string.h>
+    enum { LARGE = 1 << 18, SMALL = 64 };
+    int main(void)
+    {
+        void *device, *large, *small, *stream[2];
+        hipMalloc(&device, LARGE);
+        hipHostMalloc(&large, LARGE, 0);
+        hipHostMalloc(&small, SMALL, 0);
+        hipMemset(device, 7, LARGE);
+        for (int i = 0; i < 2; i++)
+            hipStreamCreateWithFlags(&stream[i], 1);
+        hipMemcpyAsync(large, device, LARGE, 2, stream[0]);
+        hipMemcpyAsync(small, device, SMALL, 2, stream[1]);
+        hipStreamSynchronize(stream[1]);
+        hipStreamQuery(stream[1]);
+        hipStreamSynchronize(stream[0]);
+        memset(large, 0, LARGE);
+        puts(((char *)small)[SMALL - 1] == 7 ? "PASS" : "FAIL");
+    }"""
+
+
+def test_recording_compares_what_the_program_has_waited_for(run, tmp_path):
+    """Without timing, a large copy is over when the program waits for a small one."""
+    (tmp_path / "a.c").write_text(TWO_STREAMS)
+    call(["cc", "-Wno-implicit-function-declaration", tmp_path / "a.c", "-o", tmp_path / "a",
+          f"-L{BUILD}/components/hip", "-l:libamdhip64.so.5"])
+    for mode in "functional", "timing":
+        run(f"{TINY} --mode {mode} --record api={tmp_path}/{mode} -- {tmp_path}/a", "PASS")
+        for other in "functional", "timing":
+            run(f"{TINY} --mode {other} --play api={tmp_path}/{mode}",
+                f"correct: {2**18 + 64} bytes", "ratio: 1.000000")
+
+
 def test_recording_of_several_gpus_needs_as_many(run, tmp_path):
     run(f"platforms/ring4.heddle --record api={tmp_path}/gpus -- peer_ring")
     run(f"{TINY} --play api={tmp_path}/gpus",

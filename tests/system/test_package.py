@@ -65,6 +65,16 @@ def test_headers_that_components_include_are_installed(prefix):
     assert not missing
 
 
+@pytest.mark.parametrize("room", ["cuda", "hip"])
+def test_headers_for_programs_are_installed(prefix, room):
+    """`heddle cuda-cc` and hipRTC name their folders to the compiler."""
+    folder = harness.ROOT / "components" / room / "include"
+    headers = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+    there = prefix / "share/heddle/components" / room / "include"
+    assert {name for name in headers if not (there / name).exists()} <= {".clang-format",
+                                                                         "README.md"}
+
+
 def test_guide_is_installed_with_all_that_it_uses(prefix, tmp_path):
     """`heddle help` names it; its links lead somewhere, and what its commands name is there."""
     home = prefix / "share/heddle"

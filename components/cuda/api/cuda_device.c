@@ -94,7 +94,7 @@ hipError_t cuda_properties_12(struct cuda_properties_12 *properties, int device)
         .singleToDoublePrecisionPerfRatio = double_ratio(sm),
     };
     memcpy(to.name, from.name, sizeof to.name);
-    snprintf(to.uuid, sizeof to.uuid, "heddle gpu %d", device);
+    snprintf(to.uuid.bytes, sizeof to.uuid.bytes, "heddle gpu %d", device);
     fill_features(&to);
     fill_sizes(&to, info);
     *properties = to;
@@ -117,10 +117,11 @@ hipError_t cuda_properties_13(struct cuda_properties_13 *properties, int device)
     if (error != hipSuccess)
         return error;
     memset(properties, 0, sizeof *properties);
-#define BOTH(type, name, dimension) memcpy(&properties->name, &from.name, sizeof from.name);
-#define ONLY_12(type, name, dimension)
-#define ONLY_13(type, name, dimension)
-#include "cuda_properties.def"
+#define HEDDLE_PROPERTY(type, name, dimension)                                                     \
+    memcpy(&properties->name, &from.name, sizeof from.name);
+#define HEDDLE_PROPERTY_12(type, name, dimension)
+#define HEDDLE_PROPERTY_13(type, name, dimension)
+#include "components/cuda/include/heddle/properties.def"
     properties->hostNumaId = NO_NODE;
     return hipSuccess;
 }

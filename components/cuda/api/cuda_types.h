@@ -12,26 +12,28 @@
 #include <stdint.h>
 
 /* cudaDeviceProp */
-#define CUDA_MEMBER(type, name, dimension) type name dimension;
-#define CUDA_NO_MEMBER(type, name, dimension)
+typedef struct {
+    char bytes[16];
+} cudaUUID_t;
+#define HEDDLE_PROPERTY(type, name, dimension) type name dimension;
+#define HEDDLE_NO_PROPERTY(type, name, dimension)
 struct cuda_properties_12 {
-#define BOTH    CUDA_MEMBER
-#define ONLY_12 CUDA_MEMBER
-#define ONLY_13 CUDA_NO_MEMBER
-#include "cuda_properties.def"
+#define HEDDLE_PROPERTY_12 HEDDLE_PROPERTY
+#define HEDDLE_PROPERTY_13 HEDDLE_NO_PROPERTY
+#include "components/cuda/include/heddle/properties.def"
     int reserved[63];
 };
 struct cuda_properties_13 {
-#undef ONLY_12
-#undef ONLY_13
-#define ONLY_12 CUDA_NO_MEMBER
-#define ONLY_13 CUDA_MEMBER
-#include "cuda_properties.def"
+#undef HEDDLE_PROPERTY_12
+#undef HEDDLE_PROPERTY_13
+#define HEDDLE_PROPERTY_12 HEDDLE_NO_PROPERTY
+#define HEDDLE_PROPERTY_13 HEDDLE_PROPERTY
+#include "components/cuda/include/heddle/properties.def"
     int reserved[56];
 };
-#undef BOTH
-#undef ONLY_12
-#undef ONLY_13
+#undef HEDDLE_PROPERTY
+#undef HEDDLE_PROPERTY_12
+#undef HEDDLE_PROPERTY_13
 enum { CUDA_PROPERTIES_11_BYTES = offsetof(struct cuda_properties_12, hostRegisterSupported) };
 _Static_assert(CUDA_PROPERTIES_11_BYTES == 728, "cudaDeviceProp of CUDA 11");
 _Static_assert(sizeof(struct cuda_properties_12) == 1032, "cudaDeviceProp of CUDA 12");

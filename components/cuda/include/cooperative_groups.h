@@ -90,22 +90,10 @@ class thread_group
         else
             __syncwarp(mask);
     }
-    HEDDLE_GROUP unsigned long long size() const
-    {
-        return count;
-    }
-    HEDDLE_GROUP unsigned long long num_threads() const
-    {
-        return count;
-    }
-    HEDDLE_GROUP unsigned long long thread_rank() const
-    {
-        return rank;
-    }
-    HEDDLE_GROUP bool is_valid() const
-    {
-        return true;
-    }
+    HEDDLE_GROUP unsigned long long size() const { return count; }
+    HEDDLE_GROUP unsigned long long num_threads() const { return count; }
+    HEDDLE_GROUP unsigned long long thread_rank() const { return rank; }
+    HEDDLE_GROUP bool is_valid() const { return true; }
 
   protected:
     enum group_kind { of_block, of_grid, of_warp };
@@ -126,43 +114,16 @@ class thread_block : public thread_group
         : thread_group(of_block, 0, blockDim.x * blockDim.y * blockDim.z, heddle::block_rank())
     {
     }
-    static HEDDLE_GROUP void sync()
-    {
-        __syncthreads();
-    }
-    static HEDDLE_GROUP unsigned int size()
-    {
-        return blockDim.x * blockDim.y * blockDim.z;
-    }
-    static HEDDLE_GROUP unsigned int num_threads()
-    {
-        return size();
-    }
-    static HEDDLE_GROUP unsigned int thread_rank()
-    {
-        return heddle::block_rank();
-    }
-    static HEDDLE_GROUP dim3 group_index()
-    {
-        return dim3(blockIdx.x, blockIdx.y, blockIdx.z);
-    }
-    static HEDDLE_GROUP dim3 thread_index()
-    {
-        return dim3(threadIdx.x, threadIdx.y, threadIdx.z);
-    }
-    static HEDDLE_GROUP dim3 group_dim()
-    {
-        return dim3(blockDim.x, blockDim.y, blockDim.z);
-    }
-    static HEDDLE_GROUP dim3 dim_threads()
-    {
-        return group_dim();
-    }
+    static HEDDLE_GROUP void sync() { __syncthreads(); }
+    static HEDDLE_GROUP unsigned int size() { return blockDim.x * blockDim.y * blockDim.z; }
+    static HEDDLE_GROUP unsigned int num_threads() { return size(); }
+    static HEDDLE_GROUP unsigned int thread_rank() { return heddle::block_rank(); }
+    static HEDDLE_GROUP dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    static HEDDLE_GROUP dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+    static HEDDLE_GROUP dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+    static HEDDLE_GROUP dim3 dim_threads() { return group_dim(); }
 };
-HEDDLE_GROUP thread_block this_thread_block()
-{
-    return thread_block();
-}
+HEDDLE_GROUP thread_block this_thread_block() { return thread_block(); }
 
 class grid_group : public thread_group
 {
@@ -173,39 +134,18 @@ class grid_group : public thread_group
                        heddle::grid_block_rank() * thread_block::size() + heddle::block_rank())
     {
     }
-    HEDDLE_GROUP bool is_valid() const
-    {
-        return true;
-    }
-    HEDDLE_GROUP void sync() const
-    {
-        heddle::sync_grid();
-    }
-    static HEDDLE_GROUP dim3 group_dim()
-    {
-        return dim3(gridDim.x, gridDim.y, gridDim.z);
-    }
-    static HEDDLE_GROUP dim3 dim_blocks()
-    {
-        return group_dim();
-    }
+    HEDDLE_GROUP bool is_valid() const { return true; }
+    HEDDLE_GROUP void sync() const { heddle::sync_grid(); }
+    static HEDDLE_GROUP dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+    static HEDDLE_GROUP dim3 dim_blocks() { return group_dim(); }
     static HEDDLE_GROUP unsigned long long num_blocks()
     {
         return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
     }
-    static HEDDLE_GROUP dim3 block_index()
-    {
-        return dim3(blockIdx.x, blockIdx.y, blockIdx.z);
-    }
-    static HEDDLE_GROUP unsigned long long block_rank()
-    {
-        return heddle::grid_block_rank();
-    }
+    static HEDDLE_GROUP dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    static HEDDLE_GROUP unsigned long long block_rank() { return heddle::grid_block_rank(); }
 };
-HEDDLE_GROUP grid_group this_grid()
-{
-    return grid_group();
-}
+HEDDLE_GROUP grid_group this_grid() { return grid_group(); }
 
 /* Lanes of a warp: what tiles and coalesced groups have in common. `Group` says which lane has a
  * rank. */
@@ -216,26 +156,11 @@ template <typename Group> class lanes : public thread_group
         : thread_group(of_warp, mask_, count_, rank_)
     {
     }
-    HEDDLE_GROUP void sync() const
-    {
-        __syncwarp(mask);
-    }
-    HEDDLE_GROUP unsigned int size() const
-    {
-        return (unsigned int)count;
-    }
-    HEDDLE_GROUP unsigned int num_threads() const
-    {
-        return (unsigned int)count;
-    }
-    HEDDLE_GROUP unsigned int thread_rank() const
-    {
-        return (unsigned int)rank;
-    }
-    HEDDLE_GROUP unsigned int lane_mask() const
-    {
-        return mask;
-    }
+    HEDDLE_GROUP void sync() const { __syncwarp(mask); }
+    HEDDLE_GROUP unsigned int size() const { return (unsigned int)count; }
+    HEDDLE_GROUP unsigned int num_threads() const { return (unsigned int)count; }
+    HEDDLE_GROUP unsigned int thread_rank() const { return (unsigned int)rank; }
+    HEDDLE_GROUP unsigned int lane_mask() const { return mask; }
     template <typename T> HEDDLE_GROUP T shfl(T value, unsigned int from) const
     {
         unsigned int source = own().lane_of(from);
@@ -272,10 +197,7 @@ template <typename Group> class lanes : public thread_group
     }
 
   private:
-    HEDDLE_GROUP const Group &own() const
-    {
-        return *static_cast<const Group *>(this);
-    }
+    HEDDLE_GROUP const Group &own() const { return *static_cast<const Group *>(this); }
     template <typename T> HEDDLE_GROUP T from_rank(T value, unsigned long long from) const
     {
         return shfl(value, (unsigned int)from);
@@ -306,22 +228,10 @@ class thread_block_tile : public lanes<thread_block_tile<Size, Parent>>
     {
         static_assert(std::is_void<Parent>::value, "tiles of two parents are of two types");
     }
-    static constexpr __device__ unsigned int size()
-    {
-        return Size;
-    }
-    static constexpr __device__ unsigned int num_threads()
-    {
-        return Size;
-    }
-    HEDDLE_GROUP unsigned int meta_group_rank() const
-    {
-        return number;
-    }
-    HEDDLE_GROUP unsigned int meta_group_size() const
-    {
-        return numbers;
-    }
+    static constexpr __device__ unsigned int size() { return Size; }
+    static constexpr __device__ unsigned int num_threads() { return Size; }
+    HEDDLE_GROUP unsigned int meta_group_rank() const { return number; }
+    HEDDLE_GROUP unsigned int meta_group_size() const { return numbers; }
     template <typename T> HEDDLE_GROUP T shfl_xor(T value, unsigned int bits) const
     {
         unsigned int to = this->thread_rank() ^ bits;
@@ -345,14 +255,8 @@ class coalesced_group : public lanes<coalesced_group>
         : lanes<coalesced_group>(mask_, __popc(mask_), __popc(mask_ & heddle::lanes_below()))
     {
     }
-    HEDDLE_GROUP unsigned int meta_group_rank() const
-    {
-        return 0;
-    }
-    HEDDLE_GROUP unsigned int meta_group_size() const
-    {
-        return 1;
-    }
+    HEDDLE_GROUP unsigned int meta_group_rank() const { return 0; }
+    HEDDLE_GROUP unsigned int meta_group_size() const { return 1; }
     HEDDLE_GROUP unsigned int lane_of(unsigned int wanted) const
     {
         unsigned int rest = mask;
@@ -368,10 +272,7 @@ class coalesced_group : public lanes<coalesced_group>
         return ranks;
     }
 };
-HEDDLE_GROUP coalesced_group coalesced_threads()
-{
-    return coalesced_group(__activemask());
-}
+HEDDLE_GROUP coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
 /* ---- partitions ---- */
 
@@ -397,27 +298,18 @@ HEDDLE_GROUP coalesced_group binary_partition(const lanes<Group> &parent, bool p
     return coalesced_group(predicate ? those : parent.lane_mask() & ~those);
 }
 
-template <typename Group> HEDDLE_GROUP void sync(const Group &group)
-{
-    group.sync();
-}
+template <typename Group> HEDDLE_GROUP void sync(const Group &group) { group.sync(); }
 template <typename Group> HEDDLE_GROUP auto thread_rank(const Group &group)
 {
     return group.thread_rank();
 }
-template <typename Group> HEDDLE_GROUP auto group_size(const Group &group)
-{
-    return group.size();
-}
+template <typename Group> HEDDLE_GROUP auto group_size(const Group &group) { return group.size(); }
 
 /* ---- operators, reductions and scans (cooperative_groups/reduce.h and scan.h) ---- */
 
 #define HEDDLE_OPERATOR(name, expression)                                                          \
     template <typename T = void> struct name {                                                     \
-        HEDDLE_GROUP T operator()(const T &a, const T &b) const                                    \
-        {                                                                                          \
-            return expression;                                                                     \
-        }                                                                                          \
+        HEDDLE_GROUP T operator()(const T &a, const T &b) const { return expression; }             \
     };                                                                                             \
     template <> struct name<void> {                                                                \
         template <typename T> HEDDLE_GROUP T operator()(const T &a, const T &b) const              \
@@ -482,10 +374,7 @@ HEDDLE_GROUP void memcpy_async(const Group &group, T *to, const T *from, size_t 
     for (size_t i = group.thread_rank(); i < bytes / sizeof(T); i += group.size())
         to[i] = from[i];
 }
-template <typename Group> HEDDLE_GROUP void wait(const Group &group)
-{
-    group.sync();
-}
+template <typename Group> HEDDLE_GROUP void wait(const Group &group) { group.sync(); }
 template <unsigned int Stages, typename Group> HEDDLE_GROUP void wait_prior(const Group &group)
 {
     group.sync();

@@ -12,22 +12,10 @@
 /* `f` ends the names of functions in float; `abs` and `root` are those of the precision. */
 #define HEDDLE_COMPLEX_OF(complex, real, f, pair, make_pair, abs, root)                            \
     typedef pair complex;                                                                          \
-    HEDDLE_COMPLEX real cuCreal##f(complex z)                                                      \
-    {                                                                                              \
-        return z.x;                                                                                \
-    }                                                                                              \
-    HEDDLE_COMPLEX real cuCimag##f(complex z)                                                      \
-    {                                                                                              \
-        return z.y;                                                                                \
-    }                                                                                              \
-    HEDDLE_COMPLEX complex make_##complex(real re, real im)                                        \
-    {                                                                                              \
-        return make_pair(re, im);                                                                  \
-    }                                                                                              \
-    HEDDLE_COMPLEX complex cuConj##f(complex z)                                                    \
-    {                                                                                              \
-        return make_pair(z.x, -z.y);                                                               \
-    }                                                                                              \
+    HEDDLE_COMPLEX real cuCreal##f(complex z) { return z.x; }                                      \
+    HEDDLE_COMPLEX real cuCimag##f(complex z) { return z.y; }                                      \
+    HEDDLE_COMPLEX complex make_##complex(real re, real im) { return make_pair(re, im); }          \
+    HEDDLE_COMPLEX complex cuConj##f(complex z) { return make_pair(z.x, -z.y); }                   \
     HEDDLE_COMPLEX complex cuCadd##f(complex a, complex b)                                         \
     {                                                                                              \
         return make_pair(a.x + b.x, a.y + b.y);                                                    \
@@ -64,10 +52,7 @@ HEDDLE_COMPLEX_OF(cuDoubleComplex, double, , double2, make_double2, fabs, sqrt)
 #undef HEDDLE_COMPLEX_OF
 
 typedef cuFloatComplex cuComplex;
-HEDDLE_COMPLEX cuComplex make_cuComplex(float re, float im)
-{
-    return make_float2(re, im);
-}
+HEDDLE_COMPLEX cuComplex make_cuComplex(float re, float im) { return make_float2(re, im); }
 HEDDLE_COMPLEX cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex z)
 {
     return make_float2((float)z.x, (float)z.y);

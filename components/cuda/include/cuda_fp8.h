@@ -45,18 +45,9 @@ HEDDLE_FREE __nv_fp8_storage_t __nv_cvt_double_to_fp8(double v, __nv_saturation_
 }
 
 /* Halves and bfloats convert to float only. */
-template <typename T> HEDDLE_FREE double heddle_as_double(T v)
-{
-    return (double)v;
-}
-HEDDLE_FREE double heddle_as_double(__half v)
-{
-    return (double)(float)v;
-}
-HEDDLE_FREE double heddle_as_double(__nv_bfloat16 v)
-{
-    return (double)(float)v;
-}
+template <typename T> HEDDLE_FREE double heddle_as_double(T v) { return (double)v; }
+HEDDLE_FREE double heddle_as_double(__half v) { return (double)(float)v; }
+HEDDLE_FREE double heddle_as_double(__nv_bfloat16 v) { return (double)(float)v; }
 
 HEDDLE_FREE float heddle_wide_fp8(__nv_fp8_storage_t bits, __nv_fp8_interpretation_t kind)
 {
@@ -128,10 +119,7 @@ HEDDLE_FREE __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v,
             : __x(__nv_cvt_double_to_fp8(heddle_as_double(v), __NV_SATFINITE, kind))               \
         {                                                                                          \
         }                                                                                          \
-        HEDDLE_BOTH explicit operator float() const                                                \
-        {                                                                                          \
-            return heddle_wide_fp8(__x, kind);                                                     \
-        }                                                                                          \
+        HEDDLE_BOTH explicit operator float() const { return heddle_wide_fp8(__x, kind); }         \
         HEDDLE_BOTH explicit operator double() const                                               \
         {                                                                                          \
             return (double)heddle_wide_fp8(__x, kind);                                             \
@@ -144,14 +132,8 @@ HEDDLE_FREE __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v,
         {                                                                                          \
             return __nv_bfloat16(heddle_wide_fp8(__x, kind));                                      \
         }                                                                                          \
-        HEDDLE_BOTH explicit operator int() const                                                  \
-        {                                                                                          \
-            return (int)heddle_wide_fp8(__x, kind);                                                \
-        }                                                                                          \
-        HEDDLE_BOTH explicit operator bool() const                                                 \
-        {                                                                                          \
-            return (__x & 0x7f) != 0;                                                              \
-        }                                                                                          \
+        HEDDLE_BOTH explicit operator int() const { return (int)heddle_wide_fp8(__x, kind); }      \
+        HEDDLE_BOTH explicit operator bool() const { return (__x & 0x7f) != 0; }                   \
     };                                                                                             \
     struct __nv_fp8x2_##name {                                                                     \
         __nv_fp8x2_storage_t __x;                                                                  \

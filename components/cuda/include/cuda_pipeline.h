@@ -24,10 +24,7 @@ HEDDLE_PIPELINE void __pipeline_memcpy_async(void *to, const void *from, size_t 
     HEDDLE_COPY("cg", 16);
 #undef HEDDLE_COPY
 }
-HEDDLE_PIPELINE void __pipeline_commit()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
+HEDDLE_PIPELINE void __pipeline_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /* Waits until all but the last `left` groups are there. */
 HEDDLE_PIPELINE void __pipeline_wait_prior(size_t left)
 {

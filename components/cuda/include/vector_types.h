@@ -7,22 +7,10 @@
 #include "host_defines.h"
 
 #define HEDDLE_VECTORS(name, type, two, four)                                                      \
-    struct name##1                                                                                 \
-    {                                                                                              \
-        type x;                                                                                    \
-    };                                                                                             \
-    struct __align__(two) name##2                                                                  \
-    {                                                                                              \
-        type x, y;                                                                                 \
-    };                                                                                             \
-    struct name##3                                                                                 \
-    {                                                                                              \
-        type x, y, z;                                                                              \
-    };                                                                                             \
-    struct __align__(four) name##4                                                                 \
-    {                                                                                              \
-        type x, y, z, w;                                                                           \
-    };                                                                                             \
+    struct name##1 { type x; };                                                                    \
+    struct __align__(two) name##2 { type x, y; };                                                  \
+    struct name##3 { type x, y, z; };                                                              \
+    struct __align__(four) name##4 { type x, y, z, w; };                                           \
     typedef struct name##1 name##1;                                                                \
     typedef struct name##2 name##2;                                                                \
     typedef struct name##3 name##3;                                                                \
@@ -49,13 +37,8 @@ struct dim3 {
         : x(a), y(b), z(c)
     {
     }
-    __host__ __device__ constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z)
-    {
-    }
-    __host__ __device__ constexpr operator uint3() const
-    {
-        return uint3{x, y, z};
-    }
+    __host__ __device__ constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    __host__ __device__ constexpr operator uint3() const { return uint3{x, y, z}; }
 #endif
 };
 typedef struct dim3 dim3;

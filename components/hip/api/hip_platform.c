@@ -5,23 +5,14 @@
 #include "components/amd/isa/isa_target.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"
+#include "components/host/start/open_platform.h"
 #include "components/kfd/guest/guest_driver.h"
 
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
-#include "runtime/state/platform.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The address of a function from the object that dlsym() gives, without a cast that ISO C lacks. */
-static bool find_open_function(void *object, const struct heddle_platform *(**open)(uint32_t))
-{
-    void *symbol = dlsym(object, "heddle_platform_open");
-    memcpy(open, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
 
 static const char *unified; /* --unified, or NULL */
 
@@ -48,38 +39,14 @@ static bool join_machine(const char *path)
 
 static bool load_platform(const char *path)
 {
-    const struct heddle_platform *(*open)(uint32_t) = NULL;
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!object) {
-        hip_say("cannot open the platform that HEDDLE_PLATFORM names: %s", dlerror());
+    const struct heddle_platform *platform = open_platform(path);
+    const char *options = platform ? hip_process_open() : NULL;
+    const struct driver_api *api = options ? start_platform(platform, options, path) : NULL;
+    if (!api)
         return false;
-    }
-    if (!find_open_function(object, &open)) {
-        hip_say("'%s' is not a platform built by heddle", path);
-        return false;
-    }
-    const struct heddle_platform *platform = open(PLATFORM_ABI);
-    if (!platform) {
-        hip_say("'%s' was built by another version of heddle; build it again", path);
-        return false;
-    }
-    const char *options = hip_process_open();
-    if (!options || !platform->start(options))
-        return false; /* the reason was said */
     const char *mode = option_text("mode");
     unified = option_text("unified");
     hip.functional = mode && strcmp(mode, "functional") == 0;
-    const struct driver_api *api = platform->driver();
-    if (!api) {
-        hip_say("'%s' has no driver component, so that no program can run on it", path);
-        return false;
-    }
-    if (api->version != DRIVER_API_VERSION) {
-        hip_say("'%s' speaks version %u of the driver interface, this library version %u; build it "
-                "again",
-                path, api->version, DRIVER_API_VERSION);
-        return false;
-    }
     take_driver(api);
     if (api->set_caller)
         api->set_caller(hip_caller);

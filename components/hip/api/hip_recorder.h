@@ -25,6 +25,7 @@ struct hip_recorded_copy {
     bool to_device, from_device, waits;
     bool pageable;   /* the host side is no allocation, also where the caller does not wait */
     uint32_t stream; /* hip_stream_number() */
+    int device;      /* of the stream */
 };
 
 struct hip_recorder {

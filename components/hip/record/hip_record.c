@@ -5,8 +5,11 @@
  * data when it is complete. The data go to files at once.
  *
  * Asynchronous copies to the host are looked at whenever a call of HIP returns: the program
- * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. */
+ * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. They are
+ * compared behind a call that tells of their end wherever the trace is played: without timing, or
+ * on another platform, copies of other streams are over at other calls. */
 #include "hip_record_files.h"
+#include "hip_record_places.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"
@@ -21,10 +24,12 @@ enum {
     UNORDERED_THREADS = 1000000 /* numbers of threads that have no turns, after the first */
 };
 
-/* A copy to the host that is under way. */
+/* A copy to the host that the program does not know to be over. */
 struct pending {
     uint64_t ticket;
     size_t line;
+    uint32_t thread;
+    const char *file; /* what it has brought; NULL: it is under way */
     struct hip_recorded_copy copy;
 };
 
@@ -40,9 +45,9 @@ static struct {
     bool names_thread;    /* the next line must name its thread */
 } record;
 
-/* The calling thread: its line of the call that it is in; its number, from 1, if it has no turns.
- */
-static _Thread_local ptrdiff_t open_line = NO_PLACE;
+/* The calling thread: its last line of the call that it is in, and the last one that says what the
+ * program asked for; its number, from 1, if it has no turns. */
+static _Thread_local ptrdiff_t open_line = NO_PLACE, asked_line = NO_PLACE;
 static _Thread_local uint32_t unordered_number;
 
 /* ---- lines ---- */
@@ -82,6 +87,8 @@ static size_t add(const struct api_trace_call *call)
     record.names_thread = false;
     size_t place = append(call);
     open_line = (ptrdiff_t)place;
+    if (call->kind != API_TRACE_COMPARE && call->kind != API_TRACE_HOST_ACCESS)
+        asked_line = open_line;
     return place;
 }
 
@@ -114,64 +121,18 @@ static void refuse(const char *why)
 
 /* ---- names ---- */
 
-/* A place in a module is one in a variable. */
-static bool symbol_pointer(const struct hip_module *module, const struct hip_allocation *image,
-                           uint64_t address, struct api_trace_pointer *pointer)
-{
-    for (size_t i = 0; i < module->object.symbol_count; i++) {
-        const struct code_object_symbol *symbol = &module->object.symbols[i];
-        uint64_t start = module->base + symbol->address;
-        if (symbol->is_variable && address >= start
-            && (address - start < symbol->size || address == start)) {
-            *pointer = (struct api_trace_pointer){.allocation = image->number,
-                                                  .space = API_TRACE_SYMBOL,
-                                                  .offset = address - start,
-                                                  .symbol = symbol->name};
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool find_pointer(uint64_t address, struct api_trace_pointer *pointer)
-{
-    const struct hip_allocation *allocation = hip_find_allocation(address);
-    if (!allocation)
-        return false;
-    const struct hip_module *module = hip_module_at(allocation->address);
-    if (module || allocation->kind == HIP_MODULE_MEMORY)
-        return module && symbol_pointer(module, allocation, address, pointer);
-    bool host = allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY;
-    *pointer = (struct api_trace_pointer){.allocation = allocation->number,
-                                          .space = host ? API_TRACE_HOST : API_TRACE_DEVICE,
-                                          .offset = address - allocation->address};
-    return true;
-}
-
-/* Names of variables must outlive their module. */
-static void keep_name(struct api_trace_pointer *pointer)
-{
-    if (pointer->symbol) {
-        size_t size = strlen(pointer->symbol) + 1;
-        pointer->symbol = memcpy(hip_record_keep(size), pointer->symbol, size);
-    }
-}
-
 static void add_to(struct api_trace_call *call, uint64_t to)
 {
-    if (find_pointer(to, &call->to)) {
-        keep_name(&call->to);
+    if (hip_record_find(to, &call->to))
         add(call);
-    }
 }
 
 /* The memory of a copy or fill, which was checked: in an allocation, if not in a variable. */
 static struct api_trace_pointer pointer_to(uint64_t address)
 {
     struct api_trace_pointer pointer = {0};
-    if (!find_pointer(address, &pointer))
+    if (!hip_record_find(address, &pointer))
         refuse("it copies to or from the code of a module, outside of all variables");
-    keep_name(&pointer);
     return pointer;
 }
 
@@ -188,34 +149,93 @@ static void add_pending(const struct pending *pending)
     record.pending[record.pending_count++] = *pending;
 }
 
-/* Notes the bytes that a copy has brought: in its own line, or behind what was called since, where
- * it has filled an allocation. */
-static void note_bytes(const struct pending *p)
+/* The last record of the event between the two lines; NULL: there is none. */
+static const struct api_trace_call *find_event_record(size_t from, size_t to, uint32_t event)
 {
-    const struct hip_recorded_copy *copy = &p->copy;
-    struct api_trace_call *line = &record.calls[p->line];
-    const char *file = hip_record_data(copy->host, copy->size, copy->rows, copy->to_pitch);
-    if (line->kind == API_TRACE_COPY_FROM_DEVICE)
-        line->file = file;
-    else
-        add(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
-                                     .place = line->place,
-                                     .size = copy->size,
-                                     .rows = copy->rows,
-                                     .host_pitch = copy->to_pitch,
-                                     .file = file});
+    for (size_t i = to; i > from; i--)
+        if (record.calls[i].kind == API_TRACE_EVENT_RECORD && record.calls[i].event == event)
+            return &record.calls[i];
+    return NULL;
 }
 
-static void settle(void)
+/* Does the end of a copy follow from that of a call of this thread, on any platform? The null
+ * stream stands for the others. */
+static bool tells_end(const struct pending *p, size_t line)
+{
+    const struct api_trace_call *call = &record.calls[line];
+    bool told = true;
+    switch (call->kind) {
+    case API_TRACE_DEVICE_SYNCHRONIZE:
+        return p->copy.device == hip_current_device();
+    case API_TRACE_FREE:
+    case API_TRACE_HOST_FREE:
+    case API_TRACE_HOST_UNREGISTER:
+        return true;
+    case API_TRACE_EVENT_QUERY:
+        told = call->value;
+        /* fall through */
+    case API_TRACE_EVENT_SYNCHRONIZE:
+        call = find_event_record(p->line, line, call->event);
+        break;
+    case API_TRACE_STREAM_QUERY:
+        told = call->value;
+        break;
+    case API_TRACE_COPY_TO_DEVICE:
+    case API_TRACE_COPY_FROM_DEVICE:
+    case API_TRACE_COPY_ON_DEVICE:
+        told = !call->is_async;
+        break;
+    case API_TRACE_STREAM_SYNCHRONIZE:
+        break;
+    default:
+        return false;
+    }
+    if (!told || !call || call->stream == 0)
+        return told && call;
+    return call->stream == p->copy.stream
+           && (call->stream != API_TRACE_STREAM_OF_THREAD || p->thread == thread_number());
+}
+
+/* Where it has filled an allocation. */
+static void compare(const struct pending *p)
+{
+    const struct hip_recorded_copy *copy = &p->copy;
+    add(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
+                                 .place = record.calls[p->line].place,
+                                 .size = copy->size,
+                                 .rows = copy->rows,
+                                 .host_pitch = copy->to_pitch,
+                                 .file = p->file});
+}
+
+/* Keeps what copies have brought: in the line of the copy or, from an allocation, until it is
+ * compared. */
+static void take_bytes(void)
 {
     size_t kept = 0;
     for (size_t i = 0; i < record.pending_count; i++) {
+        struct pending p = record.pending[i];
+        if (!p.file && hip_ticket_done(p.ticket))
+            p.file = hip_record_data(p.copy.host, p.copy.size, p.copy.rows, p.copy.to_pitch);
+        if (p.file && record.calls[p.line].kind == API_TRACE_COPY_FROM_DEVICE)
+            record.calls[p.line].file = p.file;
+        else
+            record.pending[kept++] = p;
+    }
+    record.pending_count = kept;
+}
+
+/* Compares what is there: of those copies of whose end the line tells, or of all. */
+static void settle(ptrdiff_t line)
+{
+    size_t kept = 0;
+    take_bytes();
+    for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
-        if (!hip_ticket_done(p->ticket)) {
+        if (p->file && (line == NO_PLACE || tells_end(p, (size_t)line)))
+            compare(p);
+        else
             record.pending[kept++] = *p;
-            continue;
-        }
-        note_bytes(p);
     }
     record.pending_count = kept;
     open_line = NO_PLACE; /* a comparison returns at once */
@@ -223,11 +243,35 @@ static void settle(void)
 
 static void leave(void)
 {
+    ptrdiff_t asked = asked_line;
+    asked_line = NO_PLACE;
     if (!hip.recording)
         return;
     note_return();
-    if (record.pending_count > 0)
-        settle();
+    if (record.pending_count > 0 && asked != NO_PLACE)
+        settle(asked);
+    else
+        take_bytes();
+}
+
+/* A copy comes to or from memory of the host. What is there, and was not waited for, is compared
+ * before, unless the copies are in order without the program. */
+static void give_place(const struct hip_recorded_copy *copy)
+{
+    size_t kept = 0;
+    uint64_t pitch = copy->to_device ? copy->from_pitch : copy->to_pitch;
+    const char *start = copy->host, *end = start + (copy->rows - 1) * pitch + copy->size;
+    take_bytes();
+    for (size_t i = 0; i < record.pending_count; i++) {
+        const struct pending *p = &record.pending[i];
+        const char *first = p->copy.host;
+        if (!p->file || first >= end
+            || first + (p->copy.rows - 1) * p->copy.to_pitch + p->copy.size <= start)
+            record.pending[kept++] = *p;
+        else if (p->copy.stream != copy->stream)
+            compare(p);
+    }
+    record.pending_count = kept;
 }
 
 /* ---- calls ---- */
@@ -255,6 +299,8 @@ static size_t copy_begins(const struct hip_recorded_copy *copy)
     if (copy->from_device)
         call.from = pointer_to(copy->from);
     if (pinned)
+        give_place(copy);
+    if (pinned)
         call.place = pointer_to(copy->to_device ? copy->from : copy->to);
     if (copy->to_device && !on_device)
         call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
@@ -266,7 +312,7 @@ static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64
     enum api_trace_kind kind = record.calls[place].kind;
     if (kind == API_TRACE_PINNED_FROM_DEVICE
         || (kind == API_TRACE_COPY_FROM_DEVICE && !copy->waits))
-        add_pending(&(struct pending){ticket, place, *copy});
+        add_pending(&(struct pending){ticket, place, thread_number(), NULL, *copy});
 }
 
 static void copy_done(size_t place, const struct hip_recorded_copy *copy)
@@ -277,52 +323,13 @@ static void copy_done(size_t place, const struct hip_recorded_copy *copy)
     }
 }
 
-/* Host memory that kernels use is named as what it is to them. */
-static bool find_argument(uint64_t address, struct api_trace_pointer *pointer)
-{
-    const struct hip_allocation *allocation = hip_find_allocation(address);
-    if (allocation && allocation->mapped > 0) {
-        *pointer = (struct api_trace_pointer){.allocation = allocation->mapped,
-                                              .space = API_TRACE_DEVICE,
-                                              .offset = address - allocation->address};
-        return true;
-    }
-    return find_pointer(address, pointer) && pointer->space != API_TRACE_HOST;
-}
-
-/* Explicit arguments: pointers as such where the metadata says so and they point to something. */
-static void list_arguments(const struct code_object_kernel *kernel, const uint8_t *kernarg,
-                           struct api_trace_call *call)
-{
-    struct api_trace_argument *list =
-        hip_record_keep(kernel->explicit_argument_count * sizeof *list + 1);
-    for (uint32_t i = 0; i < kernel->explicit_argument_count; i++) {
-        const struct code_object_argument *argument = &kernel->arguments[i];
-        uint64_t value = 0;
-        list[i].offset = argument->offset;
-        list[i].size = argument->size;
-        if (argument->kind == CODE_OBJECT_VALUE_GLOBAL_BUFFER && argument->size == sizeof value) {
-            memcpy(&value, kernarg + argument->offset, sizeof value);
-            list[i].is_pointer = find_argument(value, &list[i].pointer);
-        }
-        if (list[i].is_pointer) {
-            keep_name(&list[i].pointer);
-        } else {
-            list[i].bytes =
-                memcpy(hip_record_keep(argument->size), kernarg + argument->offset, argument->size);
-        }
-    }
-    call->arguments = list;
-    call->argument_count = kernel->explicit_argument_count;
-}
-
 static size_t launch(struct api_trace_call *call, const struct hip_function *function,
                      const uint8_t *kernarg)
 {
     size_t name_size = strlen(function->kernel->name) + 1;
     call->module = hip_allocation_number(function->module->base);
     call->name = memcpy(hip_record_keep(name_size), function->kernel->name, name_size);
-    list_arguments(function->kernel, kernarg, call);
+    hip_record_arguments(function->kernel, kernarg, call);
     return add(call);
 }
 
@@ -350,7 +357,7 @@ static void host_freed(uint64_t address)
 {
     if (record.pending_count > 0) {
         note_return();
-        settle();
+        settle(NO_PLACE);
         HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)hip_current_device());
         HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
     }
@@ -411,7 +418,7 @@ static void settle_at_end(void)
             HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
         }
     }
-    settle();
+    settle(NO_PLACE);
 }
 
 /* Leaves out dropped lines, and copies whose end no thread has seen. */

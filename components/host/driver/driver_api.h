@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define DRIVER_API_VERSION 24
+#define DRIVER_API_VERSION 25
 
 enum driver_status {
     DRIVER_OK,
@@ -227,6 +227,15 @@ struct driver_page {
     bool unified; /* may be moved */
 };
 
+enum driver_queue_flags {
+    /* The queue has copies only, which kernels wait for: also when some kernels are executed
+     * without timing, the others run beside them. */
+    DRIVER_QUEUE_ATTENDS = 1,
+    /* The queue is a ring of packets: signals in memory order them and those of other queues, so
+     * that --check takes them for ordered. */
+    DRIVER_QUEUE_SIGNALLED = 2
+};
+
 /* A `device` is a number below device_count(), which is a GPU in the first process, or what
  * context_create() or unify() made. */
 /* Queues execute their commands in order. Queue 0 of a device always exists. A ticket names a
@@ -295,14 +304,9 @@ struct driver_api {
      * part of several. */
     enum driver_status (*unify)(const uint32_t *gpus, uint32_t count, uint32_t *device);
 
-    enum driver_status (*queue_create)(uint32_t device, uint32_t *queue);
+    /* `flags`: of enum driver_queue_flags. */
+    enum driver_status (*queue_create)(uint32_t device, uint32_t flags, uint32_t *queue);
     enum driver_status (*queue_destroy)(uint32_t queue);
-    /* The queue has copies only, which kernels wait for: also when some kernels are executed
-     * without timing, the others run beside them. */
-    enum driver_status (*queue_attends)(uint32_t queue);
-    /* The queue is a ring of packets: signals in memory order them and those of other queues, so
-     * that --check takes them for ordered. */
-    enum driver_status (*queue_signalled)(uint32_t queue);
     /* Enqueue. The host buffer must stay until the ticket is done. ticket may be NULL. */
     enum driver_status (*write)(uint32_t queue, uint64_t device_address, const void *host,
                                 uint64_t size, uint64_t *ticket);

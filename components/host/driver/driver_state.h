@@ -16,7 +16,7 @@
 #include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_api.h"
 #include "components/host/device_memory/memory_manager.h"
-#include "components/nvidia/trace_player/sm_occupancy.h"
+#include "components/protocols/thread_block/sm_occupancy.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/work/work_placement.h"
@@ -47,9 +47,8 @@ enum {
 
 struct driver_queue {
     bool used;
-    bool attends;         /* its copies are what kernels wait for */
-    bool signalled;       /* signals in memory order its commands, of which the driver knows none */
     bool scratch_wanted;  /* the first command waits for a pool to be made */
+    uint32_t flags;       /* enum driver_queue_flags */
     uint32_t device;      /* of unified ones: the first */
     uint32_t handle;      /* that it was made for */
     uint32_t first, last; /* commands */

@@ -16,7 +16,7 @@
 
 enum { GUEST_WORDS = 7, GUEST_ATTEND = 1000 };
 
-#define GUEST_CALL(name, kind, ...) GUEST_##name,
+#define GUEST_CALL(name, ...) GUEST_##name,
 enum guest_name {
 #include "guest_calls.def"
     GUEST_CALLS

@@ -122,113 +122,41 @@ static void attend(void)
         own.attend(&now);
 }
 
-static void set_attendant(void (*attendant)(const struct driver_attention *now))
+static void guest_set_attendant(void (*attendant)(const struct driver_attention *now))
 {
     struct kfd_reply reply;
     own.attend = attendant;
     ASK(set_attendant, attendant != NULL);
 }
 
-/* ---- calls: parameters, and what goes into the message ---- */
+/* ---- calls of the forms of guest_calls.def ---- */
 
-#define PLAIN(name, parameters, ...)                                                               \
-    static enum driver_status name parameters                                                      \
+static uint64_t word_of(const void *pattern, uint32_t bytes)
+{
+    uint64_t word = 0;
+    memcpy(&word, pattern, bytes <= sizeof word ? bytes : 0);
+    return word;
+}
+
+#define WORDS(...) __VA_ARGS__
+#define FORM(name, parameters, words, ...)                                                         \
+    static enum driver_status guest_##name parameters                                              \
     {                                                                                              \
         struct kfd_reply reply;                                                                    \
-        return ASK(name, __VA_ARGS__);                                                             \
-    }
-
-/* The answer's first word goes to *given, unless that is NULL. `function`: its name here, as the C
- * library has some of the others. */
-#define GIVES_AS(function, name, parameters, ...)                                                  \
-    static enum driver_status function parameters                                                  \
-    {                                                                                              \
-        struct kfd_reply reply;                                                                    \
-        enum driver_status status = ASK(name, __VA_ARGS__);                                        \
-        if (given && status == DRIVER_OK)                                                          \
-            *given = (__typeof__(*given))reply.word[0];                                            \
+        enum driver_status status = ASK(name, WORDS words);                                        \
+        __VA_ARGS__                                                                                \
         return status;                                                                             \
     }
-#define GIVES(name, parameters, ...) GIVES_AS(name, name, parameters, __VA_ARGS__)
-
-/* The answer's bytes go to *filled. */
-#define FILLS(name, parameters, ...)                                                               \
-    static enum driver_status name parameters                                                      \
-    {                                                                                              \
-        struct kfd_reply reply;                                                                    \
-        enum driver_status status = ASK(name, __VA_ARGS__);                                        \
-        if (status == DRIVER_OK)                                                                   \
-            memcpy(filled, reply.bytes, sizeof *filled);                                           \
-        return status;                                                                             \
-    }
-
-FILLS(device_info, (uint32_t device, struct driver_device_info *filled), device)
-PLAIN(set_window, (uint64_t base, uint64_t size), base, size)
-GIVES(allocate, (uint32_t device, uint64_t size, uint64_t align, uint64_t *given), device, size,
-      align)
-PLAIN(allocate_at, (uint32_t device, uint64_t address, uint64_t size, enum driver_place place),
-      device, address, size, place)
-GIVES(allocate_unified, (uint32_t device, uint64_t size, uint64_t align, uint64_t *given), device,
-      size, align)
-PLAIN(release, (uint64_t address), address)
-FILLS(page_info, (uint64_t address, struct driver_page *filled), address)
-PLAIN(remap, (uint64_t address, uint64_t size, uint32_t gpu), address, size, gpu)
-PLAIN(prefetch, (uint32_t device, uint64_t address, uint64_t size), device, address, size)
-PLAIN(advise, (uint64_t address, uint64_t size, enum driver_advice advice, bool on), address, size,
-      advice, on)
-PLAIN(set_peer, (uint32_t gpu, uint32_t peer, bool on), gpu, peer, on)
-GIVES(context_create, (uint32_t device, uint32_t process, uint32_t *given), device, process)
-PLAIN(context_destroy, (uint32_t context), context)
-
-GIVES(queue_create, (uint32_t device, uint32_t *given), device)
-PLAIN(queue_destroy, (uint32_t queue), queue)
-PLAIN(queue_attends, (uint32_t queue), queue)
-GIVES_AS(write_host, write,
-         (uint32_t queue, uint64_t address, const void *host, uint64_t size, uint64_t *given),
-         queue, address, (uintptr_t)host, size)
-GIVES_AS(read_host, read,
-         (uint32_t queue, void *host, uint64_t address, uint64_t size, uint64_t *given), queue,
-         (uintptr_t)host, address, size)
-GIVES(write_shared,
-      (uint32_t queue, uint64_t address, const void *host, uint64_t size, uint64_t *given), queue,
-      address, (uintptr_t)host, size)
-GIVES(read_shared, (uint32_t queue, void *host, uint64_t address, uint64_t size, uint64_t *given),
-      queue, (uintptr_t)host, address, size)
-GIVES(copy, (uint32_t queue, uint64_t to, uint64_t from, uint64_t size, uint64_t *given), queue, to,
-      from, size)
-GIVES_AS(fill_words, fill,
-         (uint32_t queue, uint64_t address, uint64_t pattern, uint32_t pattern_bytes,
-          uint64_t count, uint64_t *given),
-         queue, address, pattern, pattern_bytes, count)
-GIVES(launch, (uint32_t queue, const struct driver_launch *what, uint64_t *given), queue,
-      (uintptr_t)what)
-GIVES(mark, (uint32_t queue, bool fences, uint64_t *given), queue, fences)
-GIVES(last, (uint32_t queue, uint64_t *given), queue)
-PLAIN(wait_for, (uint32_t queue, uint64_t ticket), queue, ticket)
-GIVES(call_begin, (uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *given),
-      queue, call, is_default)
-PLAIN(call_end, (uint32_t queue, uint64_t ticket), queue, ticket)
-
-PLAIN(wait, (uint64_t ticket), ticket)
-PLAIN(advance, (bool poll), poll)
-PLAIN(query, (uint64_t ticket), ticket)
-GIVES(time_of, (uint64_t ticket, uint64_t *given), ticket)
-
-PLAIN(register_code,
-      (uint32_t device, const char *name, uint64_t address, const void *bytes, uint64_t size),
-      device, (uintptr_t)name, address, (uintptr_t)bytes, size)
-PLAIN(unregister_code, (uint64_t address), address)
-PLAIN(copy_code, (uint32_t device, uint64_t address), device, address)
-PLAIN(register_kernel, (uint32_t device, const char *name, uint64_t entry), device, (uintptr_t)name,
-      entry)
-PLAIN(register_ptx,
-      (uint32_t device, const char *name, uint64_t address, const char *text, uint64_t size),
-      device, (uintptr_t)name, address, (uintptr_t)text, size)
-FILLS(ptx_kernel, (uint64_t entry, struct driver_ptx_kernel *filled), entry)
-GIVES(ptx_blocks,
-      (uint32_t device, uint64_t entry, uint32_t threads, uint64_t shared_bytes, uint32_t *given),
-      device, entry, threads, shared_bytes)
-PLAIN(set_kernel_heap, (uint32_t device, uint64_t bytes), device, bytes)
+#define PLAIN(...) FORM(__VA_ARGS__, )
+#define GIVES(...)                                                                                 \
+    FORM(__VA_ARGS__, if (given && status == DRIVER_OK) *given = (__typeof__(*given))reply.word[0];)
+#define FILLS(...)                                                                                 \
+    FORM(__VA_ARGS__, if (status == DRIVER_OK) memcpy(filled, reply.bytes, sizeof *filled);)
+#define OTHER(...)
+#define INNER(...)
+#define GUEST_CALL(name, kind, form, parameters, words, ...) form(name, parameters, words)
+#include "components/kfd/channel/guest_calls.def"
+#undef GUEST_CALL
 
 /* ---- calls of other forms ---- */
 
@@ -237,7 +165,7 @@ static uint32_t device_count(void)
     return own.gpu_count;
 }
 
-static bool find(uint64_t address, struct driver_allocation *allocation)
+static bool guest_find(uint64_t address, struct driver_allocation *allocation)
 {
     struct kfd_reply reply;
     bool found = ASK(find, address) == DRIVER_OK;
@@ -246,7 +174,8 @@ static bool find(uint64_t address, struct driver_allocation *allocation)
     return found;
 }
 
-static enum driver_status memory_info(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes)
+static enum driver_status guest_memory_info(uint32_t device, uint64_t *free_bytes,
+                                            uint64_t *total_bytes)
 {
     struct kfd_reply reply;
     enum driver_status status = ASK(memory_info, device);
@@ -255,7 +184,7 @@ static enum driver_status memory_info(uint32_t device, uint64_t *free_bytes, uin
     return status;
 }
 
-static uint64_t name_of(uint32_t device, uint64_t address)
+static uint64_t guest_name(uint32_t device, uint64_t address)
 {
     struct kfd_reply reply;
     return ASK(name, device, address) == DRIVER_OK ? reply.word[0] : address;
@@ -267,14 +196,6 @@ static enum driver_status unify(const uint32_t *gpus, uint32_t count, uint32_t *
     snprintf(failure, sizeof failure,
              "one device of several GPUs cannot be made on a machine that several processes share");
     return DRIVER_INVALID_VALUE;
-}
-
-static enum driver_status fill(uint32_t queue, uint64_t address, const void *pattern,
-                               uint32_t pattern_bytes, uint64_t count, uint64_t *ticket)
-{
-    uint64_t word = 0;
-    memcpy(&word, pattern, pattern_bytes <= sizeof word ? pattern_bytes : 0);
-    return fill_words(queue, address, word, pattern_bytes, count, ticket);
 }
 
 static uint32_t stream_flags(void)
@@ -300,13 +221,13 @@ static enum driver_status describe_constant(uint64_t address, uint64_t size)
     return DRIVER_OK;
 }
 
-static bool meets(uint64_t entry)
+static bool guest_meets(uint64_t entry)
 {
     struct kfd_reply reply;
     return ASK(meets, entry) == DRIVER_OK && reply.word[0];
 }
 
-static enum driver_ptx_fault ptx_fault(void)
+static enum driver_ptx_fault guest_ptx_fault(void)
 {
     struct kfd_reply reply;
     ASK(ptx_fault, 0);
@@ -351,60 +272,23 @@ static bool is_hidden(const void *address)
     return false;
 }
 
+#define IN_PLAIN(name) .name = guest_##name,
+#define IN_GIVES       IN_PLAIN
+#define IN_FILLS       IN_PLAIN
+#define IN_OTHER       IN_PLAIN
+#define IN_INNER(name)
+
 static const struct driver_api table = {
     .version = DRIVER_API_VERSION,
+#define GUEST_CALL(name, kind, form, ...) IN_##form(name)
+#include "components/kfd/channel/guest_calls.def"
+#undef GUEST_CALL
     .device_count = device_count,
-    .device_info = device_info,
-    .set_window = set_window,
-    .allocate = allocate,
-    .allocate_at = allocate_at,
-    .allocate_unified = allocate_unified,
-    .release = release,
-    .find = find,
-    .memory_info = memory_info,
-    .name = name_of,
-    .page_info = page_info,
-    .remap = remap,
-    .prefetch = prefetch,
-    .advise = advise,
-    .set_peer = set_peer,
-    .context_create = context_create,
-    .context_destroy = context_destroy,
     .unify = unify,
-    .queue_create = queue_create,
-    .queue_destroy = queue_destroy,
-    .queue_attends = queue_attends,
-    .write = write_host,
-    .read = read_host,
-    .write_shared = write_shared,
-    .read_shared = read_shared,
-    .copy = copy,
-    .fill = fill,
-    .launch = launch,
-    .mark = mark,
-    .last = last,
-    .wait_for = wait_for,
     .stream_flags = stream_flags,
-    .call_begin = call_begin,
-    .call_end = call_end,
-    .wait = wait,
-    .advance = advance,
-    .query = query,
-    .time_of = time_of,
     .now = now,
-    .register_code = register_code,
-    .unregister_code = unregister_code,
     .describe_code = describe_code,
     .describe_constant = describe_constant,
-    .copy_code = copy_code,
-    .register_kernel = register_kernel,
-    .register_ptx = register_ptx,
-    .ptx_kernel = ptx_kernel,
-    .ptx_blocks = ptx_blocks,
-    .set_kernel_heap = set_kernel_heap,
-    .meets = meets,
-    .ptx_fault = ptx_fault,
-    .set_attendant = set_attendant,
     .error_text = error_text,
     .program_ends = program_ends,
     .finish = finish,

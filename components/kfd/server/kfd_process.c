@@ -139,7 +139,7 @@ static int open_space(struct kfd_process *p)
     if (result == 0)
         result = kfd_status(kfd.api->contain(p->device[0]), "another process");
     return result == 0 && !p->guest
-               ? kfd_status(kfd.api->queue_create(p->device[0], &p->fences), "another process")
+               ? kfd_status(kfd.api->queue_create(p->device[0], 0, &p->fences), "another process")
                : result;
 }
 

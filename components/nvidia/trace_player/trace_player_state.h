@@ -21,7 +21,7 @@
 #include "components/sampling/warmup.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
-#include "sm_occupancy.h"
+#include "components/protocols/thread_block/sm_occupancy.h"
 #include "trace_writer.h"
 
 /* ---- host memory ---- */

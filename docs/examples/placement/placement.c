@@ -84,7 +84,7 @@ static void share_an_address(uint64_t page)
     must(api->allocate_at(0, at, page, false), "allocating at an address");
     must(api->context_create(1, 0, &context), "making a context");
     must(api->allocate_at(context, at, page, false), "allocating at the same address");
-    must(api->queue_create(context, &queue), "making a queue");
+    must(api->queue_create(context, 0, &queue), "making a queue");
     say("first process", 0, at);
     say("second process", context, at);
     write_word(0, at, 1111);

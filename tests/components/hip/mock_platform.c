@@ -247,9 +247,9 @@ static enum driver_status memory_info(uint32_t device, uint64_t *free_bytes, uin
     return DRIVER_OK;
 }
 
-static enum driver_status queue_create(uint32_t device, uint32_t *queue)
+static enum driver_status queue_create(uint32_t device, uint32_t flags, uint32_t *queue)
 {
-    (void)device;
+    (void)device, (void)flags;
     *queue = queue_count++;
     return DRIVER_OK;
 }
@@ -559,7 +559,6 @@ static const struct driver_api api = {
     .memory_info = memory_info,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
-    .queue_attends = queue_destroy, /* as good as any that knows the queue */
     .write = write_command,
     .read = read_command,
     .write_shared = write_command,

@@ -52,18 +52,12 @@ class cluster_group
     {
         return dim3(heddle::cluster_x(), heddle::cluster_y(), heddle::cluster_z());
     }
-    static HEDDLE_GROUP unsigned int block_rank()
-    {
-        return heddle::cluster_rank();
-    }
+    static HEDDLE_GROUP unsigned int block_rank() { return heddle::cluster_rank(); }
     static HEDDLE_GROUP dim3 dim_blocks()
     {
         return dim3(heddle::cluster_size_x(), heddle::cluster_size_y(), heddle::cluster_size_z());
     }
-    static HEDDLE_GROUP unsigned int num_blocks()
-    {
-        return heddle::cluster_blocks();
-    }
+    static HEDDLE_GROUP unsigned int num_blocks() { return heddle::cluster_blocks(); }
     static HEDDLE_GROUP dim3 dim_threads()
     {
         const dim3 blocks = dim_blocks();
@@ -79,10 +73,7 @@ class cluster_group
     {
         return num_blocks() * (unsigned int)thread_block::size();
     }
-    static HEDDLE_GROUP unsigned int size()
-    {
-        return num_threads();
-    }
+    static HEDDLE_GROUP unsigned int size() { return num_threads(); }
     static HEDDLE_GROUP unsigned int thread_rank()
     {
         return block_rank() * (unsigned int)thread_block::size() + heddle::block_rank();
@@ -101,10 +92,7 @@ class cluster_group
         return rank;
     }
 };
-HEDDLE_GROUP cluster_group this_cluster()
-{
-    return cluster_group();
-}
+HEDDLE_GROUP cluster_group this_cluster() { return cluster_group(); }
 
 #undef HEDDLE_GROUP
 } // namespace cooperative_groups

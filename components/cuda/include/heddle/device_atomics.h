@@ -6,10 +6,7 @@
 #define HEDDLE_ATOMIC static __device__ __forceinline__
 
 #define HEDDLE_ATOMIC_1(name, type, inner, as)                                                     \
-    HEDDLE_ATOMIC type name(type *p, type v)                                                       \
-    {                                                                                              \
-        return (type)inner((as *)p, (as)v);                                                        \
-    }                                                                                              \
+    HEDDLE_ATOMIC type name(type *p, type v) { return (type)inner((as *)p, (as)v); }               \
     HEDDLE_ATOMIC type name##_block(type *p, type v)                                               \
     {                                                                                              \
         return (type)inner##_block((as *)p, (as)v);                                                \

@@ -135,14 +135,8 @@ HEDDLE_EXTREMES(min, s, int)
 HEDDLE_EXTREMES(max, u, unsigned int)
 HEDDLE_EXTREMES(min, u, unsigned int)
 #undef HEDDLE_EXTREMES
-HEDDLE_INTRINSIC int __vimax_s32_relu(int a, int b)
-{
-    return max(max(a, b), 0);
-}
-HEDDLE_INTRINSIC int __vimax3_s32_relu(int a, int b, int c)
-{
-    return max(max(max(a, b), c), 0);
-}
+HEDDLE_INTRINSIC int __vimax_s32_relu(int a, int b) { return max(max(a, b), 0); }
+HEDDLE_INTRINSIC int __vimax3_s32_relu(int a, int b, int c) { return max(max(max(a, b), c), 0); }
 HEDDLE_INTRINSIC int __viaddmax_s32_relu(int a, int b, int c)
 {
     return max(max((int)((unsigned int)a + (unsigned int)b), c), 0);

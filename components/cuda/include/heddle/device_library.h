@@ -12,14 +12,8 @@
 #define HEDDLE_CLC_1(name, length)                                                                 \
     extern "C" __device__ float _Z##length##name##f(float);                                        \
     extern "C" __device__ double _Z##length##name##d(double);                                      \
-    HEDDLE_NV float __nv_##name##f(float x)                                                        \
-    {                                                                                              \
-        return _Z##length##name##f(x);                                                             \
-    }                                                                                              \
-    HEDDLE_NV double __nv_##name(double x)                                                         \
-    {                                                                                              \
-        return _Z##length##name##d(x);                                                             \
-    }
+    HEDDLE_NV float __nv_##name##f(float x) { return _Z##length##name##f(x); }                     \
+    HEDDLE_NV double __nv_##name(double x) { return _Z##length##name##d(x); }
 HEDDLE_CLC_1(sin, 3)
 HEDDLE_CLC_1(cos, 3)
 HEDDLE_CLC_1(tan, 3)
@@ -50,14 +44,8 @@ HEDDLE_CLC_1(logb, 4)
 #define HEDDLE_CLC_2(name, length)                                                                 \
     extern "C" __device__ float _Z##length##name##ff(float, float);                                \
     extern "C" __device__ double _Z##length##name##dd(double, double);                             \
-    HEDDLE_NV float __nv_##name##f(float x, float y)                                               \
-    {                                                                                              \
-        return _Z##length##name##ff(x, y);                                                         \
-    }                                                                                              \
-    HEDDLE_NV double __nv_##name(double x, double y)                                               \
-    {                                                                                              \
-        return _Z##length##name##dd(x, y);                                                         \
-    }
+    HEDDLE_NV float __nv_##name##f(float x, float y) { return _Z##length##name##ff(x, y); }        \
+    HEDDLE_NV double __nv_##name(double x, double y) { return _Z##length##name##dd(x, y); }
 HEDDLE_CLC_2(atan2, 5)
 HEDDLE_CLC_2(pow, 3)
 HEDDLE_CLC_2(hypot, 5)
@@ -69,20 +57,11 @@ HEDDLE_CLC_2(fdim, 4)
 
 extern "C" __device__ int _Z5ilogbf(float);
 extern "C" __device__ int _Z5ilogbd(double);
-HEDDLE_NV int __nv_ilogbf(float x)
-{
-    return _Z5ilogbf(x);
-}
-HEDDLE_NV int __nv_ilogb(double x)
-{
-    return _Z5ilogbd(x);
-}
+HEDDLE_NV int __nv_ilogbf(float x) { return _Z5ilogbf(x); }
+HEDDLE_NV int __nv_ilogb(double x) { return _Z5ilogbd(x); }
 
 extern "C" __device__ double _Z4erfcd(double);
-HEDDLE_NV double __nv_erfc(double x)
-{
-    return _Z4erfcd(x);
-}
+HEDDLE_NV double __nv_erfc(double x) { return _Z4erfcd(x); }
 HEDDLE_NV float __nv_erfcf(float x) /* libclc's of float errs by 12 units */
 {
     return (float)_Z4erfcd(x);
@@ -143,22 +122,13 @@ HEDDLE_NV double __nv_tgamma(double x)
     z = __nv_pow(y, 0.5 * z);
     return r * z * z;
 }
-HEDDLE_NV float __nv_tgammaf(float x)
-{
-    return (float)__nv_tgamma(x);
-}
+HEDDLE_NV float __nv_tgammaf(float x) { return (float)__nv_tgamma(x); }
 
 /* ---- functions that are instructions ---- */
 
 #define HEDDLE_BUILTIN_1(name)                                                                     \
-    HEDDLE_NV float __nv_##name##f(float x)                                                        \
-    {                                                                                              \
-        return __builtin_##name##f(x);                                                             \
-    }                                                                                              \
-    HEDDLE_NV double __nv_##name(double x)                                                         \
-    {                                                                                              \
-        return __builtin_##name(x);                                                                \
-    }
+    HEDDLE_NV float __nv_##name##f(float x) { return __builtin_##name##f(x); }                     \
+    HEDDLE_NV double __nv_##name(double x) { return __builtin_##name(x); }
 HEDDLE_BUILTIN_1(floor)
 HEDDLE_BUILTIN_1(ceil)
 HEDDLE_BUILTIN_1(trunc)
@@ -168,46 +138,19 @@ HEDDLE_BUILTIN_1(round)
 HEDDLE_BUILTIN_1(fabs)
 #undef HEDDLE_BUILTIN_1
 #define HEDDLE_BUILTIN_2(name)                                                                     \
-    HEDDLE_NV float __nv_##name##f(float x, float y)                                               \
-    {                                                                                              \
-        return __builtin_##name##f(x, y);                                                          \
-    }                                                                                              \
-    HEDDLE_NV double __nv_##name(double x, double y)                                               \
-    {                                                                                              \
-        return __builtin_##name(x, y);                                                             \
-    }
+    HEDDLE_NV float __nv_##name##f(float x, float y) { return __builtin_##name##f(x, y); }         \
+    HEDDLE_NV double __nv_##name(double x, double y) { return __builtin_##name(x, y); }
 HEDDLE_BUILTIN_2(fmin)
 HEDDLE_BUILTIN_2(fmax)
 HEDDLE_BUILTIN_2(copysign)
 #undef HEDDLE_BUILTIN_2
-HEDDLE_NV float __nv_fmaf(float x, float y, float z)
-{
-    return __builtin_fmaf(x, y, z);
-}
-HEDDLE_NV double __nv_fma(double x, double y, double z)
-{
-    return __builtin_fma(x, y, z);
-}
-HEDDLE_NV float __nv_sqrtf(float x)
-{
-    return __nvvm_sqrt_rn_f(x);
-}
-HEDDLE_NV double __nv_sqrt(double x)
-{
-    return __nvvm_sqrt_rn_d(x);
-}
-HEDDLE_NV float __nv_rsqrtf(float x)
-{
-    return __nvvm_rsqrt_approx_f(x);
-}
-HEDDLE_NV double __nv_rsqrt(double x)
-{
-    return 1.0 / __nvvm_sqrt_rn_d(x);
-}
-HEDDLE_NV float __nv_saturatef(float x)
-{
-    return __nvvm_saturate_f(x);
-}
+HEDDLE_NV float __nv_fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+HEDDLE_NV double __nv_fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
+HEDDLE_NV float __nv_sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
+HEDDLE_NV double __nv_sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
+HEDDLE_NV float __nv_rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
+HEDDLE_NV double __nv_rsqrt(double x) { return 1.0 / __nvvm_sqrt_rn_d(x); }
+HEDDLE_NV float __nv_saturatef(float x) { return __nvvm_saturate_f(x); }
 
 /* ---- arithmetic with a rounding ---- */
 
@@ -256,10 +199,7 @@ HEDDLE_ROUNDINGS(rd, "rm")
 #undef HEDDLE_ROUNDED_1
 #undef HEDDLE_ROUNDED_2
 #undef HEDDLE_ROUNDED_3
-HEDDLE_NV float __nv_frsqrt_rn(float x)
-{
-    return __nvvm_rsqrt_approx_f(x);
-}
+HEDDLE_NV float __nv_frsqrt_rn(float x) { return __nvvm_rsqrt_approx_f(x); }
 
 /* ---- conversions ---- */
 
@@ -291,23 +231,14 @@ HEDDLE_CONVERTS(rz, "rzi", "rz")
 HEDDLE_CONVERTS(ru, "rpi", "rp")
 HEDDLE_CONVERTS(rd, "rmi", "rm")
 #undef HEDDLE_CONVERTS
-HEDDLE_NV double __nv_int2double_rn(int x)
-{
-    return x;
-}
-HEDDLE_NV double __nv_uint2double_rn(unsigned int x)
-{
-    return x;
-}
+HEDDLE_NV double __nv_int2double_rn(int x) { return x; }
+HEDDLE_NV double __nv_uint2double_rn(unsigned int x) { return x; }
 HEDDLE_CONVERT(float2half_rn, unsigned short, float, "rn.f16.f32", "h", "f")
 HEDDLE_CONVERT(half2float, float, unsigned short, "f32.f16", "f", "h")
 #undef HEDDLE_CONVERT
 
 #define HEDDLE_BITS(name, to, from)                                                                \
-    HEDDLE_NV to __nv_##name(from x)                                                               \
-    {                                                                                              \
-        return __builtin_bit_cast(to, x);                                                          \
-    }
+    HEDDLE_NV to __nv_##name(from x) { return __builtin_bit_cast(to, x); }
 HEDDLE_BITS(float_as_int, int, float)
 HEDDLE_BITS(float_as_uint, unsigned int, float)
 HEDDLE_BITS(int_as_float, float, int)
@@ -315,50 +246,23 @@ HEDDLE_BITS(uint_as_float, float, unsigned int)
 HEDDLE_BITS(double_as_longlong, unsigned long long, double)
 HEDDLE_BITS(longlong_as_double, double, long long)
 #undef HEDDLE_BITS
-HEDDLE_NV int __nv_double2hiint(double x)
-{
-    return (int)(__nv_double_as_longlong(x) >> 32);
-}
-HEDDLE_NV int __nv_double2loint(double x)
-{
-    return (int)__nv_double_as_longlong(x);
-}
+HEDDLE_NV int __nv_double2hiint(double x) { return (int)(__nv_double_as_longlong(x) >> 32); }
+HEDDLE_NV int __nv_double2loint(double x) { return (int)__nv_double_as_longlong(x); }
 HEDDLE_NV double __nv_hiloint2double(int high, int low)
 {
     return __nv_longlong_as_double(
         (long long)((unsigned long long)(unsigned int)high << 32 | (unsigned int)low));
 }
-HEDDLE_NV long long __nv_llrintf(float x)
-{
-    return __nv_float2ll_rn(x);
-}
-HEDDLE_NV long long __nv_llrint(double x)
-{
-    return __nv_double2ll_rn(x);
-}
-HEDDLE_NV long long __nv_llroundf(float x)
-{
-    return __nv_float2ll_rz(__builtin_roundf(x));
-}
-HEDDLE_NV long long __nv_llround(double x)
-{
-    return __nv_double2ll_rz(__builtin_round(x));
-}
+HEDDLE_NV long long __nv_llrintf(float x) { return __nv_float2ll_rn(x); }
+HEDDLE_NV long long __nv_llrint(double x) { return __nv_double2ll_rn(x); }
+HEDDLE_NV long long __nv_llroundf(float x) { return __nv_float2ll_rz(__builtin_roundf(x)); }
+HEDDLE_NV long long __nv_llround(double x) { return __nv_double2ll_rz(__builtin_round(x)); }
 
 /* ---- fast variants ---- */
 
-HEDDLE_NV float __nv_fast_sinf(float x)
-{
-    return __nvvm_sin_approx_f(x);
-}
-HEDDLE_NV float __nv_fast_cosf(float x)
-{
-    return __nvvm_cos_approx_f(x);
-}
-HEDDLE_NV float __nv_fast_fdividef(float x, float y)
-{
-    return __nvvm_div_approx_f(x, y);
-}
+HEDDLE_NV float __nv_fast_sinf(float x) { return __nvvm_sin_approx_f(x); }
+HEDDLE_NV float __nv_fast_cosf(float x) { return __nvvm_cos_approx_f(x); }
+HEDDLE_NV float __nv_fast_fdividef(float x, float y) { return __nvvm_div_approx_f(x, y); }
 HEDDLE_NV float __nv_fast_tanf(float x)
 {
     return __nvvm_div_approx_f(__nvvm_sin_approx_f(x), __nvvm_cos_approx_f(x));
@@ -368,26 +272,11 @@ HEDDLE_NV void __nv_fast_sincosf(float x, float *sine, float *cosine)
     *sine = __nvvm_sin_approx_f(x);
     *cosine = __nvvm_cos_approx_f(x);
 }
-HEDDLE_NV float __nv_fast_expf(float x)
-{
-    return __nvvm_ex2_approx_f(x * 1.4426950408889634f);
-}
-HEDDLE_NV float __nv_fast_exp10f(float x)
-{
-    return __nvvm_ex2_approx_f(x * 3.3219280948873623f);
-}
-HEDDLE_NV float __nv_fast_log2f(float x)
-{
-    return __nvvm_lg2_approx_f(x);
-}
-HEDDLE_NV float __nv_fast_logf(float x)
-{
-    return __nvvm_lg2_approx_f(x) * 0.69314718055994531f;
-}
-HEDDLE_NV float __nv_fast_log10f(float x)
-{
-    return __nvvm_lg2_approx_f(x) * 0.30102999566398120f;
-}
+HEDDLE_NV float __nv_fast_expf(float x) { return __nvvm_ex2_approx_f(x * 1.4426950408889634f); }
+HEDDLE_NV float __nv_fast_exp10f(float x) { return __nvvm_ex2_approx_f(x * 3.3219280948873623f); }
+HEDDLE_NV float __nv_fast_log2f(float x) { return __nvvm_lg2_approx_f(x); }
+HEDDLE_NV float __nv_fast_logf(float x) { return __nvvm_lg2_approx_f(x) * 0.69314718055994531f; }
+HEDDLE_NV float __nv_fast_log10f(float x) { return __nvvm_lg2_approx_f(x) * 0.30102999566398120f; }
 HEDDLE_NV float __nv_fast_powf(float x, float y)
 {
     return __nvvm_ex2_approx_f(y * __nvvm_lg2_approx_f(x));
@@ -395,38 +284,14 @@ HEDDLE_NV float __nv_fast_powf(float x, float y)
 
 /* ---- integers ---- */
 
-HEDDLE_NV int __nv_abs(int x)
-{
-    return x < 0 ? -x : x;
-}
-HEDDLE_NV long long __nv_llabs(long long x)
-{
-    return x < 0 ? -x : x;
-}
-HEDDLE_NV int __nv_min(int x, int y)
-{
-    return x < y ? x : y;
-}
-HEDDLE_NV int __nv_max(int x, int y)
-{
-    return x > y ? x : y;
-}
-HEDDLE_NV unsigned int __nv_umin(unsigned int x, unsigned int y)
-{
-    return x < y ? x : y;
-}
-HEDDLE_NV unsigned int __nv_umax(unsigned int x, unsigned int y)
-{
-    return x > y ? x : y;
-}
-HEDDLE_NV long long __nv_llmin(long long x, long long y)
-{
-    return x < y ? x : y;
-}
-HEDDLE_NV long long __nv_llmax(long long x, long long y)
-{
-    return x > y ? x : y;
-}
+HEDDLE_NV int __nv_abs(int x) { return x < 0 ? -x : x; }
+HEDDLE_NV long long __nv_llabs(long long x) { return x < 0 ? -x : x; }
+HEDDLE_NV int __nv_min(int x, int y) { return x < y ? x : y; }
+HEDDLE_NV int __nv_max(int x, int y) { return x > y ? x : y; }
+HEDDLE_NV unsigned int __nv_umin(unsigned int x, unsigned int y) { return x < y ? x : y; }
+HEDDLE_NV unsigned int __nv_umax(unsigned int x, unsigned int y) { return x > y ? x : y; }
+HEDDLE_NV long long __nv_llmin(long long x, long long y) { return x < y ? x : y; }
+HEDDLE_NV long long __nv_llmax(long long x, long long y) { return x > y ? x : y; }
 HEDDLE_NV unsigned long long __nv_ullmin(unsigned long long x, unsigned long long y)
 {
     return x < y ? x : y;
@@ -435,48 +300,24 @@ HEDDLE_NV unsigned long long __nv_ullmax(unsigned long long x, unsigned long lon
 {
     return x > y ? x : y;
 }
-HEDDLE_NV int __nv_brev(int x)
-{
-    return (int)__builtin_bitreverse32((unsigned int)x);
-}
+HEDDLE_NV int __nv_brev(int x) { return (int)__builtin_bitreverse32((unsigned int)x); }
 HEDDLE_NV long long __nv_brevll(long long x)
 {
     return (long long)__builtin_bitreverse64((unsigned long long)x);
 }
-HEDDLE_NV int __nv_clz(int x)
-{
-    return x ? __builtin_clz((unsigned int)x) : 32;
-}
-HEDDLE_NV int __nv_clzll(long long x)
-{
-    return x ? __builtin_clzll((unsigned long long)x) : 64;
-}
-HEDDLE_NV int __nv_popc(unsigned int x)
-{
-    return __builtin_popcount(x);
-}
-HEDDLE_NV int __nv_popcll(unsigned long long x)
-{
-    return __builtin_popcountll(x);
-}
-HEDDLE_NV int __nv_ffs(int x)
-{
-    return x ? __builtin_ctz((unsigned int)x) + 1 : 0;
-}
-HEDDLE_NV int __nv_ffsll(long long x)
-{
-    return x ? __builtin_ctzll((unsigned long long)x) + 1 : 0;
-}
+HEDDLE_NV int __nv_clz(int x) { return x ? __builtin_clz((unsigned int)x) : 32; }
+HEDDLE_NV int __nv_clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+HEDDLE_NV int __nv_popc(unsigned int x) { return __builtin_popcount(x); }
+HEDDLE_NV int __nv_popcll(unsigned long long x) { return __builtin_popcountll(x); }
+HEDDLE_NV int __nv_ffs(int x) { return x ? __builtin_ctz((unsigned int)x) + 1 : 0; }
+HEDDLE_NV int __nv_ffsll(long long x) { return x ? __builtin_ctzll((unsigned long long)x) + 1 : 0; }
 HEDDLE_NV int __nv_byte_perm(int x, int y, int selector)
 {
     int r;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(selector & 0x7777));
     return r;
 }
-HEDDLE_NV int __nv_mulhi(int x, int y)
-{
-    return (int)(((long long)x * y) >> 32);
-}
+HEDDLE_NV int __nv_mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 HEDDLE_NV unsigned int __nv_umulhi(unsigned int x, unsigned int y)
 {
     return (unsigned int)(((unsigned long long)x * y) >> 32);
@@ -506,14 +347,8 @@ HEDDLE_NV unsigned int __nv_usad(unsigned int x, unsigned int y, unsigned int z)
 {
     return z + (x > y ? x - y : y - x);
 }
-HEDDLE_NV int __nv_hadd(int x, int y)
-{
-    return (int)(((long long)x + y) >> 1);
-}
-HEDDLE_NV int __nv_rhadd(int x, int y)
-{
-    return (int)(((long long)x + y + 1) >> 1);
-}
+HEDDLE_NV int __nv_hadd(int x, int y) { return (int)(((long long)x + y) >> 1); }
+HEDDLE_NV int __nv_rhadd(int x, int y) { return (int)(((long long)x + y + 1) >> 1); }
 HEDDLE_NV int __nv_uhadd(unsigned int x, unsigned int y)
 {
     return (int)(((unsigned long long)x + y) >> 1);
@@ -525,46 +360,16 @@ HEDDLE_NV unsigned int __nv_urhadd(unsigned int x, unsigned int y)
 
 /* ---- parts of numbers ---- */
 
-HEDDLE_NV int __nv_isnanf(float x)
-{
-    return __builtin_isnan(x);
-}
-HEDDLE_NV int __nv_isnand(double x)
-{
-    return __builtin_isnan(x);
-}
-HEDDLE_NV int __nv_isinff(float x)
-{
-    return __builtin_isinf(x);
-}
-HEDDLE_NV int __nv_isinfd(double x)
-{
-    return __builtin_isinf(x);
-}
-HEDDLE_NV int __nv_finitef(float x)
-{
-    return __builtin_isfinite(x);
-}
-HEDDLE_NV int __nv_isfinited(double x)
-{
-    return __builtin_isfinite(x);
-}
-HEDDLE_NV int __nv_signbitf(float x)
-{
-    return __nv_float_as_int(x) < 0;
-}
-HEDDLE_NV int __nv_signbitd(double x)
-{
-    return (long long)__nv_double_as_longlong(x) < 0;
-}
-HEDDLE_NV float __nv_nanf(const signed char *)
-{
-    return __builtin_nanf("");
-}
-HEDDLE_NV double __nv_nan(const signed char *)
-{
-    return __builtin_nan("");
-}
+HEDDLE_NV int __nv_isnanf(float x) { return __builtin_isnan(x); }
+HEDDLE_NV int __nv_isnand(double x) { return __builtin_isnan(x); }
+HEDDLE_NV int __nv_isinff(float x) { return __builtin_isinf(x); }
+HEDDLE_NV int __nv_isinfd(double x) { return __builtin_isinf(x); }
+HEDDLE_NV int __nv_finitef(float x) { return __builtin_isfinite(x); }
+HEDDLE_NV int __nv_isfinited(double x) { return __builtin_isfinite(x); }
+HEDDLE_NV int __nv_signbitf(float x) { return __nv_float_as_int(x) < 0; }
+HEDDLE_NV int __nv_signbitd(double x) { return (long long)__nv_double_as_longlong(x) < 0; }
+HEDDLE_NV float __nv_nanf(const signed char *) { return __builtin_nanf(""); }
+HEDDLE_NV double __nv_nan(const signed char *) { return __builtin_nan(""); }
 HEDDLE_NV float __nv_modff(float x, float *whole)
 {
     *whole = __builtin_truncf(x);
@@ -601,14 +406,8 @@ HEDDLE_NV float __nv_ldexpf(float x, int n)
     n = n > 300 ? 300 : n < -300 ? -300 : n;
     return (float)((double)x * __nv_longlong_as_double((long long)(n + 1023) << 52));
 }
-HEDDLE_NV double __nv_scalbn(double x, int n)
-{
-    return __nv_ldexp(x, n);
-}
-HEDDLE_NV float __nv_scalbnf(float x, int n)
-{
-    return __nv_ldexpf(x, n);
-}
+HEDDLE_NV double __nv_scalbn(double x, int n) { return __nv_ldexp(x, n); }
+HEDDLE_NV float __nv_scalbnf(float x, int n) { return __nv_ldexpf(x, n); }
 HEDDLE_NV double __nv_frexp(double x, int *exponent)
 {
     if (x == 0 || !__builtin_isfinite(x)) {
@@ -620,10 +419,7 @@ HEDDLE_NV double __nv_frexp(double x, int *exponent)
     *exponent = (int)(bits >> 52 & 0x7ff) - 1022 - shift;
     return __nv_longlong_as_double((long long)((bits & 0x800fffffffffffffull) | 1022ull << 52));
 }
-HEDDLE_NV float __nv_frexpf(float x, int *exponent)
-{
-    return (float)__nv_frexp(x, exponent);
-}
+HEDDLE_NV float __nv_frexpf(float x, int *exponent) { return (float)__nv_frexp(x, exponent); }
 HEDDLE_NV float __nv_remquof(float x, float y, int *quotient)
 {
     float near = __nv_fmodf(x, 8 * y), rest = __nv_remainderf(x, y);
@@ -650,10 +446,7 @@ HEDDLE_NV void __nv_sincos(double x, double *sine, double *cosine)
     *cosine = __nv_cos(x);
 }
 extern "C" __device__ double _Z5sinpid(double);
-HEDDLE_NV double __nv_sinpi(double x)
-{
-    return _Z5sinpid(x);
-}
+HEDDLE_NV double __nv_sinpi(double x) { return _Z5sinpid(x); }
 /* From 0 to a half of a turn by two series of Taylor's, up to a quarter each; pi has two parts, as
  * one alone is more than an ULP away. */
 HEDDLE_NV float __nv_sinpif(float x)
@@ -684,30 +477,15 @@ HEDDLE_NV void __nv_sincospi(double x, double *sine, double *cosine)
     *sine = __nv_sinpi(x);
     *cosine = __nv_cospi(x);
 }
-HEDDLE_NV float __nv_powif(float x, int n)
-{
-    return __nv_powf(x, (float)n);
-}
-HEDDLE_NV double __nv_powi(double x, int n)
-{
-    return __nv_pow(x, n);
-}
-HEDDLE_NV float __nv_rcbrtf(float x)
-{
-    return (float)(1.0 / __nv_cbrt(x));
-}
-HEDDLE_NV double __nv_rcbrt(double x)
-{
-    return 1.0 / __nv_cbrt(x);
-}
+HEDDLE_NV float __nv_powif(float x, int n) { return __nv_powf(x, (float)n); }
+HEDDLE_NV double __nv_powi(double x, int n) { return __nv_pow(x, n); }
+HEDDLE_NV float __nv_rcbrtf(float x) { return (float)(1.0 / __nv_cbrt(x)); }
+HEDDLE_NV double __nv_rcbrt(double x) { return 1.0 / __nv_cbrt(x); }
 HEDDLE_NV float __nv_rhypotf(float x, float y)
 {
     return (float)(1.0 / __nvvm_sqrt_rn_d((double)x * x + (double)y * y));
 }
-HEDDLE_NV double __nv_rhypot(double x, double y)
-{
-    return 1.0 / __nv_hypot(x, y);
-}
+HEDDLE_NV double __nv_rhypot(double x, double y) { return 1.0 / __nv_hypot(x, y); }
 HEDDLE_NV float __nv_norm3df(float x, float y, float z)
 {
     return (float)__nvvm_sqrt_rn_d((double)x * x + (double)y * y + (double)z * z);
@@ -734,10 +512,7 @@ HEDDLE_NV float __nv_rnorm4df(float x, float y, float z, float w)
         float)(1.0
                / __nvvm_sqrt_rn_d((double)x * x + (double)y * y + (double)z * z + (double)w * w));
 }
-HEDDLE_NV double __nv_rnorm3d(double x, double y, double z)
-{
-    return 1.0 / __nv_norm3d(x, y, z);
-}
+HEDDLE_NV double __nv_rnorm3d(double x, double y, double z) { return 1.0 / __nv_norm3d(x, y, z); }
 HEDDLE_NV double __nv_rnorm4d(double x, double y, double z, double w)
 {
     return 1.0 / __nv_norm4d(x, y, z, w);
@@ -756,22 +531,10 @@ HEDDLE_NV double __nv_norm(int count, const double *x)
         norm = __nv_hypot(norm, x[i]);
     return norm;
 }
-HEDDLE_NV float __nv_rnormf(int count, const float *x)
-{
-    return 1.0f / __nv_normf(count, x);
-}
-HEDDLE_NV double __nv_rnorm(int count, const double *x)
-{
-    return 1.0 / __nv_norm(count, x);
-}
-HEDDLE_NV double __nv_normcdf(double x)
-{
-    return 0.5 * __nv_erfc(x * -0.70710678118654752440);
-}
-HEDDLE_NV float __nv_normcdff(float x)
-{
-    return (float)__nv_normcdf(x);
-}
+HEDDLE_NV float __nv_rnormf(int count, const float *x) { return 1.0f / __nv_normf(count, x); }
+HEDDLE_NV double __nv_rnorm(int count, const double *x) { return 1.0 / __nv_norm(count, x); }
+HEDDLE_NV double __nv_normcdf(double x) { return 0.5 * __nv_erfc(x * -0.70710678118654752440); }
+HEDDLE_NV float __nv_normcdff(float x) { return (float)__nv_normcdf(x); }
 
 /* The inverse of erfc() up to 0.5: Giles's approximation of single precision ("Approximating the
  * erfinv function", GPU Computing Gems, 2011), or the leading term, then Newton's method on the
@@ -818,10 +581,7 @@ HEDDLE_NV double __nv_erfinv(double y)
     double a = __nv_fabs(y);
     return __nv_copysign(a < 0.5 ? __heddle_erfinv(a) : __nv_erfcinv(1 - a), y);
 }
-HEDDLE_NV double __nv_normcdfinv(double p)
-{
-    return -1.41421356237309504880 * __nv_erfcinv(2 * p);
-}
+HEDDLE_NV double __nv_normcdfinv(double p) { return -1.41421356237309504880 * __nv_erfcinv(2 * p); }
 /* exp(x^2) erfc(x): a continued fraction where erfc() is small. */
 HEDDLE_NV double __nv_erfcx(double x)
 {
@@ -835,22 +595,10 @@ HEDDLE_NV double __nv_erfcx(double x)
         f = x + 0.5 * k / f;
     return 0.56418958354775628695 / f;
 }
-HEDDLE_NV float __nv_erfinvf(float y)
-{
-    return (float)__nv_erfinv(y);
-}
-HEDDLE_NV float __nv_erfcinvf(float q)
-{
-    return (float)__nv_erfcinv(q);
-}
-HEDDLE_NV float __nv_normcdfinvf(float p)
-{
-    return (float)__nv_normcdfinv(p);
-}
-HEDDLE_NV float __nv_erfcxf(float x)
-{
-    return (float)__nv_erfcx(x);
-}
+HEDDLE_NV float __nv_erfinvf(float y) { return (float)__nv_erfinv(y); }
+HEDDLE_NV float __nv_erfcinvf(float q) { return (float)__nv_erfcinv(q); }
+HEDDLE_NV float __nv_normcdfinvf(float p) { return (float)__nv_normcdfinv(p); }
+HEDDLE_NV float __nv_erfcxf(float x) { return (float)__nv_erfcx(x); }
 
 /* ---- lanes of two halves or four bytes in a word ---- */
 

@@ -5,15 +5,9 @@
 
 #define HEDDLE_MATH static __device__ __forceinline__
 #define HEDDLE_FLOAT_1(name)                                                                       \
-    HEDDLE_MATH float name(float x)                                                                \
-    {                                                                                              \
-        return __nv_##name##f(x);                                                                  \
-    }
+    HEDDLE_MATH float name(float x) { return __nv_##name##f(x); }
 #define HEDDLE_FLOAT_2(name)                                                                       \
-    HEDDLE_MATH float name(float x, float y)                                                       \
-    {                                                                                              \
-        return __nv_##name##f(x, y);                                                               \
-    }
+    HEDDLE_MATH float name(float x, float y) { return __nv_##name##f(x, y); }
 
 HEDDLE_FLOAT_1(acosh)
 HEDDLE_FLOAT_1(asinh)
@@ -39,34 +33,13 @@ HEDDLE_FLOAT_2(fmin)
 HEDDLE_FLOAT_2(hypot)
 HEDDLE_FLOAT_2(nextafter)
 HEDDLE_FLOAT_2(remainder)
-HEDDLE_MATH float fma(float x, float y, float z)
-{
-    return __nv_fmaf(x, y, z);
-}
-HEDDLE_MATH int ilogb(float x)
-{
-    return __nv_ilogbf(x);
-}
-HEDDLE_MATH long lrint(float x)
-{
-    return __nv_llrintf(x);
-}
-HEDDLE_MATH long lround(float x)
-{
-    return __nv_llroundf(x);
-}
-HEDDLE_MATH long long llrint(float x)
-{
-    return __nv_llrintf(x);
-}
-HEDDLE_MATH long long llround(float x)
-{
-    return __nv_llroundf(x);
-}
-HEDDLE_MATH float scalbn(float x, int n)
-{
-    return __nv_scalbnf(x, n);
-}
+HEDDLE_MATH float fma(float x, float y, float z) { return __nv_fmaf(x, y, z); }
+HEDDLE_MATH int ilogb(float x) { return __nv_ilogbf(x); }
+HEDDLE_MATH long lrint(float x) { return __nv_llrintf(x); }
+HEDDLE_MATH long lround(float x) { return __nv_llroundf(x); }
+HEDDLE_MATH long long llrint(float x) { return __nv_llrintf(x); }
+HEDDLE_MATH long long llround(float x) { return __nv_llroundf(x); }
+HEDDLE_MATH float scalbn(float x, int n) { return __nv_scalbnf(x, n); }
 HEDDLE_MATH float scalbln(float x, long n)
 {
     return __nv_scalbnf(x, n > 300 ? 300 : n < -300 ? -300 : (int)n);
@@ -97,14 +70,8 @@ HEDDLE_MIN_MAX(long long, long long, long long)
 HEDDLE_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 #undef HEDDLE_MIN_MAX
 /* The device has those of clang's headers. */
-static __host__ __forceinline__ int min(int x, int y)
-{
-    return x < y ? x : y;
-}
-static __host__ __forceinline__ int max(int x, int y)
-{
-    return x > y ? x : y;
-}
+static __host__ __forceinline__ int min(int x, int y) { return x < y ? x : y; }
+static __host__ __forceinline__ int max(int x, int y) { return x > y ? x : y; }
 /* A NaN loses, as with fmin() and fmax(). */
 #define HEDDLE_MIN_MAX(result, a, b, suffix)                                                       \
     static __host__ __device__ __forceinline__ result min(a x, b y)                                \

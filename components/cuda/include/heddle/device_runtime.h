@@ -40,25 +40,13 @@ __device__ cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void);
 
 namespace std
 {
-__device__ static inline void free(void *p)
-{
-    ::free(p);
-}
-__device__ static inline void *malloc(size_t size)
-{
-    return ::malloc(size);
-}
+__device__ static inline void free(void *p) { ::free(p); }
+__device__ static inline void *malloc(size_t size) { return ::malloc(size); }
 } // namespace std
 
 #define HEDDLE_TRIPLE(type)                                                                        \
-    __device__ inline type::operator dim3() const                                                  \
-    {                                                                                              \
-        return dim3(x, y, z);                                                                      \
-    }                                                                                              \
-    __device__ inline type::operator uint3() const                                                 \
-    {                                                                                              \
-        return {x, y, z};                                                                          \
-    }
+    __device__ inline type::operator dim3() const { return dim3(x, y, z); }                        \
+    __device__ inline type::operator uint3() const { return {x, y, z}; }
 HEDDLE_TRIPLE(__cuda_builtin_threadIdx_t)
 HEDDLE_TRIPLE(__cuda_builtin_blockIdx_t)
 HEDDLE_TRIPLE(__cuda_builtin_blockDim_t)

@@ -5,22 +5,10 @@
 
 #define HEDDLE_SPACE static __device__ __forceinline__
 
-HEDDLE_SPACE unsigned int __isGlobal(const void *p)
-{
-    return __nvvm_isspacep_global(p);
-}
-HEDDLE_SPACE unsigned int __isShared(const void *p)
-{
-    return __nvvm_isspacep_shared(p);
-}
-HEDDLE_SPACE unsigned int __isConstant(const void *p)
-{
-    return __nvvm_isspacep_const(p);
-}
-HEDDLE_SPACE unsigned int __isLocal(const void *p)
-{
-    return __nvvm_isspacep_local(p);
-}
+HEDDLE_SPACE unsigned int __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
+HEDDLE_SPACE unsigned int __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
+HEDDLE_SPACE unsigned int __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
+HEDDLE_SPACE unsigned int __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
 
 #define HEDDLE_CONVERSIONS(name, space)                                                            \
     HEDDLE_SPACE size_t __cvta_generic_to_##name(const void *p)                                    \

@@ -91,10 +91,7 @@ HEDDLE_HOST(bf16)
 /* Elementary functions of the device, through float. */
 #ifdef __CUDA__
 #define HEDDLE_NARROW_MATH_1(type, pair, name, function)                                           \
-    static __device__ __forceinline__ type h##name(type a)                                         \
-    {                                                                                              \
-        return type(function((float)a));                                                           \
-    }                                                                                              \
+    static __device__ __forceinline__ type h##name(type a) { return type(function((float)a)); }    \
     static __device__ __forceinline__ pair h2##name(pair a)                                        \
     {                                                                                              \
         return pair(h##name(a.x), h##name(a.y));                                                   \
@@ -134,14 +131,8 @@ HEDDLE_HOST(bf16)
     HEDDLE_NARROW_SHUFFLE(pair, __shfl_xor_sync, int)                                              \
     HEDDLE_NARROW_SHUFFLE(pair, __shfl_up_sync, unsigned int)                                      \
     HEDDLE_NARROW_SHUFFLE(pair, __shfl_down_sync, unsigned int)                                    \
-    static __device__ __forceinline__ type __ldg(const type *p)                                    \
-    {                                                                                              \
-        return *p;                                                                                 \
-    }                                                                                              \
-    static __device__ __forceinline__ pair __ldg(const pair *p)                                    \
-    {                                                                                              \
-        return *p;                                                                                 \
-    }                                                                                              \
+    static __device__ __forceinline__ type __ldg(const type *p) { return *p; }                     \
+    static __device__ __forceinline__ pair __ldg(const pair *p) { return *p; }                     \
     static __device__ __forceinline__ pair atomicAdd(pair *p, pair v)                              \
     {                                                                                              \
         unsigned int *word = (unsigned int *)p, old = *word, seen;                                 \
@@ -215,10 +206,7 @@ HEDDLE_HOST(bf16)
                                    : (integer)v;                                                   \
     }
 #define HEDDLE_NARROW_INTEGERS(type, one, integer, letters)                                        \
-    HEDDLE_FREE type __##letters##2##one##_rn(integer v)                                           \
-    {                                                                                              \
-        return type(v);                                                                            \
-    }                                                                                              \
+    HEDDLE_FREE type __##letters##2##one##_rn(integer v) { return type(v); }                       \
     HEDDLE_NARROW_FROM(type, one, integer, letters, rn, __builtin_rintf)                           \
     HEDDLE_NARROW_FROM(type, one, integer, letters, rz, __builtin_truncf)                          \
     HEDDLE_NARROW_FROM(type, one, integer, letters, rd, __builtin_floorf)                          \
@@ -226,19 +214,13 @@ HEDDLE_HOST(bf16)
 
 /* Results that are clamped to 0 to 1, or of which negative ones become 0. */
 #define HEDDLE_NARROW_ENDED(type, pair, name, name2, end, operation)                               \
-    HEDDLE_FREE type __##name(type a, type b)                                                      \
-    {                                                                                              \
-        return end(__##operation(a, b));                                                           \
-    }                                                                                              \
+    HEDDLE_FREE type __##name(type a, type b) { return end(__##operation(a, b)); }                 \
     HEDDLE_FREE pair __##name2(pair a, pair b)                                                     \
     {                                                                                              \
         return pair(__##name(a.x, b.x), __##name(a.y, b.y));                                       \
     }
 #define HEDDLE_NARROW_ENDED_3(type, pair, name, name2, end)                                        \
-    HEDDLE_FREE type __##name(type a, type b, type c)                                              \
-    {                                                                                              \
-        return end(__hfma(a, b, c));                                                               \
-    }                                                                                              \
+    HEDDLE_FREE type __##name(type a, type b, type c) { return end(__hfma(a, b, c)); }             \
     HEDDLE_FREE pair __##name2(pair a, pair b, pair c)                                             \
     {                                                                                              \
         return pair(__##name(a.x, b.x, c.x), __##name(a.y, b.y, c.y));                             \
@@ -249,50 +231,19 @@ HEDDLE_HOST(bf16)
     {                                                                                              \
         unsigned short x;                                                                          \
         type() = default;                                                                          \
-        HEDDLE_BOTH type(float v) : x(heddle_narrow_##letters(v))                                  \
-        {                                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH type(double v) : x(heddle_narrow_##letters((float)v))                          \
-        {                                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH type(int v) : x(heddle_narrow_##letters((float)v))                             \
-        {                                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH type(unsigned int v) : x(heddle_narrow_##letters((float)v))                    \
-        {                                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH type(long long v) : x(heddle_narrow_##letters((float)v))                       \
-        {                                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH type(unsigned long long v) : x(heddle_narrow_##letters((float)v))              \
-        {                                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH type(short v) : x(heddle_narrow_##letters((float)v))                           \
-        {                                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH type(unsigned short v) : x(heddle_narrow_##letters((float)v))                  \
-        {                                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH operator float() const                                                         \
-        {                                                                                          \
-            return heddle_wide_##letters(x);                                                       \
-        }                                                                                          \
-        HEDDLE_BOTH type operator-() const                                                         \
-        {                                                                                          \
-            return from_bits((unsigned short)(x ^ 0x8000));                                        \
-        }                                                                                          \
-        HEDDLE_BOTH type operator+() const                                                         \
-        {                                                                                          \
-            return *this;                                                                          \
-        }                                                                                          \
-        HEDDLE_BOTH type &operator++()                                                             \
-        {                                                                                          \
-            return *this = *this + type(1.0f);                                                     \
-        }                                                                                          \
-        HEDDLE_BOTH type &operator--()                                                             \
-        {                                                                                          \
-            return *this = *this - type(1.0f);                                                     \
-        }                                                                                          \
+        HEDDLE_BOTH type(float v) : x(heddle_narrow_##letters(v)) {}                               \
+        HEDDLE_BOTH type(double v) : x(heddle_narrow_##letters((float)v)) {}                       \
+        HEDDLE_BOTH type(int v) : x(heddle_narrow_##letters((float)v)) {}                          \
+        HEDDLE_BOTH type(unsigned int v) : x(heddle_narrow_##letters((float)v)) {}                 \
+        HEDDLE_BOTH type(long long v) : x(heddle_narrow_##letters((float)v)) {}                    \
+        HEDDLE_BOTH type(unsigned long long v) : x(heddle_narrow_##letters((float)v)) {}           \
+        HEDDLE_BOTH type(short v) : x(heddle_narrow_##letters((float)v)) {}                        \
+        HEDDLE_BOTH type(unsigned short v) : x(heddle_narrow_##letters((float)v)) {}               \
+        HEDDLE_BOTH operator float() const { return heddle_wide_##letters(x); }                    \
+        HEDDLE_BOTH type operator-() const { return from_bits((unsigned short)(x ^ 0x8000)); }     \
+        HEDDLE_BOTH type operator+() const { return *this; }                                       \
+        HEDDLE_BOTH type &operator++() { return *this = *this + type(1.0f); }                      \
+        HEDDLE_BOTH type &operator--() { return *this = *this - type(1.0f); }                      \
         HEDDLE_BOTH type operator++(int)                                                           \
         {                                                                                          \
             type old = *this;                                                                      \
@@ -305,22 +256,10 @@ HEDDLE_HOST(bf16)
             --*this;                                                                               \
             return old;                                                                            \
         }                                                                                          \
-        HEDDLE_BOTH type &operator+=(type b)                                                       \
-        {                                                                                          \
-            return *this = *this + b;                                                              \
-        }                                                                                          \
-        HEDDLE_BOTH type &operator-=(type b)                                                       \
-        {                                                                                          \
-            return *this = *this - b;                                                              \
-        }                                                                                          \
-        HEDDLE_BOTH type &operator*=(type b)                                                       \
-        {                                                                                          \
-            return *this = *this * b;                                                              \
-        }                                                                                          \
-        HEDDLE_BOTH type &operator/=(type b)                                                       \
-        {                                                                                          \
-            return *this = *this / b;                                                              \
-        }                                                                                          \
+        HEDDLE_BOTH type &operator+=(type b) { return *this = *this + b; }                         \
+        HEDDLE_BOTH type &operator-=(type b) { return *this = *this - b; }                         \
+        HEDDLE_BOTH type &operator*=(type b) { return *this = *this * b; }                         \
+        HEDDLE_BOTH type &operator/=(type b) { return *this = *this / b; }                         \
         static HEDDLE_BOTH type from_bits(unsigned short bits)                                     \
         {                                                                                          \
             type r;                                                                                \
@@ -339,247 +278,83 @@ HEDDLE_HOST(bf16)
         {                                                                                          \
             return from_bits(heddle_mul_##letters(a.x, b.x));                                      \
         }                                                                                          \
-        friend HEDDLE_BOTH type operator/(type a, type b)                                          \
-        {                                                                                          \
-            return type((float)a / (float)b);                                                      \
-        }                                                                                          \
-        friend HEDDLE_BOTH bool operator==(type a, type b)                                         \
-        {                                                                                          \
-            return (float)a == (float)b;                                                           \
-        }                                                                                          \
-        friend HEDDLE_BOTH bool operator!=(type a, type b)                                         \
-        {                                                                                          \
-            return (float)a != (float)b;                                                           \
-        }                                                                                          \
-        friend HEDDLE_BOTH bool operator<(type a, type b)                                          \
-        {                                                                                          \
-            return (float)a < (float)b;                                                            \
-        }                                                                                          \
-        friend HEDDLE_BOTH bool operator<=(type a, type b)                                         \
-        {                                                                                          \
-            return (float)a <= (float)b;                                                           \
-        }                                                                                          \
-        friend HEDDLE_BOTH bool operator>(type a, type b)                                          \
-        {                                                                                          \
-            return (float)a > (float)b;                                                            \
-        }                                                                                          \
-        friend HEDDLE_BOTH bool operator>=(type a, type b)                                         \
-        {                                                                                          \
-            return (float)a >= (float)b;                                                           \
-        }                                                                                          \
+        friend HEDDLE_BOTH type operator/(type a, type b) { return type((float)a / (float)b); }    \
+        friend HEDDLE_BOTH bool operator==(type a, type b) { return (float)a == (float)b; }        \
+        friend HEDDLE_BOTH bool operator!=(type a, type b) { return (float)a != (float)b; }        \
+        friend HEDDLE_BOTH bool operator<(type a, type b) { return (float)a < (float)b; }          \
+        friend HEDDLE_BOTH bool operator<=(type a, type b) { return (float)a <= (float)b; }        \
+        friend HEDDLE_BOTH bool operator>(type a, type b) { return (float)a > (float)b; }          \
+        friend HEDDLE_BOTH bool operator>=(type a, type b) { return (float)a >= (float)b; }        \
     };                                                                                             \
     struct __align__(4) pair                                                                       \
     {                                                                                              \
         type x, y;                                                                                 \
         pair() = default;                                                                          \
-        HEDDLE_BOTH pair(type a, type b) : x(a), y(b)                                              \
-        {                                                                                          \
-        }                                                                                          \
-        friend HEDDLE_BOTH pair operator+(pair a, pair b)                                          \
-        {                                                                                          \
-            return pair(a.x + b.x, a.y + b.y);                                                     \
-        }                                                                                          \
-        friend HEDDLE_BOTH pair operator-(pair a, pair b)                                          \
-        {                                                                                          \
-            return pair(a.x - b.x, a.y - b.y);                                                     \
-        }                                                                                          \
-        friend HEDDLE_BOTH pair operator*(pair a, pair b)                                          \
-        {                                                                                          \
-            return pair(a.x * b.x, a.y * b.y);                                                     \
-        }                                                                                          \
-        friend HEDDLE_BOTH pair operator/(pair a, pair b)                                          \
-        {                                                                                          \
-            return pair(a.x / b.x, a.y / b.y);                                                     \
-        }                                                                                          \
-        HEDDLE_BOTH pair &operator+=(pair b)                                                       \
-        {                                                                                          \
-            return *this = *this + b;                                                              \
-        }                                                                                          \
-        HEDDLE_BOTH pair &operator-=(pair b)                                                       \
-        {                                                                                          \
-            return *this = *this - b;                                                              \
-        }                                                                                          \
-        HEDDLE_BOTH pair &operator/=(pair b)                                                       \
-        {                                                                                          \
-            return *this = *this / b;                                                              \
-        }                                                                                          \
-        HEDDLE_BOTH pair &operator*=(pair b)                                                       \
-        {                                                                                          \
-            return *this = *this * b;                                                              \
-        }                                                                                          \
-        friend HEDDLE_BOTH bool operator==(pair a, pair b)                                         \
-        {                                                                                          \
-            return a.x == b.x && a.y == b.y;                                                       \
-        }                                                                                          \
+        HEDDLE_BOTH pair(type a, type b) : x(a), y(b) {}                                           \
+        friend HEDDLE_BOTH pair operator+(pair a, pair b) { return pair(a.x + b.x, a.y + b.y); }   \
+        friend HEDDLE_BOTH pair operator-(pair a, pair b) { return pair(a.x - b.x, a.y - b.y); }   \
+        friend HEDDLE_BOTH pair operator*(pair a, pair b) { return pair(a.x * b.x, a.y * b.y); }   \
+        friend HEDDLE_BOTH pair operator/(pair a, pair b) { return pair(a.x / b.x, a.y / b.y); }   \
+        HEDDLE_BOTH pair &operator+=(pair b) { return *this = *this + b; }                         \
+        HEDDLE_BOTH pair &operator-=(pair b) { return *this = *this - b; }                         \
+        HEDDLE_BOTH pair &operator/=(pair b) { return *this = *this / b; }                         \
+        HEDDLE_BOTH pair &operator*=(pair b) { return *this = *this * b; }                         \
+        friend HEDDLE_BOTH bool operator==(pair a, pair b) { return a.x == b.x && a.y == b.y; }    \
     };                                                                                             \
-    HEDDLE_FREE unsigned short __##one##_as_ushort(type a)                                         \
-    {                                                                                              \
-        return a.x;                                                                                \
-    }                                                                                              \
-    HEDDLE_FREE type __ushort_as_##one(unsigned short bits)                                        \
-    {                                                                                              \
-        return type::from_bits(bits);                                                              \
-    }                                                                                              \
-    HEDDLE_FREE type __float2##one(float v)                                                        \
-    {                                                                                              \
-        return type(v);                                                                            \
-    }                                                                                              \
-    HEDDLE_FREE type __float2##one##_rn(float v)                                                   \
-    {                                                                                              \
-        return type(v);                                                                            \
-    }                                                                                              \
-    HEDDLE_FREE type __double2##one(double v)                                                      \
-    {                                                                                              \
-        return type((float)v);                                                                     \
-    }                                                                                              \
-    HEDDLE_FREE float __##one##2float(type a)                                                      \
-    {                                                                                              \
-        return (float)a;                                                                           \
-    }                                                                                              \
+    HEDDLE_FREE unsigned short __##one##_as_ushort(type a) { return a.x; }                         \
+    HEDDLE_FREE type __ushort_as_##one(unsigned short bits) { return type::from_bits(bits); }      \
+    HEDDLE_FREE type __float2##one(float v) { return type(v); }                                    \
+    HEDDLE_FREE type __float2##one##_rn(float v) { return type(v); }                               \
+    HEDDLE_FREE type __double2##one(double v) { return type((float)v); }                           \
+    HEDDLE_FREE float __##one##2float(type a) { return (float)a; }                                 \
     HEDDLE_NARROW_INTEGERS(type, one, int, int)                                                    \
     HEDDLE_NARROW_INTEGERS(type, one, unsigned int, uint)                                          \
     HEDDLE_NARROW_INTEGERS(type, one, short, short)                                                \
     HEDDLE_NARROW_INTEGERS(type, one, unsigned short, ushort)                                      \
     HEDDLE_NARROW_INTEGERS(type, one, long long, ll)                                               \
     HEDDLE_NARROW_INTEGERS(type, one, unsigned long long, ull)                                     \
-    HEDDLE_FREE pair __float2##two##_rn(float v)                                                   \
-    {                                                                                              \
-        return pair(type(v), type(v));                                                             \
-    }                                                                                              \
-    HEDDLE_FREE pair __floats2##two##_rn(float a, float b)                                         \
-    {                                                                                              \
-        return pair(type(a), type(b));                                                             \
-    }                                                                                              \
-    HEDDLE_FREE pair __float22##two##_rn(float2 v)                                                 \
-    {                                                                                              \
-        return pair(type(v.x), type(v.y));                                                         \
-    }                                                                                              \
-    HEDDLE_FREE pair __halves2##two(type a, type b)                                                \
-    {                                                                                              \
-        return pair(a, b);                                                                         \
-    }                                                                                              \
-    HEDDLE_FREE pair __##one##2##two(type a)                                                       \
-    {                                                                                              \
-        return pair(a, a);                                                                         \
-    }                                                                                              \
-    HEDDLE_FREE pair make_##two(type a, type b)                                                    \
-    {                                                                                              \
-        return pair(a, b);                                                                         \
-    }                                                                                              \
-    HEDDLE_FREE type __low2##one(pair a)                                                           \
-    {                                                                                              \
-        return a.x;                                                                                \
-    }                                                                                              \
-    HEDDLE_FREE type __high2##one(pair a)                                                          \
-    {                                                                                              \
-        return a.y;                                                                                \
-    }                                                                                              \
-    HEDDLE_FREE float __low2float(pair a)                                                          \
-    {                                                                                              \
-        return (float)a.x;                                                                         \
-    }                                                                                              \
-    HEDDLE_FREE float __high2float(pair a)                                                         \
-    {                                                                                              \
-        return (float)a.y;                                                                         \
-    }                                                                                              \
-    HEDDLE_FREE pair __low2##two(pair a)                                                           \
-    {                                                                                              \
-        return pair(a.x, a.x);                                                                     \
-    }                                                                                              \
-    HEDDLE_FREE pair __high2##two(pair a)                                                          \
-    {                                                                                              \
-        return pair(a.y, a.y);                                                                     \
-    }                                                                                              \
-    HEDDLE_FREE pair __lows2##two(pair a, pair b)                                                  \
-    {                                                                                              \
-        return pair(a.x, b.x);                                                                     \
-    }                                                                                              \
-    HEDDLE_FREE pair __highs2##two(pair a, pair b)                                                 \
-    {                                                                                              \
-        return pair(a.y, b.y);                                                                     \
-    }                                                                                              \
-    HEDDLE_FREE pair __lowhigh2highlow(pair a)                                                     \
-    {                                                                                              \
-        return pair(a.y, a.x);                                                                     \
-    }                                                                                              \
-    HEDDLE_FREE float2 __##two##2float2(pair a)                                                    \
-    {                                                                                              \
-        return make_float2((float)a.x, (float)a.y);                                                \
-    }                                                                                              \
-    HEDDLE_FREE type __hadd(type a, type b)                                                        \
-    {                                                                                              \
-        return a + b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE type __hsub(type a, type b)                                                        \
-    {                                                                                              \
-        return a - b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE type __hmul(type a, type b)                                                        \
-    {                                                                                              \
-        return a * b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE type __hdiv(type a, type b)                                                        \
-    {                                                                                              \
-        return a / b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE type __hneg(type a)                                                                \
-    {                                                                                              \
-        return -a;                                                                                 \
-    }                                                                                              \
-    HEDDLE_FREE type __habs(type a)                                                                \
-    {                                                                                              \
-        return type::from_bits((unsigned short)(a.x & 0x7fff));                                    \
-    }                                                                                              \
+    HEDDLE_FREE pair __float2##two##_rn(float v) { return pair(type(v), type(v)); }                \
+    HEDDLE_FREE pair __floats2##two##_rn(float a, float b) { return pair(type(a), type(b)); }      \
+    HEDDLE_FREE pair __float22##two##_rn(float2 v) { return pair(type(v.x), type(v.y)); }          \
+    HEDDLE_FREE pair __halves2##two(type a, type b) { return pair(a, b); }                         \
+    HEDDLE_FREE pair __##one##2##two(type a) { return pair(a, a); }                                \
+    HEDDLE_FREE pair make_##two(type a, type b) { return pair(a, b); }                             \
+    HEDDLE_FREE type __low2##one(pair a) { return a.x; }                                           \
+    HEDDLE_FREE type __high2##one(pair a) { return a.y; }                                          \
+    HEDDLE_FREE float __low2float(pair a) { return (float)a.x; }                                   \
+    HEDDLE_FREE float __high2float(pair a) { return (float)a.y; }                                  \
+    HEDDLE_FREE pair __low2##two(pair a) { return pair(a.x, a.x); }                                \
+    HEDDLE_FREE pair __high2##two(pair a) { return pair(a.y, a.y); }                               \
+    HEDDLE_FREE pair __lows2##two(pair a, pair b) { return pair(a.x, b.x); }                       \
+    HEDDLE_FREE pair __highs2##two(pair a, pair b) { return pair(a.y, b.y); }                      \
+    HEDDLE_FREE pair __lowhigh2highlow(pair a) { return pair(a.y, a.x); }                          \
+    HEDDLE_FREE float2 __##two##2float2(pair a) { return make_float2((float)a.x, (float)a.y); }    \
+    HEDDLE_FREE type __hadd(type a, type b) { return a + b; }                                      \
+    HEDDLE_FREE type __hsub(type a, type b) { return a - b; }                                      \
+    HEDDLE_FREE type __hmul(type a, type b) { return a * b; }                                      \
+    HEDDLE_FREE type __hdiv(type a, type b) { return a / b; }                                      \
+    HEDDLE_FREE type __hneg(type a) { return -a; }                                                 \
+    HEDDLE_FREE type __habs(type a) { return type::from_bits((unsigned short)(a.x & 0x7fff)); }    \
     HEDDLE_FREE type __hfma(type a, type b, type c)                                                \
     {                                                                                              \
         return type::from_bits(heddle_fma_##letters(a.x, b.x, c.x));                               \
     }                                                                                              \
-    HEDDLE_FREE type __hmin(type a, type b)                                                        \
-    {                                                                                              \
-        return type(__builtin_fminf((float)a, (float)b));                                          \
-    }                                                                                              \
-    HEDDLE_FREE type __hmax(type a, type b)                                                        \
-    {                                                                                              \
-        return type(__builtin_fmaxf((float)a, (float)b));                                          \
-    }                                                                                              \
+    HEDDLE_FREE type __hmin(type a, type b) { return type(__builtin_fminf((float)a, (float)b)); }  \
+    HEDDLE_FREE type __hmax(type a, type b) { return type(__builtin_fmaxf((float)a, (float)b)); }  \
     HEDDLE_NARROW_COMPARE(type, pair, eq, ==)                                                      \
     HEDDLE_NARROW_COMPARE(type, pair, ne, !=)                                                      \
     HEDDLE_NARROW_COMPARE(type, pair, lt, <)                                                       \
     HEDDLE_NARROW_COMPARE(type, pair, le, <=)                                                      \
     HEDDLE_NARROW_COMPARE(type, pair, gt, >)                                                       \
     HEDDLE_NARROW_COMPARE(type, pair, ge, >=)                                                      \
-    HEDDLE_FREE bool __hisnan(type a)                                                              \
-    {                                                                                              \
-        return __builtin_isnan((float)a);                                                          \
-    }                                                                                              \
-    HEDDLE_FREE int __hisinf(type a)                                                               \
-    {                                                                                              \
-        return __builtin_isinf((float)a);                                                          \
-    }                                                                                              \
-    HEDDLE_FREE pair __hadd2(pair a, pair b)                                                       \
-    {                                                                                              \
-        return a + b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE pair __hsub2(pair a, pair b)                                                       \
-    {                                                                                              \
-        return a - b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE pair __hmul2(pair a, pair b)                                                       \
-    {                                                                                              \
-        return a * b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE pair __h2div(pair a, pair b)                                                       \
-    {                                                                                              \
-        return a / b;                                                                              \
-    }                                                                                              \
-    HEDDLE_FREE pair __hneg2(pair a)                                                               \
-    {                                                                                              \
-        return pair(-a.x, -a.y);                                                                   \
-    }                                                                                              \
-    HEDDLE_FREE pair __habs2(pair a)                                                               \
-    {                                                                                              \
-        return pair(__habs(a.x), __habs(a.y));                                                     \
-    }                                                                                              \
+    HEDDLE_FREE bool __hisnan(type a) { return __builtin_isnan((float)a); }                        \
+    HEDDLE_FREE int __hisinf(type a) { return __builtin_isinf((float)a); }                         \
+    HEDDLE_FREE pair __hadd2(pair a, pair b) { return a + b; }                                     \
+    HEDDLE_FREE pair __hsub2(pair a, pair b) { return a - b; }                                     \
+    HEDDLE_FREE pair __hmul2(pair a, pair b) { return a * b; }                                     \
+    HEDDLE_FREE pair __h2div(pair a, pair b) { return a / b; }                                     \
+    HEDDLE_FREE pair __hneg2(pair a) { return pair(-a.x, -a.y); }                                  \
+    HEDDLE_FREE pair __habs2(pair a) { return pair(__habs(a.x), __habs(a.y)); }                    \
     HEDDLE_FREE pair __hfma2(pair a, pair b, pair c)                                               \
     {                                                                                              \
         return pair(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));                                 \
@@ -589,23 +364,14 @@ HEDDLE_HOST(bf16)
         float v = (float)a; /* not a number becomes 0 */                                           \
         return type(v > 0 ? v < 1 ? v : 1.0f : 0.0f);                                              \
     }                                                                                              \
-    HEDDLE_FREE type heddle_positive_##letters(type a)                                             \
-    {                                                                                              \
-        return (float)a < 0 ? type(0.0f) : a;                                                      \
-    }                                                                                              \
+    HEDDLE_FREE type heddle_positive_##letters(type a) { return (float)a < 0 ? type(0.0f) : a; }   \
     HEDDLE_NARROW_ENDED(type, pair, hadd_sat, hadd2_sat, heddle_clamped_##letters, hadd)           \
     HEDDLE_NARROW_ENDED(type, pair, hsub_sat, hsub2_sat, heddle_clamped_##letters, hsub)           \
     HEDDLE_NARROW_ENDED(type, pair, hmul_sat, hmul2_sat, heddle_clamped_##letters, hmul)           \
     HEDDLE_NARROW_ENDED_3(type, pair, hfma_sat, hfma2_sat, heddle_clamped_##letters)               \
     HEDDLE_NARROW_ENDED_3(type, pair, hfma_relu, hfma2_relu, heddle_positive_##letters)            \
-    HEDDLE_FREE pair __hmin2(pair a, pair b)                                                       \
-    {                                                                                              \
-        return pair(__hmin(a.x, b.x), __hmin(a.y, b.y));                                           \
-    }                                                                                              \
-    HEDDLE_FREE pair __hmax2(pair a, pair b)                                                       \
-    {                                                                                              \
-        return pair(__hmax(a.x, b.x), __hmax(a.y, b.y));                                           \
-    }                                                                                              \
+    HEDDLE_FREE pair __hmin2(pair a, pair b) { return pair(__hmin(a.x, b.x), __hmin(a.y, b.y)); }  \
+    HEDDLE_FREE pair __hmax2(pair a, pair b) { return pair(__hmax(a.x, b.x), __hmax(a.y, b.y)); }  \
     HEDDLE_NARROW_MATH(type, pair)                                                                 \
     HEDDLE_NARROW_DEVICE(type, pair)
 

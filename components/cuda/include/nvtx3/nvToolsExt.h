@@ -54,10 +54,7 @@ typedef struct nvtxEventAttributes_v2 {
 } nvtxEventAttributes_t;
 
 #define HEDDLE_NVTX(type, name, parameters, value)                                                 \
-    static inline type name parameters                                                             \
-    {                                                                                              \
-        return value;                                                                              \
-    }
+    static inline type name parameters { return value; }
 HEDDLE_NVTX(void, nvtxInitialize, (const void *reserved), (void)reserved)
 HEDDLE_NVTX(void, nvtxMarkA, (const char *text), (void)text)
 HEDDLE_NVTX(void, nvtxMarkW, (const wchar_t *text), (void)text)

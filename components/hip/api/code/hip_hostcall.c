@@ -145,10 +145,9 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
     uint64_t head_bytes = sizeof(struct buffer) + SIGNAL_BYTES;
     uint64_t payloads = (head_bytes + packets * HEADER_BYTES + 255) / 256 * 256;
     hipError_t error =
-        hip_status_of(hip.api->queue_create(hip.devices[device].number, &services[device].queue),
+        hip_status_of(hip.api->queue_create(hip.devices[device].number, DRIVER_QUEUE_ATTENDS,
+                                            &services[device].queue),
                       "calls of the host");
-    if (error == hipSuccess)
-        error = hip_status_of(hip.api->queue_attends(services[device].queue), "calls of the host");
     if (error == hipSuccess) {
         error = hip_allocate_device(device, payloads + packets * PAYLOAD_BYTES,
                                     HIP_ALLOCATION_ALIGN, HIP_MODULE_MEMORY, &base);

@@ -92,7 +92,7 @@ static hipError_t order_after(const struct copy *copy)
     return error;
 }
 
-static void record(struct copy *copy)
+static void record(struct copy *copy, int device)
 {
     bool to_device = on_device(copy, TO);
     if (!hip.recording)
@@ -109,6 +109,7 @@ static void record(struct copy *copy)
         .from_device = on_device(copy, FROM),
         .waits = copy->waits,
         .stream = hip_stream_number(copy->stream),
+        .device = device,
     };
     copy->line = hip_recorder.copy(&copy->recorded);
 }
@@ -192,7 +193,7 @@ static hipError_t run(struct copy *copy)
         error = order(copy);
     if (error != hipSuccess)
         return error;
-    record(copy);
+    record(copy, device);
     error = enqueue(copy);
     if (copy->ticket == 0)
         return error;

@@ -27,7 +27,7 @@ hipError_t hip_open_device(int slot, uint32_t number)
     hipError_t error =
         hip_status_of(hip.api->device_info(number, &device->info), "opening a device");
     if (error == hipSuccess)
-        error = hip_status_of(hip.api->queue_create(number, &device->queue), "opening a device");
+        error = hip_status_of(hip.api->queue_create(number, 0, &device->queue), "opening a device");
     if (error != hipSuccess)
         return error;
     device->number = number;

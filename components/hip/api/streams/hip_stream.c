@@ -78,7 +78,7 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
     uint32_t queue = 0;
     reap();
     hipError_t error =
-        hip_status_of(hip.api->queue_create(hip.devices[hip_current_device()].number, &queue),
+        hip_status_of(hip.api->queue_create(hip.devices[hip_current_device()].number, 0, &queue),
                       "creating a stream");
     if (error != hipSuccess)
         return error;

@@ -51,30 +51,18 @@ struct __hip_bfloat16 {
     unsigned short data;
 
     __hip_bfloat16() = default;
-    HIP_BF16_BOTH __hip_bfloat16(float value) : data(__hip_bf16_round(value))
-    {
-    }
+    HIP_BF16_BOTH __hip_bfloat16(float value) : data(__hip_bf16_round(value)) {}
     HIP_BF16_BOTH __hip_bfloat16(double value) : data(__hip_bf16_round(static_cast<float>(value)))
     {
     }
-    HIP_BF16_BOTH __hip_bfloat16(int value) : data(__hip_bf16_round(static_cast<float>(value)))
-    {
-    }
+    HIP_BF16_BOTH __hip_bfloat16(int value) : data(__hip_bf16_round(static_cast<float>(value))) {}
     HIP_BF16_BOTH __hip_bfloat16(unsigned value) : data(__hip_bf16_round(static_cast<float>(value)))
     {
     }
-    HIP_BF16_BOTH __hip_bfloat16(const __hip_bfloat16_raw &raw) : data(raw.x)
-    {
-    }
+    HIP_BF16_BOTH __hip_bfloat16(const __hip_bfloat16_raw &raw) : data(raw.x) {}
 
-    HIP_BF16_BOTH operator float() const
-    {
-        return __hip_bf16_widen(data);
-    }
-    HIP_BF16_BOTH operator __hip_bfloat16_raw() const
-    {
-        return __hip_bfloat16_raw{data};
-    }
+    HIP_BF16_BOTH operator float() const { return __hip_bf16_widen(data); }
+    HIP_BF16_BOTH operator __hip_bfloat16_raw() const { return __hip_bfloat16_raw{data}; }
     HIP_BF16_BOTH __hip_bfloat16 &operator=(float value)
     {
         data = __hip_bf16_round(value);
@@ -86,9 +74,7 @@ struct __hip_bfloat162 {
     __hip_bfloat16 x, y;
 
     __hip_bfloat162() = default;
-    HIP_BF16_BOTH __hip_bfloat162(__hip_bfloat16 low, __hip_bfloat16 high) : x(low), y(high)
-    {
-    }
+    HIP_BF16_BOTH __hip_bfloat162(__hip_bfloat16 low, __hip_bfloat16 high) : x(low), y(high) {}
     HIP_BF16_BOTH __hip_bfloat162(const __hip_bfloat162_raw &raw)
         : x(__hip_bfloat16_raw{raw.x}), y(__hip_bfloat16_raw{raw.y})
     {
@@ -105,51 +91,18 @@ struct __hip_bfloat162 {
 
 // ---- conversions ----
 
-HIP_BF16_BOTH float __bfloat162float(__hip_bfloat16 a)
-{
-    return __hip_bf16_widen(a.data);
-}
-HIP_BF16_BOTH __hip_bfloat16 __float2bfloat16(float a)
-{
-    return __hip_bfloat16(a);
-}
-HIP_BF16_BOTH __hip_bfloat16 __float2bfloat16_rn(float a)
-{
-    return __hip_bfloat16(a);
-}
-HIP_BF16_BOTH __hip_bfloat16 __double2bfloat16(double a)
-{
-    return __hip_bfloat16(a);
-}
-HIP_BF16_BOTH __hip_bfloat162 __float2bfloat162_rn(float a)
-{
-    return {a, a};
-}
-HIP_BF16_BOTH __hip_bfloat162 __floats2bfloat162_rn(float a, float b)
-{
-    return {a, b};
-}
-HIP_BF16_BOTH __hip_bfloat162 __float22bfloat162_rn(float2 a)
-{
-    return {a.x, a.y};
-}
-HIP_BF16_BOTH float2 __bfloat1622float2(__hip_bfloat162 a)
-{
-    return a;
-}
-HIP_BF16_BOTH __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 a)
-{
-    return {a, a};
-}
+HIP_BF16_BOTH float __bfloat162float(__hip_bfloat16 a) { return __hip_bf16_widen(a.data); }
+HIP_BF16_BOTH __hip_bfloat16 __float2bfloat16(float a) { return __hip_bfloat16(a); }
+HIP_BF16_BOTH __hip_bfloat16 __float2bfloat16_rn(float a) { return __hip_bfloat16(a); }
+HIP_BF16_BOTH __hip_bfloat16 __double2bfloat16(double a) { return __hip_bfloat16(a); }
+HIP_BF16_BOTH __hip_bfloat162 __float2bfloat162_rn(float a) { return {a, a}; }
+HIP_BF16_BOTH __hip_bfloat162 __floats2bfloat162_rn(float a, float b) { return {a, b}; }
+HIP_BF16_BOTH __hip_bfloat162 __float22bfloat162_rn(float2 a) { return {a.x, a.y}; }
+HIP_BF16_BOTH float2 __bfloat1622float2(__hip_bfloat162 a) { return a; }
+HIP_BF16_BOTH __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 a) { return {a, a}; }
 
-HIP_BF16_BOTH short __bfloat16_as_short(__hip_bfloat16 a)
-{
-    return static_cast<short>(a.data);
-}
-HIP_BF16_BOTH unsigned short __bfloat16_as_ushort(__hip_bfloat16 a)
-{
-    return a.data;
-}
+HIP_BF16_BOTH short __bfloat16_as_short(__hip_bfloat16 a) { return static_cast<short>(a.data); }
+HIP_BF16_BOTH unsigned short __bfloat16_as_ushort(__hip_bfloat16 a) { return a.data; }
 HIP_BF16_BOTH __hip_bfloat16 __ushort_as_bfloat16(unsigned short a)
 {
     return __hip_bfloat16_raw{a};
@@ -163,30 +116,12 @@ HIP_BF16_BOTH __hip_bfloat162 __halves2bfloat162(__hip_bfloat16 a, __hip_bfloat1
 {
     return {a, b};
 }
-HIP_BF16_BOTH __hip_bfloat16 __low2bfloat16(__hip_bfloat162 a)
-{
-    return a.x;
-}
-HIP_BF16_BOTH __hip_bfloat16 __high2bfloat16(__hip_bfloat162 a)
-{
-    return a.y;
-}
-HIP_BF16_BOTH float __low2float(__hip_bfloat162 a)
-{
-    return a.x;
-}
-HIP_BF16_BOTH float __high2float(__hip_bfloat162 a)
-{
-    return a.y;
-}
-HIP_BF16_BOTH __hip_bfloat162 __low2bfloat162(__hip_bfloat162 a)
-{
-    return {a.x, a.x};
-}
-HIP_BF16_BOTH __hip_bfloat162 __high2bfloat162(__hip_bfloat162 a)
-{
-    return {a.y, a.y};
-}
+HIP_BF16_BOTH __hip_bfloat16 __low2bfloat16(__hip_bfloat162 a) { return a.x; }
+HIP_BF16_BOTH __hip_bfloat16 __high2bfloat16(__hip_bfloat162 a) { return a.y; }
+HIP_BF16_BOTH float __low2float(__hip_bfloat162 a) { return a.x; }
+HIP_BF16_BOTH float __high2float(__hip_bfloat162 a) { return a.y; }
+HIP_BF16_BOTH __hip_bfloat162 __low2bfloat162(__hip_bfloat162 a) { return {a.x, a.x}; }
+HIP_BF16_BOTH __hip_bfloat162 __high2bfloat162(__hip_bfloat162 a) { return {a.y, a.y}; }
 HIP_BF16_BOTH __hip_bfloat162 __lows2bfloat162(__hip_bfloat162 a, __hip_bfloat162 b)
 {
     return {a.x, b.x};
@@ -195,10 +130,7 @@ HIP_BF16_BOTH __hip_bfloat162 __highs2bfloat162(__hip_bfloat162 a, __hip_bfloat1
 {
     return {a.y, b.y};
 }
-HIP_BF16_BOTH __hip_bfloat162 __lowhigh2highlow(__hip_bfloat162 a)
-{
-    return {a.y, a.x};
-}
+HIP_BF16_BOTH __hip_bfloat162 __lowhigh2highlow(__hip_bfloat162 a) { return {a.y, a.x}; }
 
 // ---- arithmetic ----
 
@@ -214,14 +146,8 @@ HIP_BF16_BOTH __hip_bfloat16 __hfma(__hip_bfloat16 a, __hip_bfloat16 b, __hip_bf
 {
     return __builtin_fmaf(a, b, c);
 }
-HIP_BF16_BOTH __hip_bfloat162 __hneg2(__hip_bfloat162 a)
-{
-    return {__hneg(a.x), __hneg(a.y)};
-}
-HIP_BF16_BOTH __hip_bfloat162 __habs2(__hip_bfloat162 a)
-{
-    return {__habs(a.x), __habs(a.y)};
-}
+HIP_BF16_BOTH __hip_bfloat162 __hneg2(__hip_bfloat162 a) { return {__hneg(a.x), __hneg(a.y)}; }
+HIP_BF16_BOTH __hip_bfloat162 __habs2(__hip_bfloat162 a) { return {__habs(a.x), __habs(a.y)}; }
 HIP_BF16_BOTH __hip_bfloat162 __hfma2(__hip_bfloat162 a, __hip_bfloat162 b, __hip_bfloat162 c)
 {
     return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
@@ -259,30 +185,12 @@ HIP_BF16_OPERATION(__hmul, __hmul2, *)
 HIP_BF16_OPERATION(__hdiv, __h2div, /)
 #undef HIP_BF16_OPERATION
 
-HIP_BF16_BOTH __hip_bfloat16 operator+(__hip_bfloat16 a)
-{
-    return a;
-}
-HIP_BF16_BOTH __hip_bfloat16 operator-(__hip_bfloat16 a)
-{
-    return __hneg(a);
-}
-HIP_BF16_BOTH __hip_bfloat162 operator+(__hip_bfloat162 a)
-{
-    return a;
-}
-HIP_BF16_BOTH __hip_bfloat162 operator-(__hip_bfloat162 a)
-{
-    return __hneg2(a);
-}
-HIP_BF16_BOTH __hip_bfloat16 &operator++(__hip_bfloat16 &a)
-{
-    return a += 1.0f;
-}
-HIP_BF16_BOTH __hip_bfloat16 &operator--(__hip_bfloat16 &a)
-{
-    return a -= 1.0f;
-}
+HIP_BF16_BOTH __hip_bfloat16 operator+(__hip_bfloat16 a) { return a; }
+HIP_BF16_BOTH __hip_bfloat16 operator-(__hip_bfloat16 a) { return __hneg(a); }
+HIP_BF16_BOTH __hip_bfloat162 operator+(__hip_bfloat162 a) { return a; }
+HIP_BF16_BOTH __hip_bfloat162 operator-(__hip_bfloat162 a) { return __hneg2(a); }
+HIP_BF16_BOTH __hip_bfloat16 &operator++(__hip_bfloat16 &a) { return a += 1.0f; }
+HIP_BF16_BOTH __hip_bfloat16 &operator--(__hip_bfloat16 &a) { return a -= 1.0f; }
 HIP_BF16_BOTH __hip_bfloat16 operator++(__hip_bfloat16 &a, int)
 {
     __hip_bfloat16 before = a;
@@ -298,10 +206,7 @@ HIP_BF16_BOTH __hip_bfloat16 operator--(__hip_bfloat16 &a, int)
 
 // ---- comparison ----
 
-HIP_BF16_BOTH bool __hisnan(__hip_bfloat16 a)
-{
-    return (a.data & 0x7fffu) > 0x7f80u;
-}
+HIP_BF16_BOTH bool __hisnan(__hip_bfloat16 a) { return (a.data & 0x7fffu) > 0x7f80u; }
 HIP_BF16_BOTH int __hisinf(__hip_bfloat16 a)
 {
     return (a.data & 0x7fffu) != 0x7f80u ? 0 : a.data & 0x8000u ? -1 : 1;

@@ -127,7 +127,7 @@ static enum driver_status calls_kernel(struct driver *d, const struct device_cal
 static enum driver_status calls_open(struct driver *d, uint32_t device, uint64_t *value)
 {
     uint32_t queue = 0;
-    enum driver_status status = queue_create(d, device, &queue);
+    enum driver_status status = queue_create(d, device, 0, &queue);
     *value = queue;
     return status;
 }

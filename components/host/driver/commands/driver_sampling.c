@@ -226,7 +226,8 @@ static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
         || (k->kind == DRIVER_FENCE && d->sample.caches_live)) /* else caches hold old data */
         return SAMPLE_GO_ON;
     if (d->sample.timed) /* its end wakes the driver */
-        return driver_queue_at(d, k->queue)->attends ? SAMPLE_GO_ON : SAMPLE_WAITS;
+        return driver_queue_at(d, k->queue)->flags & DRIVER_QUEUE_ATTENDS ? SAMPLE_GO_ON
+                                                                          : SAMPLE_WAITS;
     if (k->kind == DRIVER_LAUNCH && sample_is_ready(d, k) && sample_is_timed(sample_way(d, k)))
         return SAMPLE_GO_ON;
     k->phase = PHASE_UNTIMED;

@@ -285,30 +285,14 @@ API_CALL(memory_info, (device, free_bytes, total_bytes), uint32_t device, uint64
 
 /* ---- queues and their commands ---- */
 
-API_CALL(queue_create, (device, queue), uint32_t device, uint32_t *queue)
+API_CALL(queue_create, (device, flags, queue), uint32_t device, uint32_t flags, uint32_t *queue)
 {
-    return queue_create(d, device, queue);
+    return queue_create(d, device, flags, queue);
 }
 
 API_CALL(queue_destroy, (queue), uint32_t queue)
 {
     return queue_destroy(d, queue);
-}
-
-API_CALL(queue_attends, (queue), uint32_t queue)
-{
-    enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK)
-        driver_queue_at(d, queue)->attends = true;
-    return status;
-}
-
-API_CALL(queue_signalled, (queue), uint32_t queue)
-{
-    enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK)
-        driver_queue_at(d, queue)->signalled = true;
-    return status;
 }
 
 /* A wrong pointer of the program must not change the simulation.
@@ -868,8 +852,6 @@ static const struct driver_api api_table = {
     .memory_info = api_memory_info,
     .queue_create = api_queue_create,
     .queue_destroy = api_queue_destroy,
-    .queue_attends = api_queue_attends,
-    .queue_signalled = api_queue_signalled,
     .write = api_write,
     .read = api_read,
     .write_shared = api_write_shared,

@@ -408,7 +408,8 @@ static enum driver_status host_page_info(struct driver *d, uint64_t address,
 
 /* ---- queues ---- */
 
-static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t *queue)
+static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t flags,
+                                       uint32_t *queue)
 {
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
@@ -416,6 +417,7 @@ static enum driver_status queue_create(struct driver *d, uint32_t device, uint32
     *queue = queue_new(d, driver_handle_at(d, device)->member[0], device);
     if (*queue == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+    driver_queue_at(d, *queue)->flags = flags;
     return DRIVER_OK;
 }
 

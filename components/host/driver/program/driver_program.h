@@ -134,7 +134,8 @@ static enum driver_status host_page_info(struct driver *d, uint64_t address,
                                          struct driver_page *page);
 
 /* Queues and code, as calls of the program and of devices have them; see driver_api.h. */
-static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t *queue);
+static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t flags,
+                                       uint32_t *queue);
 static enum driver_status queue_destroy(struct driver *d, uint32_t queue);
 static enum driver_status code_register(struct driver *d, uint32_t device, const char *name,
                                         uint64_t address, const void *bytes, uint64_t size);

@@ -56,7 +56,7 @@ static void record_enqueued(const struct driver *d, const struct driver_command 
 {
     if (k->kind == DRIVER_WRITE || k->kind == DRIVER_FILL)
         check_memory_written(k->move.address, k->size);
-    if (driver_queue_at(d, k->queue)->signalled)
+    if (driver_queue_at(d, k->queue)->flags & DRIVER_QUEUE_SIGNALLED)
         return;
     check_command(k->queue, k->ticket, k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
     record_caller(k);

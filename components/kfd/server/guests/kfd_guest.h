@@ -9,6 +9,7 @@
 
 struct kfd_guest_queue {
     uint32_t device; /* as the guest calls it */
+    uint32_t flags;
     uint32_t number; /* the driver's; UINT32_MAX: it is not made yet */
     bool used;
 };

@@ -167,17 +167,18 @@ static enum driver_status context_destroy(struct kfd_guest *g, uint32_t context)
 
 static enum driver_status make_queue(const struct kfd_guest *g, struct kfd_guest_queue *q)
 {
-    return kfd.api->queue_create(device_of(g, q->device), &q->number);
+    return kfd.api->queue_create(device_of(g, q->device), q->flags, &q->number);
 }
 
-static enum driver_status queue_create(struct kfd_guest *g, uint64_t device, uint64_t *made)
+static enum driver_status queue_create(struct kfd_guest *g, uint64_t device, uint32_t flags,
+                                       uint64_t *made)
 {
     size_t i = 0;
     while (i < g->queue_count && g->queues[i].used)
         i++;
     if (i == g->queue_count)
         g->queues = kfd_grow(g->queues, ++g->queue_count * sizeof *g->queues);
-    g->queues[i] = (struct kfd_guest_queue){(uint32_t)device, UINT32_MAX, false};
+    g->queues[i] = (struct kfd_guest_queue){(uint32_t)device, flags, UINT32_MAX, false};
     enum driver_status status = g->entered ? make_queue(g, &g->queues[i]) : DRIVER_OK;
     g->queues[i].used = status == DRIVER_OK;
     *made = i;
@@ -311,7 +312,7 @@ static uint8_t *fill_struct(struct kfd_reply *reply, size_t size)
     return reply->bytes;
 }
 
-#define GUEST_CALL(name, kind, ...)                                                                \
+#define GUEST_CALL(name, kind, form, parameters, words, ...)                                       \
     static enum driver_status do_##name(struct kfd_guest *g, const uint64_t *word,                 \
                                         struct kfd_reply *reply)                                   \
     {                                                                                              \

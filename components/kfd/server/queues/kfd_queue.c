@@ -298,6 +298,8 @@ int kfd_queue_create(struct kfd_request *request)
 {
     struct kfd_ioctl_create_queue_args *call = request->argument;
     int gpu = kfd_find_gpu(call->gpu_id), result = check_create(call, gpu);
+    const bool copies = kfd_sdma_is_type(call->queue_type); /* kernels may wait for those */
+    const uint32_t flags = DRIVER_QUEUE_SIGNALLED | (copies ? DRIVER_QUEUE_ATTENDS : 0);
     uint32_t slot = 0, driver; /* ROCt of gfx8 takes the queue's number for its doorbell */
     if (result != 0)
         return result;
@@ -305,12 +307,13 @@ int kfd_queue_create(struct kfd_request *request)
         slot++;
     if (slot == KFD_QUEUES_MAX)
         return -ENOSPC;
-    result = kfd_status(kfd.api->queue_create(kfd_now->device[gpu], &driver), "creating a queue");
+    result =
+        kfd_status(kfd.api->queue_create(kfd_now->device[gpu], flags, &driver), "creating a queue");
     if (result != 0)
         return result;
     struct kfd_queue *q = kfd_new(sizeof *q);
     const uint64_t *read = kfd_bytes((uint32_t)gpu, call->read_pointer_address, 8);
-    uint64_t first = kfd_sdma_is_type(call->queue_type) ? 0 : *read;
+    uint64_t first = copies ? 0 : *read;
     *q = (struct kfd_queue){.type = call->queue_type,
                             .stopped = call->queue_percentage == 0,
                             .priority = call->queue_priority,
@@ -323,9 +326,6 @@ int kfd_queue_create(struct kfd_request *request)
                             .next = first,
                             .announced = first,
                             .sdma.ring_bytes = call->ring_size};
-    kfd_status(kfd.api->queue_signalled(driver), "creating a queue");
-    if (kfd_sdma_is_type(q->type)) /* kernels that run to their end may wait for copies */
-        kfd_status(kfd.api->queue_attends(driver), "creating a queue");
     kfd_doorbell_clear(q->gpu, slot);
     q->rung = kfd_doorbell_value(q->gpu, slot);
     kfd_now->queues->queue[slot] = q;

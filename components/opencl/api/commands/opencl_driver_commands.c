@@ -90,7 +90,8 @@ static void note_lane(int number, uint32_t lane)
 
 cl_int opencl_driver_make_lane(int number, uint32_t *lane)
 {
-    cl_int error = opencl_status(opencl.api->queue_create(opencl.hip_devices[number].number, lane));
+    cl_int error =
+        opencl_status(opencl.api->queue_create(opencl.hip_devices[number].number, 0, lane));
     if (error == CL_SUCCESS && records())
         note_lane(number, *lane);
     return error;

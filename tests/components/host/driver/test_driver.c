@@ -366,7 +366,7 @@ Test(driver, a_unified_launch_gives_each_gpu_its_groups, .init = start)
     uint32_t device = 0, queue = 0;
     uint64_t ticket, argument = 5;
     cr_assert_eq(b.api->unify(gpus, 2, &device), DRIVER_OK);
-    cr_assert_eq(b.api->queue_create(device, &queue), DRIVER_OK);
+    cr_assert_eq(b.api->queue_create(device, 0, &queue), DRIVER_OK);
     struct driver_launch kernel = bench_kernel(load_code(device), &argument, sizeof argument);
     kernel.grid[0] = 5 * 64;
     cr_assert_eq(b.api->launch(queue, &kernel, &ticket), DRIVER_OK, "%s", b.api->error_text());
@@ -405,7 +405,7 @@ Test(driver, a_kernel_makes_no_other_process_flush, .init = start)
     uint32_t context = 0, queue = 0;
     uint64_t ticket, argument = 1;
     cr_assert_eq(b.api->context_create(0, 0, &context), DRIVER_OK);
-    cr_assert_eq(b.api->queue_create(context, &queue), DRIVER_OK);
+    cr_assert_eq(b.api->queue_create(context, 0, &queue), DRIVER_OK);
     uint64_t theirs = bench_allocate(b, context, 64);
     struct driver_launch kernel = bench_kernel(load_code(0), &argument, sizeof argument);
     cr_assert_eq(b.api->launch(0, &kernel, &ticket), DRIVER_OK);

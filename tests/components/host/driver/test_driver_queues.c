@@ -16,7 +16,7 @@ static void start(void)
 static uint32_t new_queue(uint32_t device)
 {
     uint32_t queue = 0;
-    cr_assert_eq(b.api->queue_create(device, &queue), DRIVER_OK);
+    cr_assert_eq(b.api->queue_create(device, 0, &queue), DRIVER_OK);
     return queue;
 }
 
@@ -211,7 +211,7 @@ Test(driver_queues, a_program_cannot_name_memory_of_the_host, .init = start_with
     cr_expect_eq(b.api->register_code(host, "code", 0, bytes, 64), DRIVER_INVALID_DEVICE);
     cr_expect_eq(b.api->context_create(host, 0, &made), DRIVER_INVALID_DEVICE);
     cr_expect_eq(b.api->context_create(0, host, &made), DRIVER_INVALID_DEVICE);
-    cr_expect_eq(b.api->queue_create(host, &made), DRIVER_INVALID_DEVICE);
+    cr_expect_eq(b.api->queue_create(host, 0, &made), DRIVER_INVALID_DEVICE);
     cr_expect_eq(b.api->queue_destroy(host), DRIVER_INVALID_VALUE);
     cr_expect_str_eq(b.api->error_text(), "there is no queue 2");
     cr_expect_eq(b.api->mark(host, true, &ticket), DRIVER_INVALID_VALUE);

@@ -1,0 +1,13 @@
+/* Addresses as a recording names them: allocations by number, variables of modules by name. */
+#ifndef HEDDLE_HIP_RECORD_PLACES_H
+#define HEDDLE_HIP_RECORD_PLACES_H
+
+#include "components/hip/api/hip_recorder.h"
+
+/* False: the address lies in no allocation, or in the code of a module. */
+bool hip_record_find(uint64_t address, struct api_trace_pointer *pointer);
+/* Explicit arguments: pointers as such where the metadata says so and they point to something. */
+void hip_record_arguments(const struct code_object_kernel *kernel, const uint8_t *kernarg,
+                          struct api_trace_call *call);
+
+#endif

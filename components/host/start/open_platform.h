@@ -1,0 +1,15 @@
+/* The platform that a program runs on, as a shared object: for all libraries of programs. Messages
+ * on stderr. */
+#ifndef HEDDLE_OPEN_PLATFORM_H
+#define HEDDLE_OPEN_PLATFORM_H
+
+#include "components/host/driver/driver_api.h"
+#include "runtime/state/platform.h"
+
+/* NULL: it was said that the file is no platform of this version. */
+const struct heddle_platform *open_platform(const char *path);
+/* Starts the simulation with the options, and gives its driver. NULL: it was said why not. */
+const struct driver_api *start_platform(const struct heddle_platform *platform, const char *options,
+                                        const char *path);
+
+#endif
