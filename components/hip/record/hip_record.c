@@ -73,7 +73,7 @@ static size_t append(const struct api_trace_call *call)
     return record.count++;
 }
 
-static size_t add(const struct api_trace_call *call)
+static size_t add_call(const struct api_trace_call *call)
 {
     uint32_t thread = thread_number();
     if (record.last_thread != thread || record.names_thread)
@@ -161,7 +161,7 @@ static void add_to(struct api_trace_call *call, uint64_t to)
 {
     if (find_pointer(to, &call->to)) {
         keep_name(&call->to);
-        add(call);
+        add_call(call);
     }
 }
 
@@ -198,15 +198,15 @@ static void note_bytes(const struct pending *p)
     if (line->kind == API_TRACE_COPY_FROM_DEVICE)
         line->file = file;
     else
-        add(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
-                                     .place = line->place,
-                                     .size = copy->size,
-                                     .rows = copy->rows,
-                                     .host_pitch = copy->to_pitch,
-                                     .file = file});
+        add_call(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
+                                          .place = line->place,
+                                          .size = copy->size,
+                                          .rows = copy->rows,
+                                          .host_pitch = copy->to_pitch,
+                                          .file = file});
 }
 
-static void settle(void)
+static void settle_copies(void)
 {
     size_t kept = 0;
     for (size_t i = 0; i < record.pending_count; i++) {
@@ -227,7 +227,7 @@ static void leave(void)
         return;
     note_return();
     if (record.pending_count > 0)
-        settle();
+        settle_copies();
 }
 
 /* ---- calls ---- */
@@ -258,7 +258,7 @@ static size_t copy_begins(const struct hip_recorded_copy *copy)
         call.place = pointer_to(copy->to_device ? copy->from : copy->to);
     if (copy->to_device && !on_device)
         call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
-    return add(&call);
+    return add_call(&call);
 }
 
 static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
@@ -323,16 +323,16 @@ static size_t launch(struct api_trace_call *call, const struct hip_function *fun
     call->module = hip_allocation_number(function->module->base);
     call->name = memcpy(hip_record_keep(name_size), function->kernel->name, name_size);
     list_arguments(function->kernel, kernarg, call);
-    return add(call);
+    return add_call(call);
 }
 
 /* The whole bundle, so that the trace also plays on GPUs of another architecture; or PTX. */
 static void module_loaded(const struct hip_module *module, const void *bytes, size_t size)
 {
-    add(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
-                                 .module = hip_allocation_number(module->base),
-                                 .device = (uint32_t)module->device,
-                                 .file = hip_record_data(bytes, size, 1, 0)});
+    add_call(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
+                                      .module = hip_allocation_number(module->base),
+                                      .device = (uint32_t)module->device,
+                                      .file = hip_record_data(bytes, size, 1, 0)});
 }
 
 /* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
@@ -350,7 +350,7 @@ static void host_freed(uint64_t address)
 {
     if (record.pending_count > 0) {
         note_return();
-        settle();
+        settle_copies();
         HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)hip_current_device());
         HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
     }
@@ -411,7 +411,7 @@ static void settle_at_end(void)
             HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
         }
     }
-    settle();
+    settle_copies();
 }
 
 /* Leaves out dropped lines, and copies whose end no thread has seen. */
@@ -427,7 +427,7 @@ static uint32_t compact(void)
     return (uint32_t)kept;
 }
 
-static void finish(void)
+static void finish_recording(void)
 {
     if (hip.lost != hipSuccess)
         refuse("a kernel broke the device");
@@ -443,10 +443,10 @@ static void finish(void)
 
 const struct hip_recorder hip_recorder = {
     .open = open_recording,
-    .finish = finish,
+    .finish = finish_recording,
     .leave = leave,
     .refuse = refuse,
-    .call = add,
+    .call = add_call,
     .call_to = add_to,
     .at = line_at,
     .drop = drop,

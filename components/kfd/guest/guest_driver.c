@@ -237,7 +237,7 @@ static uint32_t device_count(void)
     return own.gpu_count;
 }
 
-static bool find(uint64_t address, struct driver_allocation *allocation)
+static bool find_allocation(uint64_t address, struct driver_allocation *allocation)
 {
     struct kfd_reply reply;
     bool found = ASK(find, address) == DRIVER_OK;
@@ -326,7 +326,7 @@ static void program_ends(bool ends)
     ASK(leaves, ends);
 }
 
-static int finish(void)
+static int finish_guest(void)
 {
     const struct kfd_call call = {.kind = KFD_SAY_BYE};
     struct kfd_reply reply;
@@ -360,7 +360,7 @@ static const struct driver_api table = {
     .allocate_at = allocate_at,
     .allocate_unified = allocate_unified,
     .release = release,
-    .find = find,
+    .find = find_allocation,
     .memory_info = memory_info,
     .name = name_of,
     .page_info = page_info,
@@ -407,7 +407,7 @@ static const struct driver_api table = {
     .set_attendant = set_attendant,
     .error_text = error_text,
     .program_ends = program_ends,
-    .finish = finish,
+    .finish = finish_guest,
     .hide = nothing,
     .is_hidden = is_hidden,
     .enter_call = nothing,
