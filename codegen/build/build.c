@@ -244,8 +244,8 @@ static bool has_line(const char *text, const char *line)
 }
 
 /* Does a C file of the unit's behaviour have it? */
-static bool has(struct build *b, const struct layout_unit *unit,
-                bool (*is_in)(const char *text, const char *what), const char *what)
+static bool has_source(struct build *b, const struct layout_unit *unit,
+                       bool (*is_in)(const char *text, const char *what), const char *what)
 {
     size_t size;
     bool found = false;
@@ -259,14 +259,14 @@ static bool has(struct build *b, const struct layout_unit *unit,
 static struct words flags_of(struct build *b, const struct layout_unit *unit)
 {
     struct words flags = {0};
-    bool is_cold = has(b, unit, has_line, COLD_LINE);
+    bool is_cold = has_source(b, unit, has_line, COLD_LINE);
     for (uint32_t i = 0; i < b->flags.count; i++) {
         bool is_level = is_cold && strcmp(b->flags.items[i], WARM_UNIT) == 0;
         vector_push(b->arena, &flags, is_level ? COLD_UNIT : b->flags.items[i]);
         is_cold &= !is_level; /* only the first one is not the user's */
     }
     /* A profile compiles only the units anew that count by instruction. */
-    if (b->request->profile && has(b, unit, has_word, PROFILE_MACRO))
+    if (b->request->profile && has_source(b, unit, has_word, PROFILE_MACRO))
         vector_push(b->arena, &flags, "-D" PROFILE_MACRO);
     return flags;
 }
@@ -484,8 +484,8 @@ static bool link_platform(struct build *b, struct build_result *result)
     return place_library(b, library, result->platform_so);
 }
 
-static bool start(struct build *b, struct arena *arena, const struct build_request *request,
-                  struct build_result *result)
+static bool start_build(struct build *b, struct arena *arena, const struct build_request *request,
+                        struct build_result *result)
 {
     *result = (struct build_result){0};
     *b = (struct build){.arena = arena, .request = request};
@@ -508,7 +508,7 @@ bool build_is_current(struct arena *arena, const struct build_request *request,
 {
     struct build b;
     /* A folder of the user's may hold anything by now. */
-    bool current = !request->folder && start(&b, arena, request, result)
+    bool current = !request->folder && start_build(&b, arena, request, result)
                    && access(result->platform_so, R_OK) == 0 && access(result->tables, R_OK) == 0
                    && stamp_holds(stamp_file(&b));
     if (current)
@@ -548,7 +548,7 @@ static void write_stamp(struct build *b, const struct compilation *compilation)
     stamp_write(&b->stamp, stamp_file(b));
 }
 
-static bool make(struct build *b, const struct model *model, struct build_result *result)
+static bool make_module(struct build *b, const struct model *model, struct build_result *result)
 {
     struct gen_files files = {0};
     b->layout = layout_make(b->arena, model, b->request->generic);
@@ -581,7 +581,7 @@ bool build_platform(struct arena *arena, const struct build_request *request,
 {
     struct build *b = arena_alloc(arena, sizeof *b);
     uint64_t limit;
-    if (!cache_limit(&limit) || !start(b, arena, request, result))
+    if (!cache_limit(&limit) || !start_build(b, arena, request, result))
         return false;
     int building = cache_begin(arena, b->cache);
     if (building < 0)
@@ -596,7 +596,7 @@ bool build_platform(struct arena *arena, const struct build_request *request,
     if (result->refused)
         model = NULL;
     int lock = model && emit_make_folder(b->folder) ? lock_folder(b) : -1;
-    bool ok = lock >= 0 && make(b, model, result);
+    bool ok = lock >= 0 && make_module(b, model, result);
     /* Warnings are shown once a build, as compilers do; `heddle check` shows them always. */
     if (ok)
         write_stamp(b, compilation);

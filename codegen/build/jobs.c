@@ -21,7 +21,7 @@ uint32_t jobs_processors(void)
     return count < 1 ? 1 : (uint32_t)count;
 }
 
-static bool start(const struct job *job, pid_t *pid)
+static bool start_job(const struct job *job, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -114,7 +114,7 @@ bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, enum jobs_pro
     while ((ok && started < count) || running > 0) {
         if (ok && started < count && running < parallel) {
             draw_line(&told, jobs[started].what);
-            ok = start(&jobs[started], &pids[started]);
+            ok = start_job(&jobs[started], &pids[started]);
             started += ok;
             running += ok;
             continue;

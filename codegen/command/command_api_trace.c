@@ -38,14 +38,14 @@ static void say(void *context, uint32_t line, const char *text)
     fprintf(stderr, " error: %s\n", text);
 }
 
-static const char *keep(struct checker *checker, const char *text)
+static const char *keep_message(struct checker *checker, const char *text)
 {
     return arena_strdup(checker->arena, text);
 }
 
 static void add_kernel(struct checker *checker, const struct code_object_kernel *kernel)
 {
-    struct known_kernel known = {.name = keep(checker, kernel->name),
+    struct known_kernel known = {.name = keep_message(checker, kernel->name),
                                  .count = kernel->explicit_argument_count};
     known.parameters = arena_alloc(checker->arena, (known.count + 1) * sizeof *known.parameters);
     for (uint32_t i = 0; i < known.count; i++)
@@ -62,7 +62,7 @@ static void add_names(struct checker *checker, struct code_object *object)
     for (size_t i = 0; i < object->symbol_count; i++)
         if (object->symbols[i].is_variable)
             vector_push(checker->arena, &checker->variables,
-                        keep(checker, object->symbols[i].name));
+                        keep_message(checker, object->symbols[i].name));
     code_object_release(object);
 }
 

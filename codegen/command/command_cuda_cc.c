@@ -94,7 +94,7 @@ static const char *unit_of(struct cuda_cc *cc, const char *source)
 }
 
 /* The beginning of both compilations. */
-static words begin(struct cuda_cc *cc, const char *source)
+static words begin_compilation(struct cuda_cc *cc, const char *source)
 {
     static const char *const all[] = {CUDA_CC_COMPILER,
                                       "-x",
@@ -145,7 +145,7 @@ static bool compile_device(struct cuda_cc *cc, const char *source, bool to_ir, c
                                       "-mlink-builtin-bitcode",
                                       "-Xclang",
                                       MATH_LIBRARY};
-    words line = begin(cc, source);
+    words line = begin_compilation(cc, source);
     /* The first lane of a group asks for a place and shuffles it to the others, whose variable has
      * no value yet: that is no reason to take all lanes for the first. */
     cuda_cc_add(cc, &line, "-Xclang");
@@ -178,7 +178,7 @@ static bool compile_host(struct cuda_cc *cc, const char *source, const char *fat
     static const char *const all[] = {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary",
                                       "-Xclang"},
                              *const ir[] = {"-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"};
-    words line = begin(cc, source);
+    words line = begin_compilation(cc, source);
     add_words(cc, &line, all, sizeof all / sizeof all[0]);
     cuda_cc_add(cc, &line, fatbin);
     if (wants_optimisation(cc))
@@ -219,7 +219,7 @@ static bool link_program(struct cuda_cc *cc)
 
 /* ---- a fat binary with one PTX, as it is ---- */
 
-static void put(uint8_t *at, uint64_t value, size_t bytes)
+static void put_number(uint8_t *at, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         at[i] = (uint8_t)(value >> (8 * i));
@@ -250,16 +250,16 @@ bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbi
     uint8_t *bytes = arena_alloc(cc->c->arena, HEADER + ENTRY + padded);
     memset(bytes, 0, HEADER + ENTRY + padded);
     memcpy(bytes + HEADER + ENTRY, text, size);
-    put(bytes, FATBIN_MAGIC, 4);
-    put(bytes + 4, 1, 2);
-    put(bytes + 6, HEADER, 2);
-    put(bytes + 8, ENTRY + padded, 8);
+    put_number(bytes, FATBIN_MAGIC, 4);
+    put_number(bytes + 4, 1, 2);
+    put_number(bytes + 6, HEADER, 2);
+    put_number(bytes + 8, ENTRY + padded, 8);
     uint8_t *entry = bytes + HEADER;
-    put(entry, KIND_PTX, 2);
-    put(entry + 2, ENTRY_VERSION, 2);
-    put(entry + 4, ENTRY, 4);
-    put(entry + 8, padded, 8);
-    put(entry + 28, strtoul(cc->architecture + 3, NULL, 10), 4);
+    put_number(entry, KIND_PTX, 2);
+    put_number(entry + 2, ENTRY_VERSION, 2);
+    put_number(entry + 4, ENTRY, 4);
+    put_number(entry + 8, padded, 8);
+    put_number(entry + 28, strtoul(cc->architecture + 3, NULL, 10), 4);
     return emit_write_bytes(fatbin, (const char *)bytes, HEADER + ENTRY + padded) != EMIT_FAILED;
 }
 
@@ -300,7 +300,7 @@ static bool compile_plain(struct cuda_cc *cc, const char *source, const char *ob
                     arena_printf(cc->c->arena, "%s/cuda/include", cc->c->toolkit.library));
         cuda_cc_add(cc, &line, "-Qunused-arguments");
     } else {
-        line = begin(cc, source);
+        line = begin_compilation(cc, source);
         cuda_cc_add(cc, &line, "--cuda-host-only");
     }
     for (size_t i = 0; i < cc->both.count; i++) /* a standard is one of C++ */
@@ -378,7 +378,7 @@ static bool make_archive(struct cuda_cc *cc)
 }
 
 /* What is made of the objects. */
-static bool finish(struct cuda_cc *cc)
+static bool finish_compilation(struct cuda_cc *cc)
 {
     if (cc->only_ptx || cc->only_objects || cc->preprocessed)
         return true;
@@ -408,7 +408,7 @@ int command_cuda_cc(struct command *c)
         return EXIT_USAGE;
     for (size_t i = 0; good && i < cc.sources.count; i++)
         good = compile(&cc, cc.sources.items[i]);
-    good = good && finish(&cc);
+    good = good && finish_compilation(&cc);
     for (size_t i = 0; i < cc.temporary.count; i++)
         unlink(cc.temporary.items[i]);
     return good ? EXIT_CLEAN : EXIT_ERRORS;

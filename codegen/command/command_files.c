@@ -42,7 +42,7 @@ struct named_list {
     size_t count;
 };
 
-static void add(struct named_list *list, const char *option, const char *path, enum use use)
+static void add_named(struct named_list *list, const char *option, const char *path, enum use use)
 {
     if (path)
         list->items[list->count++] = (struct named){option, path, use};
@@ -250,7 +250,7 @@ static void add_option(struct named_list *list, const struct options *o,
     option_title(spec, title, TITLE_BYTES);
     for (size_t i = 0; i < given.count; i++)
         if (spec->type != OPTION_WRITE || strcmp(given.values[i], "-") != 0)
-            add(list, title, given.values[i], use_of(o, spec));
+            add_named(list, title, given.values[i], use_of(o, spec));
 }
 
 bool command_files_check(const struct options *o)
@@ -262,12 +262,12 @@ bool command_files_check(const struct options *o)
     if (!ok)
         refuse(&list, &(struct named){"", "", LOOK}, "out of memory for the list of files");
     for (size_t i = 0; ok && i < o->arguments.count; i++)
-        add(&list, "", o->arguments.items[i], LOOK);
+        add_named(&list, "", o->arguments.items[i], LOOK);
     for (size_t i = 0; ok && i < option_spec_count; i++)
         if (option_is_file(&option_specs[i]) && option_belongs(&option_specs[i], o->command))
             add_option(&list, o, &option_specs[i]);
     if (ok && o->command == COMMAND_RUN && o->program)
-        add(&list, "", o->program[0], LOOK);
+        add_named(&list, "", o->program[0], LOOK);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = check_one(&list, &list.items[i]) && check_others(&list, &list.items[i]);
     free(list.items);

@@ -101,8 +101,8 @@ static bool check_free(const char *dir, const char *name, const struct new_kind 
 }
 
 /* The text with what stands between two @ replaced. */
-static struct emit fill(struct arena *arena, const char *template, const char *name,
-                        const char *prefix)
+static struct emit fill_template(struct arena *arena, const char *template, const char *name,
+                                 const char *prefix)
 {
     static const char name_mark[] = "@NAME@", dir_mark[] = "@DIR@";
     struct emit text;
@@ -121,12 +121,12 @@ static bool write_files(struct arena *arena, const char *prefix, const char *nam
 {
     for (size_t i = 0; i < kind->count; i++) {
         const char *path = arena_printf(arena, "%s%s%s", prefix, name, kind->files[i].suffix);
-        struct emit text = fill(arena, kind->files[i].template, name, prefix);
+        struct emit text = fill_template(arena, kind->files[i].template, name, prefix);
         if (emit_write(&text, path) == EMIT_FAILED)
             return false;
         fprintf(out, "wrote %s\n", path);
     }
-    fputs(fill(arena, kind->next, name, prefix).text, out);
+    fputs(fill_template(arena, kind->next, name, prefix).text, out);
     return true;
 }
 

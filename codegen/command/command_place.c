@@ -34,7 +34,8 @@ static const char *text_of_place(const struct command *c)
 }
 
 /* NULL: it was said why. */
-static uint8_t *find(const struct command *c, const struct place_graph *graph, unsigned ranks)
+static uint8_t *find_placement(const struct command *c, const struct place_graph *graph,
+                               unsigned ranks)
 {
     const char *name = c->options->command == COMMAND_RUN ? "run" : "check";
     uint8_t *rank_of = arena_alloc(c->arena, graph->count + 1);
@@ -104,7 +105,7 @@ int command_place_check(const struct command *c, const char *file, const struct 
     }
     place_graph_make(&graph, c->arena, model, statistics);
     json_decref(statistics);
-    const uint8_t *rank_of = find(c, &graph, (unsigned)c->options->ranks);
+    const uint8_t *rank_of = find_placement(c, &graph, (unsigned)c->options->ranks);
     if (!rank_of)
         return EXIT_ERRORS;
     place_print(&graph, (uint32_t)c->options->ranks, rank_of, stdout);
@@ -126,7 +127,7 @@ const char *command_place_run(const struct command *c, unsigned ranks)
         compile_platform(compilation, c->options->arguments.items[0], c->options->platform);
     if (model) {
         place_graph_make(&graph, c->arena, model, NULL);
-        const uint8_t *rank_of = find(c, &graph, ranks);
+        const uint8_t *rank_of = find_placement(c, &graph, ranks);
         char *at = arena_alloc(c->arena, 4 * (size_t)graph.count + 1);
         text = rank_of ? at : NULL;
         for (uint32_t i = 0; rank_of && i < graph.count; i++)

@@ -113,8 +113,8 @@ static void remove_each(struct command *c, const char *path, const struct run_ou
         unlink(run_numbered_path(c, path, i, false));
 }
 
-static int run(struct command *c, const struct build_result *built, struct handed *handed,
-               const char *program, char **arguments, struct run_outcome *outcome)
+static int run_built(struct command *c, const struct build_result *built, struct handed *handed,
+                     const char *program, char **arguments, struct run_outcome *outcome)
 {
     const char *file = NULL;    /* for statistics that only the report reads */
     const char *profile = NULL; /* that only the table reads */
@@ -220,7 +220,7 @@ int command_run(struct command *c)
     if (!run_recording_begin(c, &handed, &recording))
         return EXIT_ERRORS;
     struct run_outcome outcome = {0};
-    int end = run(c, &built, &handed, program, arguments, &outcome);
+    int end = run_built(c, &built, &handed, program, arguments, &outcome);
     if (launched.count > 1 && program)
         end = run_ranks_outcome(&outcome, program, end);
     return run_recording_end(c, &recording, &outcome, end);

@@ -51,7 +51,7 @@ bool run_has_server(const struct options *o)
     return run_uses_rocm(o) || o->shared || (server && o->program == server);
 }
 
-static bool put(void *context, const char *path, const char *text)
+static bool put_file(void *context, const char *path, const char *text)
 {
     struct arena *arena = context;
     return emit_write_below(arena, arena_printf(arena, "%s%s", folder, path), text);
@@ -113,7 +113,7 @@ bool run_rocm_begin(struct command *c)
         return make_folder(c);
     struct compilation *compilation = command_open(c);
     const struct model *model = command_platform(c, compilation, c->options->arguments.items[0]);
-    const struct view_files files = {put, c->arena};
+    const struct view_files files = {put_file, c->arena};
     bool ok = model && make_folder(c) && view_topology(model, &files, true, &error);
     compile_close(compilation);
     if (error.text[0])

@@ -59,7 +59,7 @@ static bool open_trace(struct tool *tool, struct itrace *trace, const char *path
 }
 
 /* `name` in -o, or in the folder of `input`. */
-static const char *place(struct tool *tool, const char *input, const char *name)
+static const char *place_output(struct tool *tool, const char *input, const char *name)
 {
     if (tool->folder)
         return arena_printf(tool->c->arena, "%s/%s", tool->folder, name);
@@ -114,7 +114,7 @@ static void filter(struct tool *tool, const char *path)
 {
     struct itrace_list list;
     struct itrace_output output = {.slot = -1};
-    const char *list_path = place(tool, path, "kernelslist-mem.g");
+    const char *list_path = place_output(tool, path, "kernelslist-mem.g");
     bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true, NULL}),
          is_list = ok && list.commands[0].line;
     if (is_list && command_files_are_same(path, list_path))
@@ -129,7 +129,7 @@ static void filter(struct tool *tool, const char *path)
             continue;
         }
         const char *to = memory_name(tool, command->path);
-        ok = filter_one(tool, command->path, place(tool, path, to));
+        ok = filter_one(tool, command->path, place_output(tool, path, to));
         if (is_list)
             fprintf(output.file, "%s\n", to);
     }
@@ -149,7 +149,7 @@ static const char *grouped_name(struct tool *tool, const char *path)
 static bool group_one(struct tool *tool, const char *path)
 {
     struct itrace_group_result result;
-    const char *to = place(tool, path, grouped_name(tool, path));
+    const char *to = place_output(tool, path, grouped_name(tool, path));
     if (!itrace_group(path, to, &result))
         return result.line
                    ? fail(tool, "%s:%" PRIu64 ": error: %s", path, result.line, result.error)
@@ -165,7 +165,7 @@ static void group(struct tool *tool, const char *path)
     struct itrace_list list;
     struct itrace_output output = {.slot = -1};
     const char *list_path =
-        place(tool, path, arena_printf(tool->c->arena, "%s.g", source_base_name(path)));
+        place_output(tool, path, arena_printf(tool->c->arena, "%s.g", source_base_name(path)));
     bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true, NULL});
     bool is_list = ok && list.commands[0].line;
     if (ok && is_list && !itrace_output_open(&output, list_path))

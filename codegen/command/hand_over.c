@@ -8,7 +8,7 @@
 #include "codegen/command/options_table.h"
 #include "runtime/engine/options.h"
 
-static struct handed_pair *find(const struct handed *handed, const char *key)
+static struct handed_pair *find_handed(const struct handed *handed, const char *key)
 {
     for (size_t i = 0; i < handed->pairs.count; i++)
         if (strcmp(handed->pairs.items[i].key, key) == 0)
@@ -18,7 +18,7 @@ static struct handed_pair *find(const struct handed *handed, const char *key)
 
 void hand_over(struct handed *handed, const char *key, char sign, const char *value)
 {
-    struct handed_pair *pair = find(handed, key);
+    struct handed_pair *pair = find_handed(handed, key);
     if (!value)
         return;
     if (pair)
@@ -35,13 +35,13 @@ void hand_over_number(struct handed *handed, const char *key, uint64_t value)
 
 const char *handed_value(const struct handed *handed, const char *key)
 {
-    const struct handed_pair *pair = find(handed, key);
+    const struct handed_pair *pair = find_handed(handed, key);
     return pair ? pair->value : NULL;
 }
 
 /* A line for each value. */
-static const char *join(struct command *c, const struct option_spec *spec,
-                        const struct option_given *given)
+static const char *join_values(struct command *c, const struct option_spec *spec,
+                               const struct option_given *given)
 {
     const char *text = NULL;
     for (size_t i = 0; i < given->count; i++) {
@@ -65,7 +65,7 @@ void hand_over_options(struct command *c, struct handed *handed)
         option_given(c->options, spec, &given);
         option_title(spec, title, sizeof title);
         hand_over(handed, arena_strdup(c->arena, title + strlen("--")),
-                  option_is_written(spec) ? '>' : spec->handed, join(c, spec, &given));
+                  option_is_written(spec) ? '>' : spec->handed, join_values(c, spec, &given));
     }
 }
 

@@ -22,7 +22,7 @@ struct words {
     VECTOR(const char *) list;
 };
 
-static void add(struct words *w, const char *word)
+static void add_word(struct words *w, const char *word)
 {
     vector_push(w->arena, &w->list, word);
 }
@@ -30,7 +30,7 @@ static void add(struct words *w, const char *word)
 /* A word of python/heddle/command_line.py: `value` NULL is no value of that kind. */
 static void add_value(struct words *w, const char *key, char kind, const char *value)
 {
-    add(w, arena_printf(w->arena, "%s:%c=%s", key, kind, value ? value : ""));
+    add_word(w, arena_printf(w->arena, "%s:%c=%s", key, kind, value ? value : ""));
 }
 
 static void add_text(struct words *w, const char *key, const char *value)
@@ -93,17 +93,17 @@ static bool set_path(struct command *c, const char *name)
 }
 
 /* *python is what to start. */
-static struct words begin(struct command *c, const char *name, const char *self,
-                          const char **python)
+static struct words begin_command(struct command *c, const char *name, const char *self,
+                                  const char **python)
 {
     const char *named = getenv("HEDDLE_PYTHON");
     struct words words = {.arena = c->arena};
     *python = named && *named ? named : PYTHON;
-    add(&words, *python);
-    add(&words, "-P"); /* a folder called heddle where the user stands is not ours */
-    add(&words, "-m");
-    add(&words, "heddle");
-    add(&words, name);
+    add_word(&words, *python);
+    add_word(&words, "-P"); /* a folder called heddle where the user stands is not ours */
+    add_word(&words, "-m");
+    add_word(&words, "heddle");
+    add_word(&words, name);
     add_text(&words, "heddle", self);
     add_value(&words, "hip", 't', c->toolkit.hip_folder);
     add_value(&words, "library", 't', c->toolkit.library);
@@ -121,7 +121,7 @@ static void say_not_started(const char *name, const char *python, int reason)
 
 static void become(struct words *words, const char *name, const char *python)
 {
-    add(words, NULL);
+    add_word(words, NULL);
     fflush(NULL);
     execvp(python, (char *const *)(uintptr_t)words->list.items);
     say_not_started(name, python, errno);
@@ -142,7 +142,7 @@ static bool prepare(struct command *c, const char *name, struct words *words, co
     char *self = find_self(name);
     bool ready = self && set_path(c, name);
     if (ready)
-        *words = begin(c, name, self, python);
+        *words = begin_command(c, name, self, python);
     free(self);
     return ready;
 }
@@ -168,7 +168,7 @@ bool python_start(struct command *c, const struct python_child *child, pid_t *pi
     add_text(&words, "file", child->file);
     add_text(&words, "built", child->built);
     add_text(&words, "about", child->about);
-    add(&words, NULL);
+    add_word(&words, NULL);
     fflush(NULL);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, child->in, STDIN_FILENO);

@@ -45,7 +45,7 @@ static void write_member(struct settings *s, const char *path, const char *value
     write_text(s, value);
 }
 
-static void take(struct settings *s, const char *path, const char *value)
+static void take_setting(struct settings *s, const char *path, const char *value)
 {
     const char *collapsed = params_collapse(s->arena, path);
     const struct intern_entry *known = intern_find(&s->index, collapsed);
@@ -69,25 +69,26 @@ static void take_params(struct settings *s, const char *path, const struct model
 {
     char buffer[PARAMS_VALUE_MAX];
     for (uint32_t i = 0; i < count; i++)
-        take(s, arena_printf(s->arena, "%s%s%s", path, *path ? "." : "", params[i].decl->name),
-             params_value_text(&params[i].value, buffer));
+        take_setting(s,
+                     arena_printf(s->arena, "%s%s%s", path, *path ? "." : "", params[i].decl->name),
+                     params_value_text(&params[i].value, buffer));
 }
 
 static void take_link(struct settings *s, const char *name, const struct model_link_type *link)
 {
     char buffer[PARAMS_VALUE_MAX];
-    take(s, arena_printf(s->arena, "link %s.bandwidth", name),
-         params_bandwidth_text(link->bandwidth_bytes_per_s, buffer));
-    take(s, arena_printf(s->arena, "link %s.latency", name),
-         params_time_text(link->latency_ps, buffer));
+    take_setting(s, arena_printf(s->arena, "link %s.bandwidth", name),
+                 params_bandwidth_text(link->bandwidth_bytes_per_s, buffer));
+    take_setting(s, arena_printf(s->arena, "link %s.latency", name),
+                 params_time_text(link->latency_ps, buffer));
 }
 
 static void take_all(struct settings *s, const struct model *m)
 {
     char buffer[PARAMS_VALUE_MAX];
     for (uint32_t i = 0; i < m->domain_count; i++)
-        take(s, arena_printf(s->arena, "clock %s", m->domains[i].name),
-             params_hz_text(m->domains[i].hz, buffer));
+        take_setting(s, arena_printf(s->arena, "clock %s", m->domains[i].name),
+                     params_hz_text(m->domains[i].hz, buffer));
     for (uint32_t i = 0; i < m->link_count; i++)
         take_link(s, m->links[i]->name, m->links[i]);
     for (uint32_t i = 0; i < m->wire_count; i++)
@@ -96,7 +97,7 @@ static void take_all(struct settings *s, const struct model *m)
         take_params(s, m->instances[i]->path, m->instances[i]->params,
                     m->instances[i]->param_count);
     for (uint32_t i = 0; i < m->part_count; i++) {
-        take(s, m->parts[i]->path, m->parts[i]->type->name);
+        take_setting(s, m->parts[i]->path, m->parts[i]->type->name);
         take_params(s, m->parts[i]->path, m->parts[i]->params, m->parts[i]->param_count);
     }
 }

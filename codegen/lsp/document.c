@@ -148,7 +148,7 @@ struct document *documents_open(struct documents *all, const char *uri, const ch
     return document;
 }
 
-static void release(struct document *document)
+static void release_document(struct document *document)
 {
     forget_service(document);
     compile_close(document->checked);
@@ -166,7 +166,7 @@ void documents_close(struct documents *all, struct document *document)
         at = &(*at)->next;
     *at = document->next;
     has_changed(all, document->path); /* others see the file again */
-    release(document);
+    release_document(document);
 }
 
 void documents_release(struct documents *all)
@@ -174,7 +174,7 @@ void documents_release(struct documents *all)
     while (all->first != NULL) {
         struct document *document = all->first;
         all->first = document->next;
-        release(document);
+        release_document(document);
     }
 }
 

@@ -60,7 +60,7 @@ static json_t *diagnostic_json(struct server *s, const struct compilation *c,
     return made;
 }
 
-static bool has(const json_t *array, const json_t *wanted)
+static bool has_diagnostic(const json_t *array, const json_t *wanted)
 {
     const json_t *one;
     size_t index;
@@ -74,8 +74,8 @@ static void send_found(struct server *s, const char *uri, bool always)
     json_t *all = json_array(), *one;
     size_t index;
     for (const struct document *d = s->documents.first; d != NULL; d = d->next)
-        json_array_foreach(json_object_get(d->found, uri), index, one) if (!has(all, one))
-            json_array_append(all, one);
+        json_array_foreach(json_object_get(d->found, uri), index,
+                           one) if (!has_diagnostic(all, one)) json_array_append(all, one);
     const json_t *before = json_object_get(s->published, uri);
     if (!always && before != NULL && json_equal(before, all)) {
         json_decref(all);

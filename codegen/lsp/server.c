@@ -334,7 +334,7 @@ static void call(struct server *s, const char *name, const json_t *id, const jso
         s->is_broken |= !rpc_send_result(s->out, id, result);
 }
 
-static void take(struct server *s, const json_t *message)
+static void handle_one(struct server *s, const json_t *message)
 {
     const json_t *id = json_object_get(message, "id");
     const char *version = text_at(message, "jsonrpc"), *name = text_at(message, "method");
@@ -357,7 +357,7 @@ void server_take(struct server *s, const char *body, size_t size)
     json_error_t error;
     json_t *message = json_loadb(body, size, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
     if (message != NULL)
-        take(s, message);
+        handle_one(s, message);
     else
         answer_error(s, NULL, RPC_PARSE_ERROR,
                      arena_printf(&s->scratch, "the message is not JSON: %s", error.text));

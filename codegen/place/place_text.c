@@ -44,7 +44,7 @@ static bool path_fits(const char *wish, const char *path)
 }
 
 /* A copy of `text` up to `end`, without blanks. */
-static char *take(struct arena *arena, const char *text, const char *end)
+static char *take_line(struct arena *arena, const char *text, const char *end)
 {
     char *taken = arena_alloc(arena, (size_t)(end - text) + 1), *to = taken;
     for (; text < end; text++)
@@ -87,7 +87,7 @@ const char *place_read(const struct place_graph *graph, struct arena *arena, uin
     rank_of[0] = 0;
     while (*text) {
         size_t length = strcspn(text, ",\n#");
-        char *item = take(arena, text, text + length);
+        char *item = take_line(arena, text, text + length);
         const char *wrong = *item ? read_item(graph, arena, ranks, item, rank_of) : NULL;
         if (wrong)
             return wrong;

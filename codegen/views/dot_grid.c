@@ -58,7 +58,7 @@ static bool ring_order(const struct members *m, uint32_t order[static DOT_SMALL_
     return true;
 }
 
-static void place(struct members *m)
+static void place_members(struct members *m)
 {
     uint32_t order[DOT_SMALL_ARRAY];
     bool ring = ring_order(m, order);
@@ -120,6 +120,6 @@ void dot_grid_place(struct dot_graph *graph)
                 && scope->children[k]->element >= 0)
                 m.nodes[m.count++] = scope->children[k];
         if (m.count > 2 && find_joined(&m, graph))
-            place(&m);
+            place_members(&m);
     }
 }

@@ -32,7 +32,7 @@ struct text {
     size_t size;
 };
 
-static FILE *begin(struct text *text)
+static FILE *begin_diagram(struct text *text)
 {
     text->out = open_memstream(&text->bytes, &text->size);
     if (!text->out) {
@@ -54,7 +54,7 @@ json_t *json_svg(const struct model *model, struct view_error *error)
 {
     const struct view_options options = view_options_default();
     struct text text;
-    bool good = view_svg(model, &options, begin(&text), error);
+    bool good = view_svg(model, &options, begin_diagram(&text), error);
     json_t *svg = string(&text);
     if (good)
         return svg;
@@ -71,7 +71,7 @@ static json_t *picture_json(struct tree *tree, const struct dot_node *node)
     struct arena arena;
     struct text text;
     arena_init(&arena);
-    begin(&text);
+    begin_diagram(&text);
     tree->good = tree->good
                  && dot_graph_build(&picture.main, &arena, tree->model, node->instances,
                                     node->instance_count, &options, tree->error)

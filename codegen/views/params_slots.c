@@ -8,8 +8,8 @@
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_value.h"
 
-static void add(struct params_slots *slots, struct arena *arena, const char *path,
-                const struct model_part_decl *decl, const char *part)
+static void add_slot(struct params_slots *slots, struct arena *arena, const char *path,
+                     const struct model_part_decl *decl, const char *part)
 {
     for (uint32_t i = 0; i < slots->rows.count; i++) {
         struct params_slot *row = &slots->rows.items[i];
@@ -31,8 +31,9 @@ static void add_places(struct params_slots *slots, struct arena *arena, const ch
         bool is_filled = places[i].count > 0 && places[i].parts && places[i].parts[0];
         const char *part = is_filled ? places[i].parts[0]->type->name : "none";
         if (decl->is_slot)
-            add(slots, arena, arena_printf(arena, "%s%s%s", owner, *owner ? "." : "", decl->name),
-                decl, part);
+            add_slot(slots, arena,
+                     arena_printf(arena, "%s%s%s", owner, *owner ? "." : "", decl->name), decl,
+                     part);
     }
 }
 

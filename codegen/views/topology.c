@@ -20,7 +20,8 @@ struct writer {
     bool ok;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct writer *w, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_text(struct writer *w, const char *format,
+                                                           ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -31,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct writer *w, const ch
 }
 
 /* Writes and empties the text. */
-static void put(struct writer *w, const char *path)
+static void put_file(struct writer *w, const char *path)
 {
     vector_push(w->t.arena, &w->text, '\0');
     if (w->ok)
@@ -69,7 +70,7 @@ static void put_properties(struct writer *w, enum kind file, const struct subjec
     const struct topology_link *link = about->link;
 #define PROPERTY(kind, name, value, source)                                                        \
     if (belongs(kind, file, about))                                                                \
-        add(w, #name " %" PRIu64 "\n", (uint64_t)(value));
+        add_text(w, #name " %" PRIu64 "\n", (uint64_t)(value));
 #include "codegen/views/topology.def"
 #undef PROPERTY
 }
@@ -77,10 +78,10 @@ static void put_properties(struct writer *w, enum kind file, const struct subjec
 static void put_siblings(struct writer *w, uint32_t units)
 {
     uint32_t places = (units + SIBLINGS_STEP - 1) / SIBLINGS_STEP * SIBLINGS_STEP;
-    add(w, "sibling_map ");
+    add_text(w, "sibling_map ");
     for (uint32_t i = 0; i < places && i < SIBLINGS_MOST; i++)
-        add(w, "%s%d", i ? "," : "", i < units);
-    add(w, "\n");
+        add_text(w, "%s%d", i ? "," : "", i < units);
+    add_text(w, "\n");
 }
 
 /* ---- files ---- */
@@ -88,35 +89,35 @@ static void put_siblings(struct writer *w, uint32_t units)
 static void write_node(struct writer *w, const struct topology_node *n)
 {
     const char *folder = arena_printf(w->t.arena, FOLDER "nodes/%u", n->number);
-    add(w, "%u\n", n->number ? FIRST_GPU_ID + n->number - 1 : 0);
-    put(w, arena_printf(w->t.arena, "%s/gpu_id", folder));
-    add(w, "%s\n", n->chip ? n->chip->name : "");
-    put(w, arena_printf(w->t.arena, "%s/name", folder));
+    add_text(w, "%u\n", n->number ? FIRST_GPU_ID + n->number - 1 : 0);
+    put_file(w, arena_printf(w->t.arena, "%s/gpu_id", folder));
+    add_text(w, "%s\n", n->chip ? n->chip->name : "");
+    put_file(w, arena_printf(w->t.arena, "%s/name", folder));
     put_properties(w, NODE, &(struct subject){.n = n});
-    put(w, arena_printf(w->t.arena, "%s/properties", folder));
+    put_file(w, arena_printf(w->t.arena, "%s/properties", folder));
     put_properties(w, BANK, &(struct subject){.n = n});
-    put(w, path_of(w, n, "mem_banks", 0));
+    put_file(w, path_of(w, n, "mem_banks", 0));
     for (uint32_t i = 0; i < n->caches.count; i++) {
         put_properties(w, CACHE, &(struct subject){.n = n, .cache = &n->caches.items[i]});
         put_siblings(w, n->caches.items[i].units);
-        put(w, path_of(w, n, "caches", i));
+        put_file(w, path_of(w, n, "caches", i));
     }
     for (uint32_t i = 0; i < n->peers.count; i++) {
         put_properties(w, LINK, &(struct subject){.n = n, .link = &n->peers.items[i]});
-        put(w, path_of(w, n, "p2p_links", i));
+        put_file(w, path_of(w, n, "p2p_links", i));
     }
     for (uint32_t i = 0; i < n->links.count; i++) {
         put_properties(w, LINK, &(struct subject){.n = n, .link = &n->links.items[i]});
-        put(w, path_of(w, n, "io_links", i));
+        put_file(w, path_of(w, n, "io_links", i));
     }
 }
 
 static void write_topology(struct writer *w)
 {
-    add(w, "1\n");
-    put(w, FOLDER "generation_id");
+    add_text(w, "1\n");
+    put_file(w, FOLDER "generation_id");
     put_properties(w, SYSTEM, &(struct subject){0});
-    put(w, FOLDER "system_properties");
+    put_file(w, FOLDER "system_properties");
     for (uint32_t i = 0; i < w->t.count; i++)
         write_node(w, &w->t.nodes[i]);
 }
@@ -126,23 +127,23 @@ static void write_topology(struct writer *w)
 static void write_surroundings(struct writer *w)
 {
     struct arena *arena = w->t.arena;
-    add(w, "amdgpu 1 0 - Live 0x0000000000000000\n");
-    put(w, "/proc/modules");
-    put(w, "/sys/module/amdgpu/holders/");
-    add(w, "1.0.0\n");
+    add_text(w, "amdgpu 1 0 - Live 0x0000000000000000\n");
+    put_file(w, "/proc/modules");
+    put_file(w, "/sys/module/amdgpu/holders/");
+    add_text(w, "1.0.0\n");
     for (uint32_t i = 1; i < w->t.count; i++)
-        add(w, "%04X,\t%02X,\t%s %s\n", w->t.nodes[i].chip->device_id, (i - 1) & 0xff,
-            w->t.model->name, w->t.nodes[i].root->path);
-    put(w, "/usr/share/libdrm/amdgpu.ids");
-    put(w, "/dev/kfd");
+        add_text(w, "%04X,\t%02X,\t%s %s\n", w->t.nodes[i].chip->device_id, (i - 1) & 0xff,
+                 w->t.model->name, w->t.nodes[i].root->path);
+    put_file(w, "/usr/share/libdrm/amdgpu.ids");
+    put_file(w, "/dev/kfd");
     for (uint32_t i = 0; i + 1 < w->t.count; i++) {
-        put(w, arena_printf(arena, "/dev/dri/renderD%u", RENDER_MINOR + i));
-        add(w, "226:%u\n", RENDER_MINOR + i);
-        put(w, arena_printf(arena, "/sys/dev/char/226:%u/device/drm/renderD%u/dev",
-                            RENDER_MINOR + i, RENDER_MINOR + i));
-        add(w, "226:%u\n", i);
-        put(w,
-            arena_printf(arena, "/sys/dev/char/226:%u/device/drm/card%u/dev", RENDER_MINOR + i, i));
+        put_file(w, arena_printf(arena, "/dev/dri/renderD%u", RENDER_MINOR + i));
+        add_text(w, "226:%u\n", RENDER_MINOR + i);
+        put_file(w, arena_printf(arena, "/sys/dev/char/226:%u/device/drm/renderD%u/dev",
+                                 RENDER_MINOR + i, RENDER_MINOR + i));
+        add_text(w, "226:%u\n", i);
+        put_file(w, arena_printf(arena, "/sys/dev/char/226:%u/device/drm/card%u/dev",
+                                 RENDER_MINOR + i, i));
     }
 }
 

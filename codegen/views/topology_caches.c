@@ -18,7 +18,7 @@ struct walk {
     uint32_t level, type;
 };
 
-static struct topology_cache *find(const struct walk *w, const struct model_instance *bank)
+static struct topology_cache *find_bank(const struct walk *w, const struct model_instance *bank)
 {
     for (uint32_t i = w->node->caches.count; i-- > 0;) {
         struct topology_cache *cache = &w->node->caches.items[i];
@@ -29,9 +29,9 @@ static struct topology_cache *find(const struct walk *w, const struct model_inst
     return NULL;
 }
 
-static void add(struct walk *w, const struct model_instance *bank)
+static void add_bank(struct walk *w, const struct model_instance *bank)
 {
-    struct topology_cache *cache = find(w, bank);
+    struct topology_cache *cache = find_bank(w, bank);
     uint64_t hz = w->t->model->domains[bank->domain].hz;
     if (!cache) {
         const struct topology_cache made = {
@@ -61,7 +61,7 @@ static void reach(struct walk *w, const struct model_port_group *ports, uint32_t
             continue;
         bool is_cache = strcmp(to->type->name, "cache") == 0;
         if (is_cache && level == 1)
-            add(w, to);
+            add_bank(w, to);
         else if (is_cache)
             reach(w, topology_ports(to, "bottom"), level - 1);
         else if (to->is_interconnect)

@@ -36,7 +36,7 @@ static struct wave *wave_at(uint32_t slot)
     return waves[slot];
 }
 
-static void begin(const struct check_wave *wave)
+static void begin_barriers(const struct check_wave *wave)
 {
     struct wave *w = check_slot_memory(waves, wave->slot, sizeof *w);
     memset(w, 0, sizeof *w);
@@ -104,7 +104,7 @@ static bool is_access(const struct isa_inst *inst)
            && (inst->flags & (ISA_IS_LOAD | ISA_IS_STORE | ISA_IS_ATOMIC));
 }
 
-static void step(const struct check_wave *wave, const struct observed_instruction *step)
+static void step_barriers(const struct check_wave *wave, const struct observed_instruction *step)
 {
     struct wave *w = wave_at(wave->slot);
     if (!step->inst)
@@ -135,7 +135,7 @@ static void compare(const struct check_group *group)
     }
 }
 
-static void end(const struct check_wave *wave)
+static void end_barriers(const struct check_wave *wave)
 {
     const struct check_group *group = check_group_of(wave);
     wave_at(wave->slot)->ended = true;
@@ -146,5 +146,7 @@ static void end(const struct check_wave *wave)
         compare(group);
 }
 
-const struct check check_barriers = {
-    .check = FINDING_CHECK_BARRIERS, .begin = begin, .step = step, .end = end};
+const struct check check_barriers = {.check = FINDING_CHECK_BARRIERS,
+                                     .begin = begin_barriers,
+                                     .step = step_barriers,
+                                     .end = end_barriers};

@@ -76,7 +76,7 @@ static struct check_group *group_take(const struct work_placement *p)
 }
 
 /* The wavefronts of a work-group begin in their order, and no others between them. */
-static void begin(uint32_t unit, uint32_t wave, const struct observed_wavefront *what)
+static void begin_wave(uint32_t unit, uint32_t wave, const struct observed_wavefront *what)
 {
     static uint32_t current;
     uint32_t slot = slot_take();
@@ -96,7 +96,7 @@ static void begin(uint32_t unit, uint32_t wave, const struct observed_wavefront 
     waves[slot].what.placement = NULL;
 }
 
-static void step(uint32_t unit, uint32_t wave, const struct observed_instruction *step)
+static void step_wave(uint32_t unit, uint32_t wave, const struct observed_instruction *step)
 {
     const struct check_wave *w = &waves[*slot_of(unit, wave) - 1];
     for (unsigned i = 0; i < asked_count; i++)
@@ -104,7 +104,7 @@ static void step(uint32_t unit, uint32_t wave, const struct observed_instruction
             asked[i]->step(w, step);
 }
 
-static void end(uint32_t unit, uint32_t wave)
+static void end_wave(uint32_t unit, uint32_t wave)
 {
     uint32_t *slot = slot_of(unit, wave);
     for (unsigned i = 0; i < asked_count; i++)
@@ -178,9 +178,10 @@ void check_address(const struct check_wave *wave, enum finding_space space, uint
 
 /* ---- the run ---- */
 
-static const struct execution_observer observer = {.begin = begin, .step = step, .end = end};
+static const struct execution_observer observer = {
+    .begin = begin_wave, .step = step_wave, .end = end_wave};
 
-static bool start(void)
+static bool start_checks(void)
 {
     const char *text = option_text("check");
     if (!text)
@@ -226,7 +227,7 @@ static void write_stats(struct json *out)
         finding_write(out);
 }
 
-static enum extension_end finish(void)
+static enum extension_end finish_checks(void)
 {
     if (!finding_wanted_any())
         return EXTENSION_DONE;
@@ -235,7 +236,7 @@ static enum extension_end finish(void)
 }
 
 static const struct extension extension = {
-    .start = start, .write_stats = write_stats, .cut = cut, .finish = finish};
+    .start = start_checks, .write_stats = write_stats, .cut = cut, .finish = finish_checks};
 
 __attribute__((constructor)) static void register_extension(void)
 {

@@ -161,7 +161,7 @@ static uint64_t key_of(enum finding_kind kind, uint64_t one, uint64_t other)
 }
 
 /* The report with the key, or the place for it. */
-static uint32_t *find(uint64_t key)
+static uint32_t *find_report(uint64_t key)
 {
     uint32_t slot = (uint32_t)(key >> 40) % TABLE;
     while (table[slot] && reports[table[slot] - 1].key != key)
@@ -171,7 +171,7 @@ static uint32_t *find(uint64_t key)
 
 bool finding_seen(enum finding_kind kind, uint64_t first, uint64_t second)
 {
-    uint32_t at = *find(key_of(kind, first, second));
+    uint32_t at = *find_report(key_of(kind, first, second));
     if (at)
         reports[at - 1].count++;
     return at != 0 || report_count == TABLE / 2; /* so many that more are no help */
@@ -206,7 +206,7 @@ void finding_report(const struct finding *f)
     *r = (struct report){.found = *f, .key = key, .count = 1, .suppressed = is_suppressed(f)};
     suppressed_count += r->suppressed;
     if (f->places > 0 && f->place[0].pc)
-        *find(key) = (uint32_t)report_count;
+        *find_report(key) = (uint32_t)report_count;
 }
 
 /* ---- what is said at the end ---- */

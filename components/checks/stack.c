@@ -16,7 +16,7 @@ struct area {
 
 static void *areas[CHECK_SLOTS]; /* struct area */
 
-static void begin(const struct check_wave *wave)
+static void begin_stack(const struct check_wave *wave)
 {
     const struct work_placement *p = wave->what.placement;
     struct area *a = check_slot_memory(areas, wave->slot, sizeof *a);
@@ -49,7 +49,7 @@ static void report(const struct check_wave *wave, const struct area *a,
     finding_report(&found);
 }
 
-static void step(const struct check_wave *wave, const struct observed_instruction *step)
+static void step_stack(const struct check_wave *wave, const struct observed_instruction *step)
 {
     struct area *a = areas[wave->slot];
     if (!step->memory || !a->pool)
@@ -66,4 +66,5 @@ static void step(const struct check_wave *wave, const struct observed_instructio
     }
 }
 
-const struct check check_stack = {.check = FINDING_CHECK_STACK, .begin = begin, .step = step};
+const struct check check_stack = {
+    .check = FINDING_CHECK_STACK, .begin = begin_stack, .step = step_stack};

@@ -140,7 +140,8 @@ void clang_release_command(struct clang_command *command)
 
 /* 0, or the number of the error. A file that is duplicated to its own number stays open in the
  * process. */
-static int start(const struct clang_command *command, int in, int out, int log, pid_t *child)
+static int start_process(const struct clang_command *command, int in, int out, int log,
+                         pid_t *child)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -181,7 +182,7 @@ int clang_run(struct clang_command *command, int in, int out, int log, bool *fai
 {
     pid_t child;
     lseek(in, 0, SEEK_SET);
-    int error = start(command, in, out, log, &child);
+    int error = start_process(command, in, out, log, &child);
     clang_release_command(command);
     *failed = error != 0 || has_failed(child);
     return error;

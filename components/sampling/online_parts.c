@@ -51,7 +51,7 @@ static struct sampler_work executed; /* without timing */
 static bool is_on;
 static double aim;
 
-static void note(const struct component *c, uint64_t instructions)
+static void note_work_group(const struct component *c, uint64_t instructions)
 {
     uint32_t number = __atomic_fetch_add(&note_count, 1, __ATOMIC_RELAXED);
     if (number < MOST_NOTES)
@@ -60,12 +60,12 @@ static void note(const struct component *c, uint64_t instructions)
 
 void parts_note_placed(const struct component *c)
 {
-    note(c, 0);
+    note_work_group(c, 0);
 }
 
 void parts_note_ended(const struct component *c, uint64_t instructions)
 {
-    note(c, instructions ? instructions : 1);
+    note_work_group(c, instructions ? instructions : 1);
 }
 
 void online_parts_open(bool on, double wanted)

@@ -53,7 +53,7 @@ static bool measure_of(uint64_t launch, struct sampler_measure *measure)
 }
 
 /* false: the launch that is simulated is not over. */
-static bool settle(void)
+static bool settle_launch(void)
 {
     struct sampler_work work = {0};
     struct sampler_measure measure;
@@ -95,7 +95,7 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
     struct sampler_work before;
     if (!used)
         open_sampler();
-    if (!settle())
+    if (!settle_launch())
         bug("launch %" PRIu64 " has not ended", pending);
     sampler->unsteady = code ? 0 : UNSTEADY;
     enum sampling_way way = sampler_choose(sampler, shape, flushes);
@@ -214,7 +214,7 @@ void online_sampling_write(struct json *j)
 {
     if (!used)
         return;
-    settle(); /* a run that broke off has left a launch under way: it does not count */
+    settle_launch(); /* a run that broke off has left a launch under way: it does not count */
     struct sampler_estimate all[SAMPLER_QUANTITIES];
     uint32_t simulated = 0, touched = 0;
     for (unsigned i = 0; i < SAMPLER_QUANTITIES; i++)

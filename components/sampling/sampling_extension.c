@@ -29,7 +29,7 @@ enum platform_profile platform_profile(void)
 
 static bool restored; /* launches before the state are not known */
 
-static bool start(void)
+static bool start_sampling(void)
 {
     static const char *const profiles[] = {[PLATFORM_PROFILE_NONE] = "none",
                                            [PLATFORM_PROFILE_BLOCKS] = "blocks",
@@ -55,17 +55,17 @@ static bool start(void)
 
 /* A run that was cut short may not have come to what was chosen, one from a state may be past it.
  */
-static enum extension_end finish(void)
+static enum extension_end finish_sampling(void)
 {
     bool partly = engine_cut_by() || restored;
     return partly || census_close(&sampling) ? EXTENSION_DONE : EXTENSION_MISSED;
 }
 
 const struct extension sampling_extension = {
-    .start = start,
+    .start = start_sampling,
     .build = warm_open,
     .write_stats = online_sampling_write,
-    .finish = finish,
+    .finish = finish_sampling,
 };
 
 __attribute__((constructor)) static void register_extension(void)

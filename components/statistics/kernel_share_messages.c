@@ -61,7 +61,7 @@ static void encode(uint32_t to, uint64_t end_ps)
 }
 
 /* Names outlive the messages that have them; there are as many as a record has. */
-static const char *keep(const char *text)
+static const char *keep_text(const char *text)
 {
     static const char *names[4 * KERNEL_SHARES_DETAILS];
     static uint32_t count;
@@ -83,7 +83,7 @@ static void merge_share(const struct head *head, struct rank_reader *from)
         const char *texts[3];
         memcpy(&sent, rank_read(from, sizeof sent), sizeof sent);
         for (unsigned k = 0; k < 3; k++)
-            texts[k] = sent.bytes[k] ? keep(rank_read(from, sent.bytes[k])) : NULL;
+            texts[k] = sent.bytes[k] ? keep_text(rank_read(from, sent.bytes[k])) : NULL;
         details[i] = (struct kernel_detail){texts[0], texts[1], texts[2], sent.value};
         how[i] = (enum kernel_merge)sent.merge;
     }

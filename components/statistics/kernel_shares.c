@@ -19,7 +19,7 @@ struct kernel_shares {
 static struct kernel_shares *shares;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct kernel_shares *find(bool open, uint32_t kernel)
+static struct kernel_shares *find_share(bool open, uint32_t kernel)
 {
     for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++) {
         if (shares[i].open == open && (!open || shares[i].kernel == kernel))
@@ -36,7 +36,7 @@ void kernel_shares_open(uint32_t kernel)
     pthread_mutex_lock(&lock);
     if (!shares)
         shares = arena_reserve(KERNEL_SHARES_OPEN * sizeof *shares);
-    struct kernel_shares *s = find(false, kernel);
+    struct kernel_shares *s = find_share(false, kernel);
     s->open = true;
     s->kernel = kernel;
     s->count = 0;
@@ -81,7 +81,7 @@ void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
         return;
     }
     pthread_mutex_lock(&lock);
-    struct kernel_shares *s = find(true, kernel);
+    struct kernel_shares *s = find_share(true, kernel);
     for (uint32_t i = 0; i < number; i++)
         merge_one(s, &details[i], merge[i]);
     pthread_mutex_unlock(&lock);
@@ -108,7 +108,7 @@ void kernel_shares_close(uint32_t kernel, uint64_t cycles)
     if (!kernel_is_kept(kernel))
         return;
     pthread_mutex_lock(&lock);
-    struct kernel_shares *s = find(true, kernel);
+    struct kernel_shares *s = find_share(true, kernel);
     fill_slots(s, cycles);
     s->open = false;
     pthread_mutex_unlock(&lock);
@@ -188,7 +188,7 @@ static bool shares_load(const void *bytes, uint64_t size)
         uint32_t kernel = (uint32_t)take_number(&at);
         uint64_t count = take_number(&at);
         kernel_shares_open(kernel);
-        struct kernel_shares *s = kernel_is_kept(kernel) ? find(true, kernel) : NULL;
+        struct kernel_shares *s = kernel_is_kept(kernel) ? find_share(true, kernel) : NULL;
         for (uint64_t i = 0; i < count; i++) {
             struct kernel_detail d = {.value = take_number(&at)};
             d.group = take_text(&at);

@@ -197,7 +197,7 @@ bool kernel_has_ended(const struct kernel_record *k, uint64_t end_ps)
     return (k->state & KERNEL_ENDED) && k->end_ps < end_ps;
 }
 
-static void settle(uint32_t kernel, uint64_t end_ps)
+static void settle_record(uint32_t kernel, uint64_t end_ps)
 {
     struct kernel_record *k = &kernel_records.record[kernel];
     if (!(k->state & KERNEL_BEGUN)) {
@@ -228,7 +228,7 @@ void kernel_records_take_marks(uint64_t end_ps, void (*deal)(uint32_t kernel, ui
 
 void kernel_settle(uint64_t end_ps)
 {
-    kernel_records_take_marks(end_ps, settle);
+    kernel_records_take_marks(end_ps, settle_record);
 }
 
 uint64_t kernel_asks(uint64_t from_ps)

@@ -34,7 +34,7 @@ static bool find_word(const struct stat_block *b, const char *name, uint32_t *wo
     return false;
 }
 
-static void find(void)
+static void find_counters(void)
 {
     uint32_t count, unused;
     const struct stat_block *blocks = stats_blocks(&count);
@@ -55,7 +55,7 @@ struct memory_traffic memory_traffic_now(void)
     if (!stats_wanted())
         return sum;
     if (!is_found)
-        find();
+        find_counters();
     const struct stat_block *blocks = stats_blocks(&count);
     for (uint32_t i = 0; i < memory_count; i++) {
         const uint64_t *values = blocks[memories[i].block].values;

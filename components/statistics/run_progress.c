@@ -8,7 +8,7 @@ static uint64_t get(const uint64_t *counter)
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-static void add(uint64_t *counter, uint64_t n)
+static void add_progress(uint64_t *counter, uint64_t n)
 {
     __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
@@ -20,18 +20,18 @@ void progress_open(void)
 
 void progress_asked(uint64_t work_groups)
 {
-    add(&kernels, 1);
-    add(&groups, work_groups);
+    add_progress(&kernels, 1);
+    add_progress(&groups, work_groups);
 }
 
 void progress_begun(void)
 {
-    add(&begun, 1);
+    add_progress(&begun, 1);
 }
 
 void progress_done(uint64_t work_groups)
 {
-    add(&done, work_groups);
+    add_progress(&done, work_groups);
 }
 
 void progress_tell(struct run_counts *to)

@@ -8,7 +8,7 @@
 #include "run_progress.h"
 #include "runtime/engine/options.h"
 
-static bool start(void)
+static bool start_statistics(void)
 {
     rank_channel_register(&kernel_shares_channel);
     rank_channel_register(&kernel_channel);
@@ -16,18 +16,18 @@ static bool start(void)
     return address_list_open(option_file("addresses"));
 }
 
-static enum extension_end finish(void)
+static enum extension_end finish_statistics(void)
 {
     return address_list_close() ? EXTENSION_DONE : EXTENSION_FAILED;
 }
 
 const struct extension statistics_extension = {
-    .start = start,
+    .start = start_statistics,
     .open_stats = kernel_forget,
     .settle = kernel_settle,
     .asks = kernel_asks,
     .write_stats = kernel_write,
     .progress = progress_tell,
     .cut = kernel_cut,
-    .finish = finish,
+    .finish = finish_statistics,
 };

@@ -338,7 +338,7 @@ static bool is_settled(const struct proof *p)
     return false;
 }
 
-static void settle(struct proof *p)
+static void settle_proof(struct proof *p)
 {
     uint64_t *here = arena_alloc(p->c.e->arena, p->here_words * sizeof *here);
     memcpy(here, p->here, p->here_words * sizeof *here);
@@ -387,7 +387,7 @@ static void look_at_end(struct proof *p)
     for (uint32_t i = 0; i < p->touched.count; i++)
         look_at_keeper(p, p->touched.items[i]);
     if (!settled && p->holes == 0)
-        settle(p);
+        settle_proof(p);
 }
 
 /* An address may mean different things to different actors, as registers do: those whose routes end

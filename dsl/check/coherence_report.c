@@ -23,7 +23,7 @@ static const char *route_text(struct coherence *c, const struct actor *actor,
     return arena_printf(c->e->arena, "%s -> %s", text, route.end->object.path);
 }
 
-static struct diagnostic *begin(struct coherence *c, const struct coherence_hole *hole)
+static struct diagnostic *begin_diagnostic(struct coherence *c, const struct coherence_hole *hole)
 {
     struct diagnostics *d = c->e->diagnostics;
     const char *path = hole->keeper->node->object.path;
@@ -356,7 +356,7 @@ static void help_control(struct coherence *c, const struct coherence_hole *hole,
 void hole_report(struct coherence *c, const struct coherence_hole *hole)
 {
     struct diagnostics *all = c->e->diagnostics;
-    struct diagnostic *d = begin(c, hole);
+    struct diagnostic *d = begin_diagnostic(c, hole);
     diagnostic_note(all, d, hole->inside->node->span, "one route: %s",
                     route_text(c, hole->inside, hole));
     diagnostic_note(all, d, hole->outside->node->span, "the other: %s",

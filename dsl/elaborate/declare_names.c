@@ -70,19 +70,19 @@ static void begin_member(struct names *n, const char *kind, struct ast_name name
     n->origin = origin;
 }
 
-static void begin(struct names *n, const struct ast_item *item)
+static void begin_item(struct names *n, const struct ast_item *item)
 {
     n->item = item;
     begin_member(n, kind_name(item), item->name);
 }
 
-static void add(struct names *n, const char *text)
+static void add_name(struct names *n, const char *text)
 {
     struct made made = {text, n->origin, n->list.count};
     vector_push(n->program->arena, &n->list, made);
 }
 
-#define ADD(n, ...) add(n, arena_printf((n)->program->arena, __VA_ARGS__))
+#define ADD(n, ...) add_name(n, arena_printf((n)->program->arena, __VA_ARGS__))
 
 /* One name for each ending, which may be "". */
 static void add_endings(struct names *n, const char *stem, const char *const *endings)
@@ -123,11 +123,11 @@ static void add_enum(struct names *n, const char *name, const struct ast_names *
 static void add_message(struct names *n, const char *protocol, const struct ast_item *message)
 {
     const char *stem = arena_printf(n->program->arena, "%s_%s", protocol, message->name.text);
-    begin(n, message);
+    begin_item(n, message);
     ADD(n, "%s", upper(n, stem));
     ADD(n, "%s_payload_bytes", stem);
     for (uint32_t i = 0; i < message->body->v.count; i++) {
-        begin(n, message->body->v.items[i]);
+        begin_item(n, message->body->v.items[i]);
         ADD(n, "%s_%s", stem, n->item->name.text);
     }
 }
@@ -137,7 +137,7 @@ static void add_protocol(struct names *n, const struct protocol_info *protocol)
     static const char *const directions[] = {"_request", "_reply", "_request_kind", "_reply_kind",
                                              NULL};
     const char *name = protocol->decl->name.text;
-    begin(n, protocol->decl);
+    begin_item(n, protocol->decl);
     add_header(n);
     add_endings(n, arena_printf(n->program->arena, "struct %s", name), directions);
     for (uint32_t i = 0; i < protocol->requests.v.count; i++)
@@ -217,7 +217,7 @@ static void add_param(struct names *n, const char *type, const char *raw_type)
 static void add_members(struct names *n, const struct type_info *type, const char *name)
 {
     for (uint32_t i = 0; i < type->decl->body->v.count; i++) {
-        begin(n, type->decl->body->v.items[i]);
+        begin_item(n, type->decl->body->v.items[i]);
         switch (n->item->kind) {
         case AST_PARAM:
             add_param(n, name, type->model.name);
@@ -281,7 +281,7 @@ static void add_type(struct names *n, const struct type_info *type)
     if (type->model.is_composite)
         return;
     struct arena *arena = n->program->arena;
-    begin(n, type->decl);
+    begin_item(n, type->decl);
     add_header(n);
     const char *name = in_c(n, type->model.name);
     add_endings(n, arena_printf(arena, "struct %s", name), tags);
@@ -363,7 +363,7 @@ void declare_names(struct program *program)
         const struct ast_file *file = program->files.items[f];
         n.is_library = is_library(file, program);
         for (uint32_t i = 0; i < file->items->v.count; i++) {
-            begin(&n, file->items->v.items[i]);
+            begin_item(&n, file->items->v.items[i]);
             const char *name = n.item->name.text;
             switch (n.item->kind) {
             case AST_PROTOCOL:

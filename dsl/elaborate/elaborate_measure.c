@@ -71,7 +71,7 @@ static struct sum constant(struct elaboration *e, const struct object *object,
     return sum;
 }
 
-static void add(struct elaboration *e, struct sum *sum, const struct sum *more, double factor)
+static void add_sum(struct elaboration *e, struct sum *sum, const struct sum *more, double factor)
 {
     for (uint32_t i = 0; i < more->terms.count; i++) {
         struct model_measure_term term = more->terms.items[i];
@@ -83,19 +83,20 @@ static void add(struct elaboration *e, struct sum *sum, const struct sum *more, 
 static struct sum sum_of(struct elaboration *e, const struct object *object,
                          const struct ast_expr *x);
 
-static struct sum join(struct elaboration *e, const struct object *object, const struct ast_expr *x)
+static struct sum join_measure(struct elaboration *e, const struct object *object,
+                               const struct ast_expr *x)
 {
     struct sum a = sum_of(e, object, x->a), b = sum_of(e, object, x->b);
     struct sum sum = {.ok = a.ok && b.ok};
     if (!sum.ok)
         return sum;
     if ((x->op == '+' || x->op == '-') && !a.is_number && !b.is_number) {
-        add(e, &sum, &a, 1);
-        add(e, &sum, &b, x->op == '+' ? 1 : -1);
+        add_sum(e, &sum, &a, 1);
+        add_sum(e, &sum, &b, x->op == '+' ? 1 : -1);
     } else if (x->op == '*' && (a.is_number || b.is_number)) {
-        add(e, &sum, a.is_number ? &b : &a, a.is_number ? a.number : b.number);
+        add_sum(e, &sum, a.is_number ? &b : &a, a.is_number ? a.number : b.number);
     } else if (x->op == '/' && b.is_number && b.number > 0) {
-        add(e, &sum, &a, 1 / b.number);
+        add_sum(e, &sum, &a, 1 / b.number);
     } else {
         return bad_sum(e, x->span, "this is not a sum of statistics");
     }
@@ -110,7 +111,7 @@ static struct sum sum_of(struct elaboration *e, const struct object *object,
     if (!has_terms(object, x))
         return constant(e, object, x);
     if (x->kind == AST_BINARY)
-        return join(e, object, x);
+        return join_measure(e, object, x);
     if (!find_term(object, x, &stat))
         return bad_sum(e, x->span, "this is not a sum of statistics");
     if (stat >= 0 && object->type->model.stats[stat].kind != MODEL_STAT_COUNTER)

@@ -153,8 +153,8 @@ static void share(struct elaboration *e, struct object *object, const struct mod
 
 /* A composite keeps what fills its slot for the instances to which it hands it down; anything else
  * gets a part. */
-static void fill(struct elaboration *e, struct object *object, uint32_t index,
-                 const struct filler *filler)
+static void fill_with_part(struct elaboration *e, struct object *object, uint32_t index,
+                           const struct filler *filler)
 {
     struct part_slot *slot = &object->slots[index];
     slot->filler = *filler;
@@ -202,7 +202,7 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
         struct handed *handed = arena_alloc(e->arena, sizeof *handed);
         *handed = (struct handed){from, given->name, filler.handed};
         filler.handed = handed;
-        fill(e, object, index, &filler);
+        fill_with_part(e, object, index, &filler);
     }
 }
 
@@ -271,7 +271,7 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
     if (filler.type == NULL || !filler.type->model.is_part)
         unknown_part(e, object, decl, around, value->name);
     else if (fits(e, decl, filler.type, value->span))
-        fill(e, object, index, &filler);
+        fill_with_part(e, object, index, &filler);
 }
 
 static void build_slot(struct elaboration *e, struct object *object, uint32_t index)

@@ -142,8 +142,9 @@ static void is_wire(struct elaboration *e, const struct child_group *group,
 }
 
 /* The children of `node` that one segment names. */
-static bool step(struct elaboration *e, struct child_group *group, const struct segment *segment,
-                 const struct scope *scope, struct node_list *out)
+static bool step_segment(struct elaboration *e, struct child_group *group,
+                         const struct segment *segment, const struct scope *scope,
+                         struct node_list *out)
 {
     if (group->bad)
         return false;
@@ -194,7 +195,7 @@ static bool follow(struct elaboration *e, struct node *from, const struct segmen
                     unknown_member(e, node, &segments->items[s], node == from);
                 return false;
             }
-            if (!step(e, group, &segments->items[s], scope, &next))
+            if (!step_segment(e, group, &segments->items[s], scope, &next))
                 return false;
         }
         *out = next;
@@ -218,7 +219,7 @@ bool path_nodes(struct elaboration *e, struct node *from, const struct ast_expr 
             unknown_member(e, above.v.items[i], last, above.v.items[i] == from);
             return false;
         }
-        if (!step(e, group, last, scope, out))
+        if (!step_segment(e, group, last, scope, out))
             return false;
     }
     return true;

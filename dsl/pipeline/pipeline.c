@@ -7,7 +7,7 @@
 
 #define INSTANCES_DEFAULT 1000000u
 
-static void start(struct elaboration *e, struct program *program)
+static void start_elaboration(struct elaboration *e, struct program *program)
 {
     *e = (struct elaboration){.program = program,
                               .arena = program->arena,
@@ -57,7 +57,7 @@ struct model *pipeline_platform(struct elaboration *e, struct program *program,
                                 struct type_info *platform, bool with_overrides)
 {
     uint32_t errors = program->diagnostics->error_count;
-    start(e, program);
+    start_elaboration(e, program);
     /* a port's protocol is that of its first instance here, not in a platform looked at before */
     for (uint32_t i = 0; i < program->types.count; i++)
         for (uint32_t port = 0; port < program->types.items[i]->model.port_count; port++)
@@ -74,7 +74,7 @@ struct model *pipeline_platform(struct elaboration *e, struct program *program,
 void pipeline_component(struct elaboration *e, struct program *program, struct type_info *type,
                         const struct elaboration *before)
 {
-    start(e, program);
+    start_elaboration(e, program);
     e->standalone = true;
     for (uint32_t i = 0; before != NULL && i < before->protocols.count; i++)
         vector_push(e->arena, &e->protocols, before->protocols.items[i]);

@@ -18,8 +18,8 @@ struct completer {
     VECTOR(struct service_completion) list;
 };
 
-static void add(struct completer *c, enum service_kind kind, const char *label, const char *detail,
-                const char *doc)
+static void add_completion(struct completer *c, enum service_kind kind, const char *label,
+                           const char *detail, const char *doc)
 {
     uint32_t base = c->service->file->base;
     for (uint32_t i = 0; i < c->list.count; i++)
@@ -33,15 +33,15 @@ static void add(struct completer *c, enum service_kind kind, const char *label, 
 static void add_words(struct completer *c, enum service_kind kind, const char *const *words)
 {
     for (; *words != NULL; words++)
-        add(c, kind, *words, "", "");
+        add_completion(c, kind, *words, "", "");
 }
 
 static void add_item(struct completer *c, const struct ast_item *item)
 {
     struct ast_name name = item->kind == AST_CONNECT ? item->via : item->name;
     if (name.text != NULL && strcmp(name.text, "?") != 0)
-        add(c, member_kind(item), name.text, describe_detail(c->arena, c->program, item),
-            describe_doc(c->program, item));
+        add_completion(c, member_kind(item), name.text, describe_detail(c->arena, c->program, item),
+                       describe_doc(c->program, item));
 }
 
 /* Declarations at the top of this kind. */
@@ -127,7 +127,7 @@ static void add_values(struct completer *c)
     static const char *const constants[] = {"true", "false", NULL};
     static const char *const functions[] = {"count", "min", "max", "log2", "ceil_div", NULL};
     for (uint32_t i = c->cursor.loop_count; i-- > 0;)
-        add(c, SERVICE_VARIABLE, c->cursor.loops[i], "", "");
+        add_completion(c, SERVICE_VARIABLE, c->cursor.loops[i], "", "");
     add_members(c, c->type, VALUES);
     add_words(c, SERVICE_FUNCTION, functions);
     add_words(c, SERVICE_KEYWORD, constants);
@@ -138,7 +138,7 @@ static void add_choices(struct completer *c, const struct ast_item *param)
 {
     const struct ast_names *names = enum_names(c->program, param, NULL);
     for (uint32_t i = 0; names != NULL && i < names->v.count; i++)
-        add(c, SERVICE_CHOICE, names->v.items[i].text, "", param->doc);
+        add_completion(c, SERVICE_CHOICE, names->v.items[i].text, "", param->doc);
     static const char *const truth[] = {"true", "false", NULL};
     bool is_bool = param != NULL && param->kind == AST_PARAM && param->type != NULL
                    && param->type->name.text != NULL && strcmp(param->type->name.text, "bool") == 0;
@@ -152,7 +152,7 @@ static void add_fillers(struct completer *c, const struct ast_item *slot)
         if (member_fills(c->program->types.items[i], slot))
             add_item(c, c->program->types.items[i]->decl);
     if (slot->optional)
-        add(c, SERVICE_KEYWORD, "none", "", "nothing in this slot");
+        add_completion(c, SERVICE_KEYWORD, "none", "", "nothing in this slot");
 }
 
 static void add_types_of_values(struct completer *c)
@@ -160,8 +160,8 @@ static void add_types_of_values(struct completer *c)
     size_t count;
     const char *const *names = quantity_type_names(&count);
     for (size_t i = 0; i < count; i++)
-        add(c, SERVICE_TYPE, names[i], "", "");
-    add(c, SERVICE_KEYWORD, "enum", "enum { a, b }", "");
+        add_completion(c, SERVICE_TYPE, names[i], "", "");
+    add_completion(c, SERVICE_KEYWORD, "enum", "enum { a, b }", "");
     add_top(c, AST_ENUM);
 }
 
@@ -237,8 +237,8 @@ static void add_library(struct completer *c)
     const struct library_entry *entries = program_library(c->program, &count);
     for (uint32_t i = 0; i < count; i++)
         if (source_is_readable(library_path(c->program, &entries[i])))
-            add(c, SERVICE_FILE, arena_printf(c->arena, "std/%s", entries[i].name),
-                arena_strdup(c->arena, entries[i].room), "");
+            add_completion(c, SERVICE_FILE, arena_printf(c->arena, "std/%s", entries[i].name),
+                           arena_strdup(c->arena, entries[i].room), "");
 }
 
 static void add_folder(struct completer *c, const char *folder)
@@ -250,7 +250,8 @@ static void add_folder(struct completer *c, const char *folder)
         size_t length = strlen(one->d_name);
         if (length > 7 && strcmp(one->d_name + length - 7, ".heddle") == 0
             && strcmp(source_join(c->arena, folder, one->d_name), c->service->file->name) != 0)
-            add(c, SERVICE_FILE, arena_strndup(c->arena, one->d_name, length - 7), folder, "");
+            add_completion(c, SERVICE_FILE, arena_strndup(c->arena, one->d_name, length - 7),
+                           folder, "");
     }
     closedir(open_folder);
 }
@@ -337,7 +338,8 @@ static void complete_settings(struct completer *c)
     const struct token *last = cursor_before(&c->cursor, 1);
     uint32_t equals = cursor_kind(&c->cursor, '=');
     if (last == NULL && target != NULL && target->model.is_composite)
-        add(c, SERVICE_KEYWORD, "insert", "", "a component at a port inside, or a connection");
+        add_completion(c, SERVICE_KEYWORD, "insert", "",
+                       "a component at a port inside, or a connection");
     if (last == NULL)
         add_members(c, target, SETTABLE | INSTANCES);
     else if (equals != UINT32_MAX)
@@ -365,7 +367,7 @@ static void complete_connection(struct completer *c)
                && token_is(cursor_before(&c->cursor, 3), "via")) {
         complete_types(c);
     } else if (token_is(last, "by")) {
-        add(c, SERVICE_KEYWORD, "space", "", "");
+        add_completion(c, SERVICE_KEYWORD, "space", "", "");
     } else if (token_is(last, "space") && before != NULL && token_is(before, "by")) {
         add_members(c, c->type, SPACES | INSTANCES);
     } else if (token_is(last, "on")) {
@@ -426,7 +428,7 @@ static void complete_part(struct completer *c)
     } else if (last->kind == '=') {
         add_top(c, AST_PART);
     } else if (is_slot && cursor_kind(&c->cursor, ':') != UINT32_MAX) {
-        add(c, SERVICE_KEYWORD, "optional", "", "");
+        add_completion(c, SERVICE_KEYWORD, "optional", "", "");
     }
 }
 
@@ -479,7 +481,7 @@ static void complete_instance(struct completer *c)
     else if (last->kind == ',')
         add_members(c, c->type, PORTS | INSTANCES);
     else if (before != NULL && before->kind == ':')
-        add(c, SERVICE_KEYWORD, "on", "", "the clock of this instance");
+        add_completion(c, SERVICE_KEYWORD, "on", "", "the clock of this instance");
 }
 
 static void start_statement(struct completer *c)
@@ -558,7 +560,7 @@ static void complete_protocol(struct completer *c)
     if (last == NULL)
         add_words(c, SERVICE_KEYWORD, words);
     else if (token_is(&c->cursor.words[0], "reply") && c->cursor.count == 2)
-        add(c, SERVICE_KEYWORD, "for", "", "the requests that it answers");
+        add_completion(c, SERVICE_KEYWORD, "for", "", "the requests that it answers");
     else if (token_is(&c->cursor.words[0], "reply") && protocol != NULL)
         for (uint32_t i = 0; i < protocol->requests.v.count; i++)
             add_item(c, protocol->requests.v.items[i]);

@@ -210,7 +210,7 @@ static int classify(const struct filter *f, uint32_t i)
     return classify_operand(f, before, i);
 }
 
-static void put(struct filter *f, struct token token)
+static void put_token(struct filter *f, struct token token)
 {
     vector_push(f->arena, &f->out->tokens, token);
 }
@@ -231,7 +231,7 @@ static uint32_t indentation(const struct filter *f, const struct token *token)
 static void close_missing(struct filter *f, const struct token *before)
 {
     f->depth--;
-    put(f, (struct token){.kind = '}', .span = {before->span.begin, before->span.begin}});
+    put_token(f, (struct token){.kind = '}', .span = {before->span.begin, before->span.begin}});
 }
 
 static void report_unclosed(struct filter *f, const struct token *before, bool at_end)
@@ -272,7 +272,7 @@ static void close_brace(struct filter *f, const struct token *token)
         && indentation(f, token) < indentation(f, opener))
         f->suspect = f->open[f->depth - 1];
     f->depth--;
-    put(f, *token);
+    put_token(f, *token);
     if (f->depth == 0)
         f->suspect = UINT32_MAX;
 }
@@ -303,7 +303,7 @@ static void filter_token(struct filter *f, uint32_t i, bool recover)
     if (recover && f->depth > 0 && token.kind != WORD && f->raw[i].kind == WORD
         && token.first_on_line && starts_top_level(token.text))
         close_all(f, &token, false);
-    put(f, token);
+    put_token(f, token);
 }
 
 void token_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file,
@@ -336,7 +336,7 @@ void token_scan(struct arena *arena, struct diagnostics *d, const struct source_
                 struct token end = raw.tokens.items[raw.tokens.count - 1];
                 while (f.depth > 0)
                     close_missing(&f, &end);
-                put(&f, end);
+                put_token(&f, end);
                 break;
             }
         }

@@ -61,7 +61,7 @@ static bool decode(char *item)
     return unescape(sign + 1);
 }
 
-static void forget(void)
+static void forget_options(void)
 {
     for (unsigned i = 0; i < options.count; i++)
         free(options.pairs[i].path);
@@ -73,7 +73,7 @@ static void forget(void)
 
 bool options_open(const char *text)
 {
-    forget();
+    forget_options();
     if (!text || !*text)
         return true;
     options.text = strdup(text);
@@ -106,7 +106,7 @@ bool option_early(const char *key, const char *value)
     return false;
 }
 
-static struct pair *find(const char *key)
+static struct pair *find_key(const char *key)
 {
     for (unsigned i = 0; i < options.count; i++)
         if (strcmp(options.pairs[i].key, key) == 0) {
@@ -118,7 +118,7 @@ static struct pair *find(const char *key)
 
 const char *option_text(const char *key)
 {
-    const struct pair *pair = find(key);
+    const struct pair *pair = find_key(key);
     return pair ? pair->value : NULL;
 }
 
@@ -137,7 +137,7 @@ bool option_line(const char *key, unsigned number, char *text, size_t size)
 static const char *own_path(const char *key, bool folder)
 {
     unsigned number = (unsigned)option_number("process");
-    struct pair *pair = find(key);
+    struct pair *pair = find_key(key);
     if (!pair || number <= 1)
         return pair ? pair->value : NULL;
     size_t size = options_number_path(pair->value, number, folder, NULL, 0) + 1;
@@ -163,7 +163,7 @@ bool option_flag(const char *key)
 
 uint64_t option_number(const char *key)
 {
-    struct pair *pair = find(key);
+    struct pair *pair = find_key(key);
     char *end = NULL;
     if (!pair)
         return 0;
@@ -175,7 +175,7 @@ uint64_t option_number(const char *key)
 
 unsigned option_word(const char *key, const char *const *words, unsigned count)
 {
-    struct pair *pair = find(key);
+    struct pair *pair = find_key(key);
     for (unsigned i = 0; pair && i < count; i++)
         if (strcmp(pair->value, words[i]) == 0)
             return i;
@@ -264,7 +264,7 @@ char *options_difference(const char *shared, const char *other)
 
 /* ---- writing ---- */
 
-static size_t put(char *text, size_t size, size_t length, char c)
+static size_t put_character(char *text, size_t size, size_t length, char c)
 {
     if (length + 1 < size) {
         text[length] = c;
@@ -278,16 +278,17 @@ size_t options_put(char *text, size_t size, size_t length, const char *key, char
 {
     static const char hex[] = "0123456789abcdef";
     if (length > 0)
-        length = put(text, size, length, ';');
+        length = put_character(text, size, length, ';');
     for (; *key; key++)
-        length = put(text, size, length, *key);
-    length = put(text, size, length, sign);
+        length = put_character(text, size, length, *key);
+    length = put_character(text, size, length, sign);
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
         bool escaped = c == '%' || c == ';' || c < ' ';
-        length = put(text, size, length, escaped ? '%' : *value);
+        length = put_character(text, size, length, escaped ? '%' : *value);
         if (escaped)
-            length = put(text, size, put(text, size, length, hex[c >> 4]), hex[c & 15]);
+            length = put_character(text, size, put_character(text, size, length, hex[c >> 4]),
+                                   hex[c & 15]);
     }
     return length;
 }

@@ -26,7 +26,7 @@ static void add_delay(uint32_t near, uint32_t cycles)
     ring_find_simple(ring_at(far));
 }
 
-static void add(uint32_t near, uint32_t cycles, uint32_t slots)
+static void add_end(uint32_t near, uint32_t cycles, uint32_t slots)
 {
     struct ring *r = ring_at(near);
     add_delay(near, cycles);
@@ -41,7 +41,7 @@ static void add(uint32_t near, uint32_t cycles, uint32_t slots)
 void ring_add_delay(uint32_t number, uint32_t cycles)
 {
     uint32_t near = shard_cut_near(number);
-    add(near, cycles, 0);
+    add_end(near, cycles, 0);
     ring_ends_note(near, cycles, 0);
 }
 
@@ -49,13 +49,13 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles)
 {
     uint32_t near = shard_cut_near(number);
     uint32_t slots = cycles * ring_at(near)->width;
-    add(near, cycles, slots);
+    add_end(near, cycles, slots);
     ring_ends_note(near, cycles, slots);
 }
 
 void ring_agree(void)
 {
-    ring_ends_agree(add);
+    ring_ends_agree(add_end);
 }
 
 /* Beside one of their ends; between two ranks, each of which has its own copy, apart. */

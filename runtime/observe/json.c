@@ -49,7 +49,7 @@ int json_publish(struct json *j, struct output_file *file)
 /* The most that is put together in the buffer before it is looked at again. */
 #define PIECE 512
 
-/* Room for a piece; take() says where it ended. */
+/* Room for a piece; take_buffer() says where it ended. */
 static inline char *piece(struct json *j)
 {
     if (JSON_BUFFER - j->used < PIECE)
@@ -57,7 +57,7 @@ static inline char *piece(struct json *j)
     return j->buffer + j->used;
 }
 
-static inline void take(struct json *j, const char *end)
+static inline void take_buffer(struct json *j, const char *end)
 {
     size_t used = (size_t)(end - j->buffer);
     j->total += used - j->used;
@@ -127,11 +127,11 @@ static inline void escaped(struct json *j, const char *value)
     char *to = piece(j);
     *to++ = '"';
     for (to = escape_some(to, &value); *value; to = escape_some(to, &value)) {
-        take(j, to);
+        take_buffer(j, to);
         to = piece(j);
     }
     *to++ = '"';
-    take(j, to);
+    take_buffer(j, to);
 }
 
 /* Returns the new end. */
@@ -142,7 +142,7 @@ static inline char *break_line(const struct json *j, char *to)
     return to + 1 + 2 * (size_t)(j->depth < JSON_DEEPEST ? j->depth : JSON_DEEPEST);
 }
 
-static inline void begin(struct json *j, const char *key)
+static inline void begin_member(struct json *j, const char *key)
 {
     char *to = piece(j);
     if (!j->first)
@@ -151,7 +151,7 @@ static inline void begin(struct json *j, const char *key)
         *to++ = ' ';
     if (j->depth && !j->flat)
         to = break_line(j, to);
-    take(j, to);
+    take_buffer(j, to);
     j->first = false;
     if (!key)
         return;
@@ -159,7 +159,7 @@ static inline void begin(struct json *j, const char *key)
     to = piece(j);
     *to++ = ':';
     *to++ = ' ';
-    take(j, to);
+    take_buffer(j, to);
 }
 
 /* The value behind a key. */
@@ -174,20 +174,20 @@ static inline void number(struct json *j, uint64_t value, bool negative)
     to += negative;
     while (at < sizeof text)
         *to++ = text[at++];
-    take(j, to);
+    take_buffer(j, to);
 }
 
 void json_key(struct json *j, const char *key)
 {
-    begin(j, key);
+    begin_member(j, key);
 }
 
 void json_open(struct json *j, const char *key, char bracket)
 {
-    begin(j, key);
+    begin_member(j, key);
     char *to = piece(j);
     *to++ = bracket;
-    take(j, to);
+    take_buffer(j, to);
     j->depth++;
     j->first = true;
 }
@@ -201,30 +201,30 @@ void json_close(struct json *j, char bracket)
     if (!empty && !j->flat)
         to = break_line(j, to);
     *to++ = bracket;
-    take(j, to);
+    take_buffer(j, to);
 }
 
 void json_uint(struct json *j, const char *key, uint64_t value)
 {
-    begin(j, key);
+    begin_member(j, key);
     number(j, value, false);
 }
 
 void json_int(struct json *j, const char *key, int64_t value)
 {
-    begin(j, key);
+    begin_member(j, key);
     number(j, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
 }
 
 void json_bool(struct json *j, const char *key, bool value)
 {
-    begin(j, key);
+    begin_member(j, key);
     json_raw(j, value ? "true" : "false", value ? 4 : 5);
 }
 
 void json_text(struct json *j, const char *key, const char *value)
 {
-    begin(j, key);
+    begin_member(j, key);
     if (value)
         escaped(j, value);
     else
@@ -233,12 +233,12 @@ void json_text(struct json *j, const char *key, const char *value)
 
 void json_decimal(struct json *j, const char *key, double value)
 {
-    begin(j, key);
+    begin_member(j, key);
     json_print(j, "%.3f", value);
 }
 
 void json_seconds(struct json *j, const char *key, double value)
 {
-    begin(j, key);
+    begin_member(j, key);
     json_print(j, "%.6f", value);
 }

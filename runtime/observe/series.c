@@ -60,7 +60,7 @@ static uint32_t fastest_clock(void)
 }
 
 /* Forgets the series but for its columns, whose names the timeline may still have to write. */
-static void forget(void)
+static void forget_series(void)
 {
     struct series_column *columns = series.columns;
     free(series.sent);
@@ -151,7 +151,7 @@ static void count_all(const uint64_t *record)
 }
 
 /* Keeps a sample of all ranks. */
-static void keep(uint64_t *record)
+static void keep_record(uint64_t *record)
 {
     if (!rank_is_alone())
         qsort(record + 2, record[1], 2 * sizeof *record, by_column);
@@ -163,7 +163,7 @@ static void keep(uint64_t *record)
         fwrite(record, sizeof *record, 2 + 2 * (size_t)record[1], series.spool);
 }
 
-static void take(uint64_t to_ps)
+static void take_sample(uint64_t to_ps)
 {
     engine_flush(to_ps);
     uint64_t *record = series.record + 2;
@@ -179,14 +179,14 @@ static void take(uint64_t to_ps)
     series.record[0] = to_ps;
     series.record[1] = (uint64_t)(record - series.record - 2) / 2;
     if (rank_is_alone())
-        keep(series.record);
+        keep_record(series.record);
     else
         series_ranks_add(series.record);
 }
 
 void series_take(void)
 {
-    take(series.next_ps);
+    take_sample(series.next_ps);
     series.next_ps = time_of(++series.number);
 }
 
@@ -300,7 +300,7 @@ static void take_rest(void)
 {
     series_begin();
     series_take_until(engine.time_ps);
-    take(engine.time_ps + 1);
+    take_sample(engine.time_ps + 1);
 }
 
 static void encode(uint32_t to, uint64_t end_ps)
@@ -314,7 +314,7 @@ bool series_open(const struct platform_table *table)
 {
     uint64_t ps = option_number("every-ps"), cycles = option_number("every-cycles");
     const char *path = option_file("series"), *counters = option_text("series-counter");
-    forget();
+    forget_series();
     series_ranks_forget();
     free(series.columns);
     series.columns = NULL;
@@ -345,7 +345,7 @@ bool series_open(const struct platform_table *table)
 void series_join(void)
 {
     while (series.interval && series_ranks_next(series.record))
-        keep(series.record);
+        keep_record(series.record);
 }
 
 bool series_close(void)
@@ -357,6 +357,6 @@ bool series_close(void)
     bool good = !series.path || publish();
     if (series.spool)
         fclose(series.spool);
-    forget();
+    forget_series();
     return good;
 }

@@ -21,8 +21,8 @@ static const char *section;
 static bool only_use;
 static bool *wanted; /* by column */
 
-static void add(const char *path, const char *counter, const char *suffix, const uint64_t *value,
-                uint32_t rank)
+static void add_column(const char *path, const char *counter, const char *suffix,
+                       const uint64_t *value, uint32_t rank)
 {
     if (column_count == column_room) {
         column_room = column_room ? 2 * column_room : 1024;
@@ -48,9 +48,9 @@ static void add_blocks(const struct platform_table *table)
                 value += stat_words(s);
                 continue;
             }
-            add(blocks[b].path, s->name, one ? "" : ".count", value, rank);
+            add_column(blocks[b].path, s->name, one ? "" : ".count", value, rank);
             if (!one)
-                add(blocks[b].path, s->name, ".sum", value + 1, rank);
+                add_column(blocks[b].path, s->name, ".sum", value + 1, rank);
             value += stat_words(s);
         }
     }
@@ -63,11 +63,11 @@ static void add_connections(const struct platform_table *table)
         const struct platform_ring *r = &table->rings[i];
         if (r->is_reply)
             continue;
-        add(platform_string(r->name), "requests", "", &ring_at(i)->messages,
-            platform_rank_of(r->sender));
+        add_column(platform_string(r->name), "requests", "", &ring_at(i)->messages,
+                   platform_rank_of(r->sender));
         if (r->peer != RING_NONE)
-            add(platform_string(r->name), "replies", "", &ring_at(r->peer)->messages,
-                platform_rank_of(r->receiver));
+            add_column(platform_string(r->name), "replies", "", &ring_at(r->peer)->messages,
+                       platform_rank_of(r->receiver));
     }
 }
 
@@ -81,10 +81,10 @@ static void add_links(const struct platform_table *table)
             const char *direction = half ? "backward" : "forward";
             uint32_t rank = rank_is_alone() ? 0 : stats_rank_of_half(i, half);
             if (!only_use) {
-                add(name, direction, ".messages", &use->messages, rank);
-                add(name, direction, ".bytes", &use->bytes, rank);
+                add_column(name, direction, ".messages", &use->messages, rank);
+                add_column(name, direction, ".bytes", &use->bytes, rank);
             }
-            add(name, direction, ".busy_ps", &use->busy_ps, rank);
+            add_column(name, direction, ".busy_ps", &use->busy_ps, rank);
         }
     }
 }

@@ -92,7 +92,7 @@ static void agree(struct rank_barrier *m)
     m->interrupted = words[0].own.interrupted;
 }
 
-static void take(const struct rank_barrier *m, uint64_t start_ps)
+static void take_messages(const struct rank_barrier *m, uint64_t start_ps)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_move_clocks(i, start_ps);
@@ -114,7 +114,7 @@ void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps)
 {
     send(m, limit_ps);
     agree(m);
-    take(m, min_u64(m->end_ps, limit_ps));
+    take_messages(m, min_u64(m->end_ps, limit_ps));
 }
 
 /* From now on statistics read as at the end of the window; RANK_BARRIER_LAST: as they are. */

@@ -15,7 +15,7 @@ struct member {
 
 static void (*present)(uint32_t thread);
 
-static void *run(void *argument)
+static void *run_member(void *argument)
 {
     struct member *m = argument;
     present(m->number);
@@ -34,7 +34,7 @@ void thread_team_run(void (*work)(uint32_t thread), uint32_t threads)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (; started < threads; started++) {
         member[started].number = started;
-        if (pthread_create(&member[started].thread, NULL, run, &member[started]) != 0)
+        if (pthread_create(&member[started].thread, NULL, run_member, &member[started]) != 0)
             break;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -92,7 +92,7 @@ static void set_limits(void)
     });
 }
 
-static bool start(const char *options)
+static bool start_session(const char *options)
 {
     if (!options_open(options))
         return false;
@@ -109,7 +109,7 @@ static bool start(const char *options)
            && (!rank_is_alone() || options_end()); /* others may hold what asks for a key */
 }
 
-static int run(void)
+static int run_session(void)
 {
     if (ranks.number)
         return ranks_serve();
@@ -141,7 +141,7 @@ static void finish_ranks(void)
     }
 }
 
-static int finish(void)
+static int finish_session(void)
 {
     if (ranks.number) {
         thread_pool_close();
@@ -168,7 +168,7 @@ static int finish(void)
                                     : EXIT_CLEAN;
 }
 
-static bool has(const char *type)
+static bool has_component(const char *type)
 {
     for (uint32_t i = 0; i < platform_image.unit_count; i++)
         if (strcmp(platform_image.units[i]->name, type) == 0)
@@ -179,12 +179,12 @@ static bool has(const char *type)
 const struct heddle_platform *heddle_platform_open(uint32_t abi)
 {
     static const struct heddle_platform platform = {.abi = PLATFORM_ABI,
-                                                    .start = start,
-                                                    .run = run,
-                                                    .finish = finish,
+                                                    .start = start_session,
+                                                    .run = run_session,
+                                                    .finish = finish_session,
                                                     .interrupt = engine_interrupt,
                                                     .driver = platform_driver,
                                                     .suspects = watch_suspects,
-                                                    .has = has};
+                                                    .has = has_component};
     return abi == PLATFORM_ABI ? &platform : NULL;
 }

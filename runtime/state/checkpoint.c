@@ -218,7 +218,7 @@ static void place_pages(const struct checkpoint_header *h, const struct checkpoi
 }
 
 /* Puts the contents of a file that was checked in place. */
-static bool place(const void *bytes, const char *name)
+static bool place_of_name(const void *bytes, const char *name)
 {
     struct checkpoint_header h;
     memcpy(&h, bytes, sizeof h);
@@ -234,7 +234,7 @@ static bool place(const void *bytes, const char *name)
 
 bool checkpoint_apply(const void *bytes, size_t size, const char *name)
 {
-    return check(bytes, size, name) && place(bytes, name);
+    return check(bytes, size, name) && place_of_name(bytes, name);
 }
 
 static bool map_file(const char *path)
@@ -277,7 +277,7 @@ const void *checkpoint_pending_part(const char *name, uint64_t *size)
 
 bool checkpoint_resume(void)
 {
-    bool good = place(pending.bytes, pending.path);
+    bool good = place_of_name(pending.bytes, pending.path);
     drop_pending();
     return good;
 }
@@ -293,7 +293,7 @@ static bool load(const char *path)
         good = refuse(path, "it has nothing of a program");
     if (good && platform_driver())
         return true; /* the driver says when */
-    good = good && place(pending.bytes, path);
+    good = good && place_of_name(pending.bytes, path);
     drop_pending();
     return good;
 }

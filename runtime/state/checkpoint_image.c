@@ -30,7 +30,7 @@ struct writer {
     uint64_t pages;
 };
 
-static void put(struct writer *w, const void *bytes, size_t size)
+static void put_bytes(struct writer *w, const void *bytes, size_t size)
 {
     const char *from = bytes;
     while (size && !w->failed) {
@@ -46,7 +46,7 @@ static void put(struct writer *w, const void *bytes, size_t size)
 static void put_summed(struct writer *w, const void *bytes, size_t size)
 {
     w->sum = hash_bytes(w->sum, bytes, size);
-    put(w, bytes, size);
+    put_bytes(w, bytes, size);
 }
 
 static bool is_zero(const char *page)
@@ -158,7 +158,7 @@ bool image_write(int fd, const struct platform_table *table, uint64_t layout)
     struct writer w = {.sink.put = put_to_sink,
                        .fd = fd,
                        .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
-    put(&w, &header, sizeof header);
+    put_bytes(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
     merge_bare(true);
     parts_take_out();
@@ -173,6 +173,6 @@ bool image_write(int fd, const struct platform_table *table, uint64_t layout)
     header.page_count = w.pages;
     header.checksum = hash_bytes(w.sum, &header, sizeof header);
     w.failed |= lseek(fd, 0, SEEK_SET) != 0;
-    put(&w, &header, sizeof header);
+    put_bytes(&w, &header, sizeof header);
     return !w.failed;
 }

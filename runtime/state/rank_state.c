@@ -31,7 +31,7 @@ static void tell(const char *bytes, uint64_t size)
 }
 
 /* What is zero stays as it is: slices of others and new slots are zero here, and no ring is. */
-static void take(char *bytes, uint64_t size, uint32_t from)
+static void take_piece(char *bytes, uint64_t size, uint32_t from)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
         uint32_t count = (uint32_t)(size - at < CHUNK ? size - at : CHUNK);
@@ -43,7 +43,7 @@ static void take(char *bytes, uint64_t size, uint32_t from)
 static void move(void *bytes, uint64_t size, uint32_t owner)
 {
     if (ranks.number == 0 && owner != 0)
-        take(bytes, size, owner);
+        take_piece(bytes, size, owner);
     else if (ranks.number == owner && owner != 0)
         tell(bytes, size);
 }
@@ -86,7 +86,7 @@ static void move_slots(struct ring *near, struct ring *far, uint32_t receiver)
     if (receiver == 0)
         memcpy(ring_slot(first), ring_slot(far->first), bytes);
     else
-        take((char *)ring_slot(first), bytes, receiver);
+        take_piece((char *)ring_slot(first), bytes, receiver);
     shift(near, first);
     shift(far, first);
 }

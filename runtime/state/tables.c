@@ -127,7 +127,7 @@ static const void *at(const struct tables_header *h, enum tables_section section
     return (const char *)h + h->section[section].offset;
 }
 
-static void fill(struct platform_table *t, const struct tables_header *h)
+static void fill_table(struct platform_table *t, const struct tables_header *h)
 {
     t->abi = h->abi;
     t->name = h->name;
@@ -205,7 +205,7 @@ const struct platform_table *tables_read(const char *path, const struct platform
     if (fd >= 0)
         close(fd);
     if (!why) {
-        fill(&table, file);
+        fill_table(&table, file);
         table.units = image->units;
         if (!fits(file, &table, image))
             why = "they are of another platform";

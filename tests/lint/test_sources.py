@@ -119,6 +119,32 @@ def test_guard_of_another_header_is_found():
     assert not guard_of_another("runtime/engine/rows.h", "ROW(1)\n")
 
 
+VERBS = set("add begin end fill find finish forget has join keep made make note place put release "
+            "run settle start step take told".split())
+
+
+def verbs_without_object(named):
+    """{verb: files} of functions that a search, a profile or a backtrace cannot tell apart."""
+    found = {}
+    for file, name in named:
+        if name in VERBS:
+            found.setdefault(name, set()).add(file)
+    return {verb: sorted(where) for verb, where in found.items() if len(where) > 3}
+
+
+def test_function_has_an_object():
+    found = verbs_without_object((file, name) for file, name, _, _ in functions()
+                                 if file.split("/")[0] in CODE)
+    house.check({verb: f"{verb}(): {', '.join(where)}" for verb, where in found.items()},
+                "name what it does that to: begin_wave(), add_range()")
+
+
+def test_verb_without_object_is_found():
+    assert set(verbs_without_object((file, "take") for file in "abcd")) == {"take"}
+    assert not verbs_without_object((file, "take") for file in "abc")
+    assert not verbs_without_object((file, "take_wave") for file in "abcd")
+
+
 def test_function_is_not_longer_than_a_screen():
     found = {f"{file} {name}": f"{file}:{first}: {name} has {last - first + 1} lines"
              for file, name, first, last in functions() if last - first + 1 > FUNCTION_LINES}

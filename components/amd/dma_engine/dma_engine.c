@@ -346,7 +346,7 @@ static bool send_requests(struct dma_engine *c)
 }
 
 /* The bytes of a piece of a copy are there. */
-static void keep(struct dma_engine *c, uint16_t number, const uint8_t *bytes)
+static void keep_bytes(struct dma_engine *c, uint16_t number, const uint8_t *bytes)
 {
     const struct dma_piece *p = piece_at(c, number);
     copy_bytes(c, kept_at(c, number) + p->target % dma_line(c), bytes, p->bytes);
@@ -366,7 +366,7 @@ static void take_answer(struct dma_engine *c, uint16_t number, void *payload)
         const uint8_t *bytes = mem_data_data(payload, dma_line(c));
         bytes += (command->source + p->offset) % dma_line(c);
         if (command->kind == COMMAND_COPY) {
-            keep(c, number, bytes);
+            keep_bytes(c, number, bytes);
             return;
         }
         copy_bytes(c, command_bytes(c, p->command) + p->offset, bytes, p->bytes);

@@ -24,7 +24,7 @@ static void doorbell_init(struct doorbell *c)
     c->written = arena_allocate(count * sizeof(bool));
 }
 
-static bool take(struct doorbell *c)
+static bool take_write(struct doorbell *c)
 {
     const struct queue_doorbell_request *m;
     bool taken = false;
@@ -60,7 +60,7 @@ static bool hand_on(struct doorbell *c)
 
 static bool doorbell_tick(struct doorbell *c)
 {
-    bool progress = take(c);
+    bool progress = take_write(c);
     return hand_on(c) || progress;
 }
 

@@ -37,7 +37,7 @@ static uint64_t blocks_in(uint64_t bytes)
     return (bytes >> FOOTPRINT_BLOCK_BITS) + 1;
 }
 
-static void release(void)
+static void release_marks(void)
 {
     arena_release(footprint_pages, blocks_in(reserved) * BLOCK_PAGES);
     arena_release(copies, reserved);
@@ -55,7 +55,7 @@ void footprint_begin(uint32_t threads)
 {
     if (reserved != memory.size) {
         if (reserved)
-            release();
+            release_marks();
         reserved = memory.size;
         footprint_pages = arena_reserve(blocks_in(reserved) * BLOCK_PAGES);
         copies = arena_reserve(reserved);

@@ -222,7 +222,7 @@ static bool executable(const struct isa_inst *inst, const struct isa_table_row *
     return !vector || !(inst->memory & ISA_MEM_LDS) || isa_type_bytes(row->type[0]) <= 4;
 }
 
-static void finish(struct isa_decoder *d)
+static void finish_decoding(struct isa_decoder *d)
 {
     struct isa_inst *out = d->out;
     const struct isa_table_row *row = d->row;
@@ -298,6 +298,6 @@ int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_i
         memset(out, 0, sizeof *out);
         return error;
     }
-    finish(&d);
+    finish_decoding(&d);
     return out->flags & ISA_UNIMPLEMENTED_SEMANTICS ? ISA_ERROR_UNIMPLEMENTED : out->size;
 }

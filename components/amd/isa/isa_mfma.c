@@ -18,7 +18,7 @@ static uint8_t matrix_type(unsigned type)
     return types[type];
 }
 
-static uint32_t *place(const struct isa_context *ctx, unsigned code)
+static uint32_t *place_operand(const struct isa_context *ctx, unsigned code)
 {
     return ctx->vgpr + (size_t)isa_register(ctx, code) * 64;
 }
@@ -67,13 +67,14 @@ void isa_mfma_execute(isa_matrix_function *multiply, const struct isa_context *c
                                    .b = matrix_type(row->type[2]),
                                    .rules = isa_traits[inst->target].matrix,
                                    .sparse = mai->sparse};
-    struct isa_matrix_operands operands = {
-        .a = place(ctx, inst->src[0]), .b = place(ctx, inst->src[1]), .d = place(ctx, inst->dst)};
+    struct isa_matrix_operands operands = {.a = place_operand(ctx, inst->src[0]),
+                                           .b = place_operand(ctx, inst->src[1]),
+                                           .d = place_operand(ctx, inst->dst)};
     if (form.sparse) {
-        operands.index = place(ctx, inst->src[2]);
+        operands.index = place_operand(ctx, inst->src[2]);
         operands.c = operands.d;
     } else if (inst->src[2] >= ISA_VGPR) {
-        operands.c = place(ctx, inst->src[2]);
+        operands.c = place_operand(ctx, inst->src[2]);
     } else {
         operands.value = isa_scalar_constant(ctx, wave, inst, inst->src[2], row->type[0]);
     }

@@ -9,7 +9,7 @@ struct uses {
     unsigned count;
 };
 
-static void add(struct uses *u, unsigned code, unsigned dwords, unsigned place, bool written)
+static void add_use(struct uses *u, unsigned code, unsigned dwords, unsigned place, bool written)
 {
     bool is_register = code < 128 || (code >= ISA_VGPR && code != ISA_NO_OPERAND);
     if (!is_register || !dwords)
@@ -23,9 +23,9 @@ static void add(struct uses *u, unsigned code, unsigned dwords, unsigned place, 
 static void add_read(struct uses *u, unsigned code, unsigned dwords, unsigned place)
 {
     if (code == ISA_VCCZ || code == ISA_EXECZ)
-        add(u, code == ISA_VCCZ ? ISA_VCC : ISA_EXEC, 2, place, false);
+        add_use(u, code == ISA_VCCZ ? ISA_VCC : ISA_EXEC, 2, place, false);
     else
-        add(u, code, dwords, place, false);
+        add_use(u, code, dwords, place, false);
 }
 
 /* Scalar instructions that keep a part of what they write, or that write what they read. */
@@ -77,17 +77,17 @@ static void add_implied(struct uses *u, const struct isa_inst *inst,
         inst->unit == ISA_UNIT_VALU || inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_LDS;
     if (row->kind == KIND_VI || inst->op == ISA_OP_s_cbranch_vccz
         || inst->op == ISA_OP_s_cbranch_vccnz)
-        add(u, ISA_VCC, 2, ISA_USE_IMPLIED, false);
+        add_use(u, ISA_VCC, 2, ISA_USE_IMPLIED, false);
     if (reads_m0(inst, row))
-        add(u, ISA_M0, 1, ISA_USE_IMPLIED, false);
+        add_use(u, ISA_M0, 1, ISA_USE_IMPLIED, false);
     if (vector || row->kind == KIND_SX || inst->op == ISA_OP_s_cbranch_execz
         || inst->op == ISA_OP_s_cbranch_execnz)
-        add(u, ISA_EXEC, 2, ISA_USE_IMPLIED, false);
+        add_use(u, ISA_EXEC, 2, ISA_USE_IMPLIED, false);
     if (row->kind == KIND_SX || row->kind == KIND_CMPX)
-        add(u, ISA_EXEC, 2, ISA_USE_IMPLIED, true);
+        add_use(u, ISA_EXEC, 2, ISA_USE_IMPLIED, true);
     if (inst->op == ISA_OP_s_set_gpr_idx_on || inst->op == ISA_OP_s_set_gpr_idx_idx
         || inst->op == ISA_OP_s_set_gpr_idx_mode)
-        add(u, ISA_M0, 1, ISA_USE_IMPLIED, true);
+        add_use(u, ISA_M0, 1, ISA_USE_IMPLIED, true);
 }
 
 static unsigned operand_dwords(const struct isa_inst *inst, const struct isa_table_row *row,
@@ -111,14 +111,14 @@ static void add_alu(struct uses *u, const struct isa_inst *inst, const struct is
         add_read(u, inst->src[i], operand_dwords(inst, row, i + 1),
                  sparse && i == 2 ? ISA_USE_SOURCE1 : ISA_USE_SOURCE0 + i);
     if (inst->op == ISA_OP_v_swap_b32)
-        add(u, inst->src[0], 1, ISA_USE_SOURCE0, true);
+        add_use(u, inst->src[0], 1, ISA_USE_SOURCE0, true);
     if (sparse)
-        add(u, inst->dst, dwords, ISA_USE_SOURCE2, false);
+        add_use(u, inst->dst, dwords, ISA_USE_SOURCE2, false);
     if (reads_destination(inst))
-        add(u, inst->dst, dwords, ISA_USE_DESTINATION, false);
+        add_use(u, inst->dst, dwords, ISA_USE_DESTINATION, false);
     if (row->kind != KIND_SCD && row->kind != KIND_SRC)
-        add(u, inst->dst, dwords, ISA_USE_DESTINATION, true);
-    add(u, inst->sdst, row->type[0] == TYPE_SREG ? 1 : 2, ISA_USE_SCALAR, true);
+        add_use(u, inst->dst, dwords, ISA_USE_DESTINATION, true);
+    add_use(u, inst->sdst, row->type[0] == TYPE_SREG ? 1 : 2, ISA_USE_SCALAR, true);
 }
 
 static void add_scalar_memory(struct uses *u, const struct isa_inst *inst,
@@ -128,25 +128,25 @@ static void add_scalar_memory(struct uses *u, const struct isa_inst *inst,
                   || row->kind == KIND_SBATOMIC || row->kind == KIND_SBPROBE;
     bool atomic = row->kind == KIND_SATOMIC || row->kind == KIND_SBATOMIC;
     unsigned compares = row->operation == ISA_ATOMIC_CMPSWAP ? 2 : 1;
-    add(u, inst->sdst, buffer ? 4 : 2, ISA_USE_SCALAR, false);
+    add_use(u, inst->sdst, buffer ? 4 : 2, ISA_USE_SCALAR, false);
     if (inst->memory & ISA_MEM_OFFSET_IS_SGPR)
-        add(u, inst->soffset, 1, ISA_USE_OFFSET, false);
+        add_use(u, inst->soffset, 1, ISA_USE_OFFSET, false);
     if (inst->flags & ISA_IS_CACHE_OP)
         return; /* the field is no register */
     if (atomic || (inst->flags & ISA_IS_STORE))
-        add(u, inst->dst, inst->dwords * (atomic ? compares : 1), ISA_USE_SOURCE1, false);
+        add_use(u, inst->dst, inst->dwords * (atomic ? compares : 1), ISA_USE_SOURCE1, false);
     if (!(inst->flags & ISA_IS_STORE) && (!atomic || (inst->memory & ISA_MEM_GLC)))
-        add(u, inst->dst, inst->dwords, ISA_USE_DESTINATION, true);
+        add_use(u, inst->dst, inst->dwords, ISA_USE_DESTINATION, true);
 }
 
 static void add_lds(struct uses *u, const struct isa_inst *inst, const struct isa_table_row *row)
 {
     bool two = row->kind == KIND_LOAD2 || row->kind == KIND_LOAD2ST || row->kind == KIND_XCHG2
                || row->kind == KIND_XCHG2ST;
-    add(u, inst->src[0], 1, ISA_USE_SOURCE0, false);
-    add(u, inst->src[1], inst->dwords, ISA_USE_SOURCE1, false);
-    add(u, inst->src[2], inst->dwords, ISA_USE_SOURCE2, false);
-    add(u, inst->dst, inst->dwords * (two ? 2u : 1u), ISA_USE_DESTINATION, true);
+    add_use(u, inst->src[0], 1, ISA_USE_SOURCE0, false);
+    add_use(u, inst->src[1], inst->dwords, ISA_USE_SOURCE1, false);
+    add_use(u, inst->src[2], inst->dwords, ISA_USE_SOURCE2, false);
+    add_use(u, inst->dst, inst->dwords * (two ? 2u : 1u), ISA_USE_DESTINATION, true);
 }
 
 static void add_vector_memory(struct uses *u, const struct isa_inst *inst,
@@ -158,12 +158,12 @@ static void add_vector_memory(struct uses *u, const struct isa_inst *inst,
         inst->format == ISA_FLAT || (inst->format == ISA_GLOBAL && inst->soffset == ISA_NO_OPERAND);
     bool compares = row->kind == KIND_ATOMIC && row->operation == ISA_ATOMIC_CMPSWAP;
     unsigned status = inst->memory & ISA_MEM_TFE ? 1 : 0;
-    add(u, inst->src[0], flat || both ? 2 : 1, ISA_USE_SOURCE0, false);
-    add(u, inst->src[1], inst->dwords * (compares ? 2u : 1u), ISA_USE_SOURCE1, false);
+    add_use(u, inst->src[0], flat || both ? 2 : 1, ISA_USE_SOURCE0, false);
+    add_use(u, inst->src[1], inst->dwords * (compares ? 2u : 1u), ISA_USE_SOURCE1, false);
     if (buffer)
-        add(u, inst->sdst, 4, ISA_USE_SCALAR, false);
-    add(u, inst->soffset, inst->format == ISA_GLOBAL ? 2 : 1, ISA_USE_OFFSET, false);
-    add(u, inst->dst, inst->dwords + status, ISA_USE_DESTINATION, true);
+        add_use(u, inst->sdst, 4, ISA_USE_SCALAR, false);
+    add_use(u, inst->soffset, inst->format == ISA_GLOBAL ? 2 : 1, ISA_USE_OFFSET, false);
+    add_use(u, inst->dst, inst->dwords + status, ISA_USE_DESTINATION, true);
 }
 
 unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MOST])

@@ -157,7 +157,7 @@ static const struct debug_kind kind = {.bytes = sizeof(struct debug_wave),
                                        .registers = wave_registers,
                                        .disassemble = wave_disassemble};
 
-static void begin(const struct check_wave *wave)
+static void begin_thread(const struct check_wave *wave)
 {
     const struct observed_wavefront *what = &wave->what;
     struct debug_wave *w = check_slot_memory(waves, wave->slot, sizeof *w);
@@ -180,7 +180,7 @@ static uint64_t cycle_of(const struct check_wave *wave)
     return engine.domains[platform_domain_of(wave->unit)].cycle;
 }
 
-static void step(const struct check_wave *wave, const struct observed_instruction *s)
+static void step_thread(const struct check_wave *wave, const struct observed_instruction *s)
 {
     struct debug_wave *w = waves[wave->slot];
     struct debug_access access;
@@ -195,9 +195,9 @@ static void step(const struct check_wave *wave, const struct observed_instructio
         debugger_access(&w->thread, &access);
 }
 
-static void end(const struct check_wave *wave)
+static void end_thread(const struct check_wave *wave)
 {
     debugger_end(waves[wave->slot]);
 }
 
-const struct check check_debugger = {.begin = begin, .step = step, .end = end};
+const struct check check_debugger = {.begin = begin_thread, .step = step_thread, .end = end_thread};

@@ -98,7 +98,7 @@ static void end_run(const struct debug_thread *t, struct debug_stopped *at)
 }
 
 /* Before the event of a scan: what it looks for. */
-static void note(const struct debug_thread *t, bool found)
+static void note_thread(const struct debug_thread *t, bool found)
 {
     struct debug_stopped at = present;
     if (go.c == t->said.wavefront)
@@ -111,7 +111,7 @@ static void note(const struct debug_thread *t, bool found)
         last = at;
 }
 
-static void run(const struct debug_thread *t, bool found)
+static void run_thread(const struct debug_thread *t, bool found)
 {
     struct debug_stopped at = present;
     if (found)
@@ -162,9 +162,9 @@ void debugger_event(struct debug_thread *t, uint64_t pc, uint64_t cycle)
         if (event >= go.b)
             stop(go.a == DEBUG_SCAN ? &last : &present);
         else if (go.a == DEBUG_SCAN)
-            note(t, found);
+            note_thread(t, found);
     } else {
-        run(t, found);
+        run_thread(t, found);
     }
     t->hit = false;
 }
@@ -218,7 +218,7 @@ void debugger_code(const char *kind, uint64_t address, const void *file, size_t 
 }
 
 /* However the program ends, but by a signal. */
-static void finish(int status, void *unused)
+static void finish_debugger(int status, void *unused)
 {
     (void)unused;
     debug_serve_end(&(struct debug_stopped){
@@ -230,6 +230,6 @@ bool debugger_open(const struct page_table *pages)
     const char *folder = getenv(OPTIONS_ENV_DEBUG);
     is_open = folder && debug_serve_open(folder, pages);
     if (is_open)
-        on_exit(finish, NULL);
+        on_exit(finish_debugger, NULL);
     return is_open;
 }

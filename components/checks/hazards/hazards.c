@@ -57,12 +57,12 @@ static void report(void *context, const struct hazard *what)
     finding_report(&found);
 }
 
-static void begin(const struct check_wave *wave)
+static void begin_hazards(const struct check_wave *wave)
 {
     hazard_wave_begin(check_slot_memory(waves, wave->slot, sizeof(struct hazard_wave)));
 }
 
-static void step(const struct check_wave *wave, const struct observed_instruction *step)
+static void step_hazards(const struct check_wave *wave, const struct observed_instruction *step)
 {
     if (!step->inst)
         return;
@@ -77,4 +77,5 @@ static void step(const struct check_wave *wave, const struct observed_instructio
                      (void *)(uintptr_t)wave);
 }
 
-const struct check check_hazards = {.check = FINDING_CHECK_HAZARDS, .begin = begin, .step = step};
+const struct check check_hazards = {
+    .check = FINDING_CHECK_HAZARDS, .begin = begin_hazards, .step = step_hazards};

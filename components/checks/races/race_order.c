@@ -178,7 +178,7 @@ static void releases_grow(void)
 }
 
 /* What the wavefront may still acquire. */
-static void keep(struct race_wave *w, const struct race_table *t)
+static void keep_clock(struct race_wave *w, const struct race_table *t)
 {
     for (uint32_t i = 0; i < t->room; i++)
         if (t->entry[i].id && t->entry[i].id != w->id)
@@ -202,7 +202,7 @@ void race_release(struct race_wave *w, uint64_t address, bool adds)
     r->used = true;
     r->address = address;
     if (!adds && race_has_heard(w, address))
-        keep(w, &r->table);
+        keep_clock(w, &r->table);
     if (!adds)
         table_free(&r->table);
     table_learn(&r->table, w->id, w->clock, w->fence);

@@ -141,7 +141,8 @@ static bool list_add(const struct race_event *e, struct race_cell *c, const stru
 }
 
 /* false: there is no room. */
-static bool keep(const struct race_event *e, struct race_cell *c, const struct race_access *own)
+static bool keep_access(const struct race_event *e, struct race_cell *c,
+                        const struct race_access *own)
 {
     if (!c->more) {
         const struct race_access *a = &c->other;
@@ -213,7 +214,7 @@ __attribute__((noinline)) static void touch_anew(const struct race_event *e, str
         check(e, &c->other, c->other_use);
     }
     if (!(e->use & RACE_WRITE) || e->use & RACE_ATOMIC_READ) {
-        if (!keep(e, c, &own) && !races) {
+        if (!keep_access(e, c, &own) && !races) {
             e->order->reads = c->reads;
             e->order->write = c->write.id;
             e->order->write_clock = c->write.clock;

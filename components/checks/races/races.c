@@ -519,7 +519,7 @@ static void step_special(struct live_wave *w, const struct observed_instruction 
     }
 }
 
-static void step(const struct check_wave *wave, const struct observed_instruction *s)
+static void step_races(const struct check_wave *wave, const struct observed_instruction *s)
 {
     struct live_wave *w = &waves[wave->slot];
     if (!s->inst)
@@ -555,7 +555,7 @@ static void begin_group(const struct check_wave *wave, struct live_group *g)
     pasts[g->number].what.placement = NULL;
 }
 
-static void begin(const struct check_wave *wave)
+static void begin_races(const struct check_wave *wave)
 {
     waves = slot_array_grow(waves, &wave_room, wave->slot, sizeof *waves);
     groups = slot_array_grow(groups, &group_room, wave->group, sizeof *groups);
@@ -565,11 +565,14 @@ static void begin(const struct check_wave *wave)
     race_wave_begin(&waves[wave->slot].race, groups[wave->group].number, wave->what.number);
 }
 
-static void end(const struct check_wave *wave)
+static void end_races(const struct check_wave *wave)
 {
     race_wave_end(&waves[wave->slot].race);
     waves[wave->slot].race.id = 0;
 }
 
-const struct check check_races = {
-    .check = FINDING_CHECK_RACES, .open = open_check, .begin = begin, .step = step, .end = end};
+const struct check check_races = {.check = FINDING_CHECK_RACES,
+                                  .open = open_check,
+                                  .begin = begin_races,
+                                  .step = step_races,
+                                  .end = end_races};

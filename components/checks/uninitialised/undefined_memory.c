@@ -38,7 +38,7 @@ static void grow(struct undefined_memory *m)
 }
 
 /* The bits of a page, NULL where all is defined. */
-static uint64_t *find(struct undefined_memory *m, uint64_t number)
+static uint64_t *find_page(struct undefined_memory *m, uint64_t number)
 {
     if (m->last.number == number + 1)
         return m->last.bits;
@@ -47,7 +47,7 @@ static uint64_t *find(struct undefined_memory *m, uint64_t number)
     return bits;
 }
 
-static void keep(struct undefined_memory *m, uint64_t number, uint64_t *bits)
+static void keep_page(struct undefined_memory *m, uint64_t number, uint64_t *bits)
 {
     if (4 * (m->pages + 1) > 3 * m->room)
         grow(m);
@@ -73,14 +73,14 @@ void undefined_set(struct undefined_memory *m, uint64_t address, uint64_t bytes,
         uint64_t number = address >> UNDEFINED_PAGE_BITS;
         uint32_t from = (uint32_t)address % PAGE;
         uint32_t here = bytes < PAGE - from ? (uint32_t)bytes : PAGE - from;
-        uint64_t *bits = find(m, number);
+        uint64_t *bits = find_page(m, number);
         if (here == PAGE && !undefined && bits) {
             free(bits);
-            keep(m, number, NULL);
+            keep_page(m, number, NULL);
         } else if (bits || undefined) {
             bits = bits ? bits : zeros(UNDEFINED_WORDS, sizeof *bits);
             set_part(bits, from, here, undefined);
-            keep(m, number, bits);
+            keep_page(m, number, bits);
         }
         address += here;
         bytes -= here;
@@ -91,7 +91,7 @@ bool undefined_is(struct undefined_memory *m, uint64_t address, uint32_t bytes)
 {
     uint32_t left = bytes;
     while (left) {
-        const uint64_t *bits = find(m, address >> UNDEFINED_PAGE_BITS);
+        const uint64_t *bits = find_page(m, address >> UNDEFINED_PAGE_BITS);
         uint32_t at = (uint32_t)address % PAGE, bit = at % 64;
         uint32_t here = left < 64 - bit ? left : 64 - bit;
         uint64_t mask = here == 64 ? UINT64_MAX : (((uint64_t)1 << here) - 1) << bit;
@@ -105,7 +105,7 @@ bool undefined_is(struct undefined_memory *m, uint64_t address, uint32_t bytes)
 
 bool undefined_is_page_defined(struct undefined_memory *m, uint64_t address)
 {
-    return !find(m, address >> UNDEFINED_PAGE_BITS);
+    return !find_page(m, address >> UNDEFINED_PAGE_BITS);
 }
 
 void undefined_copy(struct undefined_memory *m, uint64_t to, uint64_t from, uint64_t bytes)

@@ -631,7 +631,7 @@ static void step_scalar_memory(void)
 
 /* ---- the check ---- */
 
-static void step(const struct check_wave *wave, const struct observed_instruction *s)
+static void step_undefined(const struct check_wave *wave, const struct observed_instruction *s)
 {
     if (!s->inst)
         return;
@@ -689,7 +689,7 @@ static void begin_registers(struct wave_state *w, const struct work_placement *p
     w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = UINT32_MAX;
 }
 
-static void begin(const struct check_wave *wave)
+static void begin_undefined(const struct check_wave *wave)
 {
     waves = slot_array_grow(waves, &wave_room, wave->slot, sizeof *waves);
     lds = slot_array_grow(lds, &lds_room, wave->group, sizeof *lds);
@@ -699,8 +699,10 @@ static void begin(const struct check_wave *wave)
     begin_registers(&waves[wave->slot], wave->what.placement);
 }
 
-const struct check check_uninitialised = {
-    .check = FINDING_CHECK_UNINITIALISED, .open = open_check, .begin = begin, .step = step};
+const struct check check_uninitialised = {.check = FINDING_CHECK_UNINITIALISED,
+                                          .open = open_check,
+                                          .begin = begin_undefined,
+                                          .step = step_undefined};
 
 void check_memory_new(uint64_t address, uint64_t size)
 {

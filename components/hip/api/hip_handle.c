@@ -20,7 +20,7 @@ static struct {
 } table;
 
 /* The entry of the handle, or NULL. */
-static struct entry *find(const void *handle)
+static struct entry *find_handle(const void *handle)
 {
     uint64_t wanted = (uintptr_t)handle;
     size_t low = 0, high = table.count;
@@ -44,7 +44,7 @@ void *hip_handle_make(enum hip_handle_kind kind, void *object)
 
 void *hip_handle_find(enum hip_handle_kind kind, const void *handle)
 {
-    const struct entry *entry = find(handle);
+    const struct entry *entry = find_handle(handle);
     return entry && entry->kind == kind ? entry->object : NULL;
 }
 
@@ -56,7 +56,7 @@ void hip_handles_each(void (*each)(enum hip_handle_kind kind, const struct hip_o
 
 void hip_handle_destroy(const void *handle)
 {
-    struct entry *entry = find(handle);
+    struct entry *entry = find_handle(handle);
     if (entry) {
         size_t at = (size_t)(entry - table.list);
         memmove(entry, entry + 1, (--table.count - at) * sizeof *entry);

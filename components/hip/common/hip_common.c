@@ -45,7 +45,7 @@ static struct line {
 static unsigned given; /* places in `lines`, and further messages that got none */
 
 /* Notes the line, or that it comes again. False: it is not to be written. */
-static bool note(const char *text)
+static bool note_line(const char *text)
 {
     for (unsigned i = 0; i < MESSAGES_MAX; i++) {
         bool written = __atomic_load_n(&lines[i].written, __ATOMIC_ACQUIRE);
@@ -104,7 +104,7 @@ static void say(const char *subject, const char *format, va_list arguments)
     vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     if (strncmp(doing, "cuda", 4) == 0)
         translate(text + length, sizeof text - (size_t)length);
-    if (note(text))
+    if (note_line(text))
         fprintf(stderr, "heddle: %s\n", text);
 }
 

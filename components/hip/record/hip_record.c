@@ -78,7 +78,7 @@ static size_t append(const struct api_trace_call *call)
     return record.count++;
 }
 
-static size_t add(const struct api_trace_call *call)
+static size_t add_call(const struct api_trace_call *call)
 {
     uint32_t thread = thread_number();
     if (record.last_thread != thread || record.names_thread)
@@ -124,7 +124,7 @@ static void refuse(const char *why)
 static void add_to(struct api_trace_call *call, uint64_t to)
 {
     if (hip_record_find(to, &call->to))
-        add(call);
+        add_call(call);
 }
 
 /* The memory of a copy or fill, which was checked: in an allocation, if not in a variable. */
@@ -200,12 +200,12 @@ static bool tells_end(const struct pending *p, size_t line)
 static void compare(const struct pending *p)
 {
     const struct hip_recorded_copy *copy = &p->copy;
-    add(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
-                                 .place = record.calls[p->line].place,
-                                 .size = copy->size,
-                                 .rows = copy->rows,
-                                 .host_pitch = copy->to_pitch,
-                                 .file = p->file});
+    add_call(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
+                                      .place = record.calls[p->line].place,
+                                      .size = copy->size,
+                                      .rows = copy->rows,
+                                      .host_pitch = copy->to_pitch,
+                                      .file = p->file});
 }
 
 /* Keeps what copies have brought: in the line of the copy or, from an allocation, until it is
@@ -226,7 +226,7 @@ static void take_bytes(void)
 }
 
 /* Compares what is there: of those copies of whose end the line tells, or of all. */
-static void settle(ptrdiff_t line)
+static void settle_copies(ptrdiff_t line)
 {
     size_t kept = 0;
     take_bytes();
@@ -249,7 +249,7 @@ static void leave(void)
         return;
     note_return();
     if (record.pending_count > 0 && asked != NO_PLACE)
-        settle(asked);
+        settle_copies(asked);
     else
         take_bytes();
 }
@@ -304,7 +304,7 @@ static size_t copy_begins(const struct hip_recorded_copy *copy)
         call.place = pointer_to(copy->to_device ? copy->from : copy->to);
     if (copy->to_device && !on_device)
         call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
-    return add(&call);
+    return add_call(&call);
 }
 
 static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
@@ -330,16 +330,16 @@ static size_t launch(struct api_trace_call *call, const struct hip_function *fun
     call->module = hip_allocation_number(function->module->base);
     call->name = memcpy(hip_record_keep(name_size), function->kernel->name, name_size);
     hip_record_arguments(function->kernel, kernarg, call);
-    return add(call);
+    return add_call(call);
 }
 
 /* The whole bundle, so that the trace also plays on GPUs of another architecture; or PTX. */
 static void module_loaded(const struct hip_module *module, const void *bytes, size_t size)
 {
-    add(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
-                                 .module = hip_allocation_number(module->base),
-                                 .device = (uint32_t)module->device,
-                                 .file = hip_record_data(bytes, size, 1, 0)});
+    add_call(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
+                                      .module = hip_allocation_number(module->base),
+                                      .device = (uint32_t)module->device,
+                                      .file = hip_record_data(bytes, size, 1, 0)});
 }
 
 /* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
@@ -357,7 +357,7 @@ static void host_freed(uint64_t address)
 {
     if (record.pending_count > 0) {
         note_return();
-        settle(NO_PLACE);
+        settle_copies(NO_PLACE);
         HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)hip_current_device());
         HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
     }
@@ -418,7 +418,7 @@ static void settle_at_end(void)
             HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
         }
     }
-    settle(NO_PLACE);
+    settle_copies(NO_PLACE);
 }
 
 /* Leaves out dropped lines, and copies whose end no thread has seen. */
@@ -434,7 +434,7 @@ static uint32_t compact(void)
     return (uint32_t)kept;
 }
 
-static void finish(void)
+static void finish_recording(void)
 {
     if (hip.lost != hipSuccess)
         refuse("a kernel broke the device");
@@ -450,10 +450,10 @@ static void finish(void)
 
 const struct hip_recorder hip_recorder = {
     .open = open_recording,
-    .finish = finish,
+    .finish = finish_recording,
     .leave = leave,
     .refuse = refuse,
-    .call = add,
+    .call = add_call,
     .call_to = add_to,
     .at = line_at,
     .drop = drop,

@@ -28,7 +28,7 @@ static struct hip_turns_thread *find_thread(pthread_t handle)
     return thread;
 }
 
-static void forget(struct hip_turns_thread *thread)
+static void forget_thread(struct hip_turns_thread *thread)
 {
     struct hip_turns_thread **link = &hip_turns.threads;
     while (*link != thread)
@@ -65,7 +65,7 @@ static void end_thread(void *record)
         pthread_cond_destroy(&thread->granted_now);
         hip_release(thread);
     } else if (thread->detached) {
-        forget(thread);
+        forget_thread(thread);
     }
     hip_turns_self = NULL;
     pthread_mutex_unlock(
@@ -207,7 +207,7 @@ static void start_order(void)
     __atomic_store_n(&hip_turns_on, true, __ATOMIC_RELEASE);
 }
 
-static void *begin(void *record)
+static void *begin_thread(void *record)
 {
     hip_turns_self = record;
     know_place();
@@ -269,7 +269,7 @@ int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *
         pthread_attr_getdetachstate(attributes, &detach_state);
     made->detached = detach_state == PTHREAD_CREATE_DETACHED;
     /* The new thread waits for the lock that we hold, so it finds its record complete. */
-    int error = hip_turns_real_create(&made->handle, attributes, begin, made);
+    int error = hip_turns_real_create(&made->handle, attributes, begin_thread, made);
     if (error) {
         pthread_cond_destroy(&made->granted_now);
         hip_release(made);
@@ -299,7 +299,7 @@ void hip_turns_forget(pthread_t handle, bool joined)
     hip_turns_lock();
     struct hip_turns_thread *thread = find_thread(handle);
     if (thread && (joined || thread->state == HIP_TURNS_ENDED))
-        forget(thread);
+        forget_thread(thread);
     else if (thread)
         thread->detached = true;
     hip_turns_unlock();

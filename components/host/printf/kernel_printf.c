@@ -22,13 +22,13 @@ struct printing {
     int printed; /* -1: an argument is missing */
 };
 
-static void put(struct printing *p, const char *text, size_t size)
+static void put_text(struct printing *p, const char *text, size_t size)
 {
     p->with->put(p->with->context, text, size);
     p->printed += (int)size;
 }
 
-static uint64_t take(struct printing *p, unsigned bytes, unsigned *given)
+static uint64_t take_argument(struct printing *p, unsigned bytes, unsigned *given)
 {
     uint64_t value = 0;
     *given = p->with->number(p->with->context, bytes, &value);
@@ -56,7 +56,7 @@ static const char *read_shape(struct printing *p, struct conversion *c, const ch
     for (; *at && strchr("-+ #0.*123456789", *at) && p->printed >= 0; at++) {
         unsigned given;
         if (*at == '*') {
-            add_number(c, (int32_t)take(p, 4, &given));
+            add_number(c, (int32_t)take_argument(p, 4, &given));
         } else if (*at >= '1' && *at <= '9') {
             add_number(c, strtol(at, NULL, 10));
             at += strspn(at, "0123456789") - 1;
@@ -144,7 +144,7 @@ static void put_number(struct printing *p, const struct conversion *c, uint64_t 
                : c->kind == 'c' ? snprintf(piece, sizeof piece, shape, (int)(value & 255))
                                 : snprintf(piece, sizeof piece, shape, (void *)(uintptr_t)value);
 #pragma GCC diagnostic pop
-    put(p, piece, size < 0 ? 0 : size < PIECE ? (size_t)size : PIECE - 1);
+    put_text(p, piece, size < 0 ? 0 : size < PIECE ? (size_t)size : PIECE - 1);
 }
 
 static void put_string(struct printing *p, const struct conversion *c)
@@ -162,7 +162,7 @@ static void put_string(struct printing *p, const struct conversion *c)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     int size = piece ? snprintf(piece, room, shape, text) : 0;
 #pragma GCC diagnostic pop
-    put(p, piece, size < 0 ? 0 : (size_t)size);
+    put_text(p, piece, size < 0 ? 0 : (size_t)size);
     free(piece);
 }
 
@@ -178,9 +178,9 @@ static void put_conversion(struct printing *p, const struct conversion *c)
     }
     for (unsigned i = 0; i < (c->elements ? c->elements : 1) && p->printed >= 0; i++) {
         unsigned given;
-        uint64_t value = take(p, c->elements ? c->bytes : alone, &given);
+        uint64_t value = take_argument(p, c->elements ? c->bytes : alone, &given);
         if (given && i > 0)
-            put(p, ",", 1);
+            put_text(p, ",", 1);
         if (given && c->kind != 'n') /* as on devices: nowhere to write to */
             put_number(p, c, value, given);
     }
@@ -191,7 +191,7 @@ int kernel_printf(const struct kernel_printf *with, const char *format)
     struct printing p = {.with = with};
     while (*format && p.printed >= 0) {
         size_t plain = strcspn(format, "%");
-        put(&p, format, plain);
+        put_text(&p, format, plain);
         format += plain;
         if (!*format)
             break;
@@ -200,7 +200,7 @@ int kernel_printf(const struct kernel_printf *with, const char *format)
         if (end && p.printed >= 0)
             put_conversion(&p, &c);
         else if (p.printed >= 0)
-            put(&p, "%", 1);
+            put_text(&p, "%", 1);
         format = end ? end : format + 1 + (format[1] == '%');
     }
     return p.printed;

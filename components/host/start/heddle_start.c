@@ -10,7 +10,7 @@
 
 static const struct driver_api *started;
 
-static void finish(void)
+static void finish_run(void)
 {
     int status = started->finish();
     if (status == EXIT_CLEAN)
@@ -41,6 +41,6 @@ const struct driver_api *heddle_start(void)
         return lack("the driver does not start: ", api->error_text());
     started = api;
     run_ledger_open();
-    atexit(finish);
+    atexit(finish_run);
     return started;
 }

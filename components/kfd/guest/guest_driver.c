@@ -247,7 +247,7 @@ static void program_ends(bool ends)
     ASK(leaves, ends);
 }
 
-static int finish(void)
+static int finish_guest(void)
 {
     const struct kfd_call call = {.kind = KFD_SAY_BYE};
     struct kfd_reply reply;
@@ -291,7 +291,7 @@ static const struct driver_api table = {
     .describe_constant = describe_constant,
     .error_text = error_text,
     .program_ends = program_ends,
-    .finish = finish,
+    .finish = finish_guest,
     .hide = nothing,
     .is_hidden = is_hidden,
     .enter_call = nothing,

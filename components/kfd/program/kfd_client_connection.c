@@ -149,7 +149,7 @@ int kfd_send(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms)
 /* ---- the process ---- */
 
 /* Work that is still queued is done, as a program may end without waiting for its last kernel. */
-static void finish(void)
+static void finish_connection(void)
 {
     struct kfd_call call = {.kind = KFD_SAY_BYE};
     struct kfd_reply reply;
@@ -217,7 +217,7 @@ static bool open_once(void)
     own.connection = fd;
     if (!own.prepared && pthread_key_create(&own.key, end_thread) == 0) {
         pthread_atfork(NULL, NULL, begin_child);
-        atexit(finish);
+        atexit(finish_connection);
         own.prepared = true;
     }
     return own.prepared;

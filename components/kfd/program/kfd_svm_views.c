@@ -27,7 +27,7 @@ void kfd_spans_forget(void)
     own.count = 0;
 }
 
-static void note(struct span added)
+static void note_span(struct span added)
 {
     size_t kept = 0;
     pthread_mutex_lock(&own.lock);
@@ -90,7 +90,7 @@ int kfd_spans_change(struct kfd_call *call, struct kfd_reply *reply)
     int shown = show_range(&range);
     kfd_open_range(closed, false);
     if (result != -EINVAL)
-        note((struct span){svm.start_addr, svm.start_addr + svm.size});
+        note_span((struct span){svm.start_addr, svm.start_addr + svm.size});
     return result ? result : shown;
 }
 

@@ -245,7 +245,8 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
             *room = 0;
             return;
         }
-        if (t == HELD || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
+        if (t == HELD
+            || (t == TRANSLATED && !take_request(c, next.request, next.payload, next.physical))) {
             note_blocked(c);
             return;
         }

@@ -97,8 +97,8 @@ CACHE_INLINE void note_target(struct cache *c, struct cache_mshr *mshr,
 }
 
 /* false: there are waiting requests left, but no room for more answers. */
-CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *answer,
-                       const void *bytes)
+CACHE_INLINE bool fill_line(struct cache *c, uint32_t number, const struct message *answer,
+                            const void *bytes)
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
@@ -132,11 +132,11 @@ CACHE_INLINE bool fill_lines(struct cache *c, uint32_t number, const struct mess
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     if (cache_params(c)->pairs && mshr->paired) {
-        if (!fill(c, mshr->paired - 1u, answer, bytes))
+        if (!fill_line(c, mshr->paired - 1u, answer, bytes))
             return false;
         mshr->paired = 0;
     }
-    return fill(c, number, answer, bytes);
+    return fill_line(c, number, answer, bytes);
 }
 
 /* The answer to a write or atomic that was sent below. */

@@ -373,8 +373,8 @@ CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *p
                                           : take_write_back(c, m->tag, address, mask, bytes);
 }
 
-CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *payload,
-                       uint64_t address)
+CACHE_INLINE bool take_request(struct cache *c, const struct mem_request *m, void *payload,
+                               uint64_t address)
 {
     if (message_kind(m) == MEM_READ
         && (has_last_word(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))

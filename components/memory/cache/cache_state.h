@@ -480,8 +480,8 @@ static void forget_answers(struct cache *c);
 /* cache_request.c */
 static inline bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
                              uint32_t set, uint32_t way, bool has_room);
-static inline bool take(struct cache *c, const struct mem_request *m, void *payload,
-                        uint64_t address);
+static inline bool take_request(struct cache *c, const struct mem_request *m, void *payload,
+                                uint64_t address);
 
 /* cache_mshr.c */
 static inline struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr,

@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void dram_serve(struct dram *c, uns
 }
 
 /* Serves the oldest request of `port`, if there is one, and room for its answer. */
-static inline __attribute__((always_inline)) bool take(struct dram *c, unsigned port)
+static inline __attribute__((always_inline)) bool take_port(struct dram *c, unsigned port)
 {
     const struct mem_request *m = dram_peek(c, port);
     if (!m || !dram_can_reply(c, port)
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) bool take(struct dram *c, unsigned 
 /* Nearly everything comes from `top`. */
 static __attribute__((noinline)) bool take_dma(struct dram *c)
 {
-    return take(c, DRAM_DMA);
+    return take_port(c, DRAM_DMA);
 }
 
 /* true: as many were taken as a cycle allows, so there may be more. */
@@ -127,7 +127,7 @@ static bool dram_tick(struct dram *c)
         bool dma = pending >> dram_dma_first_pending(c) & 1, dma_first = dma && c->turn == DRAM_DMA;
         if (dma_first && take_dma(c))
             continue;
-        if ((pending >> dram_top_first_pending(c) & 1) && take(c, DRAM_TOP))
+        if ((pending >> dram_top_first_pending(c) & 1) && take_port(c, DRAM_TOP))
             continue;
         if (!dma || dma_first || !take_dma(c))
             return false;

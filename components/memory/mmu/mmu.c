@@ -83,7 +83,7 @@ static bool answer_all(struct mmu *c, struct mmu_walk *w, bool *progress)
     return false;
 }
 
-static bool finish(struct mmu *c)
+static bool finish_walks(struct mmu *c)
 {
     bool progress = false;
     while (c->count) {
@@ -123,7 +123,7 @@ static uint64_t leaf_of(const struct mmu *c, const struct translate_request *m)
 
 /* Lets a lookup join a walk to the same leaf that is under way, not one that is being answered.
  * False: there is none that it can join. */
-static bool join(struct mmu *c, uint32_t input, uint64_t leaf, const struct mmu_lookup *lookup)
+static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct mmu_lookup *lookup)
 {
     for (uint32_t i = 0; leaf != MMU_NO_LEAF && i < c->count; i++) {
         struct mmu_walk *w = walk_at(c, i);
@@ -144,12 +144,12 @@ static bool join(struct mmu *c, uint32_t input, uint64_t leaf, const struct mmu_
 }
 
 /* Takes a lookup, which joins a walk or, if `walker`, may begin one of its own. */
-static bool take(struct mmu *c, uint32_t input, const struct translate_request *m, bool walker)
+static bool take_walk(struct mmu *c, uint32_t input, const struct translate_request *m, bool walker)
 {
     struct mmu_lookup lookup = {
         .address = m->lookup.address, .pid = m->lookup.pid, .next = MMU_NONE, .tag = m->tag};
     uint64_t leaf = leaf_of(c, m);
-    bool joined = join(c, input, leaf, &lookup);
+    bool joined = join_walk(c, input, leaf, &lookup);
     if (joined || !walker)
         return joined;
     *walk_at(c, c->count++) =
@@ -169,7 +169,7 @@ static bool take_joining(struct mmu *c)
     bool progress = false;
     for (uint32_t input = 0; input < mmu_top_count(c); input++) {
         const struct translate_request *m;
-        while ((m = mmu_top_peek(c, input)) && take(c, input, m, false)) {
+        while ((m = mmu_top_peek(c, input)) && take_walk(c, input, m, false)) {
             mmu_top_pop(c, input);
             progress = true;
         }
@@ -190,7 +190,7 @@ static bool accept(struct mmu *c)
             continue;
         }
         idle = 0;
-        take(c, input, m, true);
+        take_walk(c, input, m, true);
         mmu_top_pop(c, input);
         progress = true;
     }
@@ -228,7 +228,7 @@ static bool mmu_tick(struct mmu *c)
     if (!progress)
         c->next_input = first; /* a tick that does nothing leaves no trace */
     progress |= c->count == mmu_params(c)->walkers && take_joining(c);
-    return finish(c) || progress || shot;
+    return finish_walks(c) || progress || shot;
 }
 
 static unsigned mmu_outstanding(const struct mmu *c, struct hang_report *report)

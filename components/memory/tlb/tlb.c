@@ -149,7 +149,7 @@ static bool ask_again(struct tlb *c, struct tlb_page *page, uint16_t number)
 }
 
 /* Works on the shoot-down at the control port. */
-static bool forget(struct tlb *c)
+static bool forget_entries(struct tlb *c)
 {
     bool progress = !c->forgetting;
     const struct tlb_control_request *m = tlb_control_peek(c);
@@ -242,7 +242,7 @@ static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
 }
 
 /* Takes the lookup `m` of an input, or returns false and has changed nothing. */
-static bool take(struct tlb *c, uint32_t input, const struct translate_request *m)
+static bool take_lookup(struct tlb *c, uint32_t input, const struct translate_request *m)
 {
     uint64_t address = m->lookup.address;
     uint32_t pid = m->lookup.pid, i = translation_find(&c->table, pid, address);
@@ -289,7 +289,7 @@ static int64_t take_from(struct tlb *c, uint32_t from, uint32_t end, int64_t roo
         for (; room && (bits &= ask ? UINT64_MAX : ~vain[w]); bits &= bits - 1) {
             uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(bits);
             const struct translate_request *m = tlb_top_peek(c, input);
-            if (!m || !take(c, input, m))
+            if (!m || !take_lookup(c, input, m))
                 continue;
             tlb_top_pop(c, input);
             c->next_input = input + 1 == tlb_top_count(c) ? 0 : input + 1;
@@ -303,7 +303,7 @@ static int64_t take_from(struct tlb *c, uint32_t from, uint32_t end, int64_t roo
 static bool tlb_tick(struct tlb *c)
 {
     bool progress = take_pages(c);
-    progress |= tlb_control_is_connected(c) && forget(c);
+    progress |= tlb_control_is_connected(c) && forget_entries(c);
     int64_t width = tlb_params(c)->width, room = width;
     uint32_t first = c->next_input;
     room = take_from(c, first, tlb_top_count(c), room);

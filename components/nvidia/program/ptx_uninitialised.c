@@ -33,7 +33,7 @@ static void set_around(void *context, uint64_t address)
         check_memory_written(a->start, a->end - a->start);
 }
 
-static void note(uint32_t instruction, uint8_t space, uint64_t address)
+static void note_use(uint32_t instruction, uint8_t space, uint64_t address)
 {
     origins[instruction % ORIGINS] = (struct origin){instruction, space, address};
 }
@@ -79,5 +79,5 @@ static void found(void *context, const struct warp_undefined_use *use)
 const struct warp_undefined ptx_uninitialised = {.is = check_memory_is_undefined,
                                                  .set = set,
                                                  .set_around = set_around,
-                                                 .note = note,
+                                                 .note = note_use,
                                                  .found = found};

@@ -264,7 +264,7 @@ static enum ptx_modifier modifier_of(const char *part, uint32_t length)
     return PTX_NO_MODIFIER;
 }
 
-static bool fill(struct ptx_form *form, const struct name_parts *parts)
+static bool fill_form(struct ptx_form *form, const struct name_parts *parts)
 {
     for (uint32_t i = 0; i < parts->count; i++) {
         enum ptx_type type = type_of(parts->text[i], parts->length[i]);
@@ -404,7 +404,7 @@ bool ptx_form_find(const char *name, struct ptx_form *form, char message[PTX_MES
     if (form->opcode == PTX_OP_ATOM || form->opcode == PTX_OP_RED)
         put_in_order(&parts);
     find_rows(form, &parts);
-    if (form->operand_form_count && fill(form, &parts))
+    if (form->operand_form_count && fill_form(form, &parts))
         return true;
     if (!say_foreign_component(form->opcode, &parts, message))
         say_forms(form->opcode, name, message);

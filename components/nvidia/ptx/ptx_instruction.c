@@ -35,8 +35,8 @@ static void unknown_name(struct ptx_parser *parser, const char *word, uint32_t l
 }
 
 /* Labels may stand where a branch has one; elsewhere a word without meaning is a mistake. */
-static bool settle(struct ptx_parser *parser, struct ptx_operand *operand, bool branches,
-                   uint32_t line)
+static bool settle_operand(struct ptx_parser *parser, struct ptx_operand *operand, bool branches,
+                           uint32_t line)
 {
     if (operand->kind == PTX_OPERAND_LABEL) {
         const char *word = (const char *)(uintptr_t)operand->bits;
@@ -52,13 +52,13 @@ static bool settle(struct ptx_parser *parser, struct ptx_operand *operand, bool 
                   || operand->kind == PTX_OPERAND_LIST || operand->kind == PTX_OPERAND_INDEXED;
     bool settled = true;
     for (uint32_t i = 0; nested && i < operand->element_count; i++)
-        settled &= settle(parser, &operand->elements[i], false, line);
+        settled &= settle_operand(parser, &operand->elements[i], false, line);
     return settled;
 }
 
 static bool check_guard(struct ptx_parser *parser, struct ptx_operand *guard, uint32_t line)
 {
-    if (!settle(parser, guard, false, line))
+    if (!settle_operand(parser, guard, false, line))
         return false;
     if (guard->kind == PTX_OPERAND_REGISTER
         && parser->function->registers[guard->index].type == PTX_PRED)
@@ -79,7 +79,7 @@ void ptx_instruction(struct ptx_parser *parser, struct ptx_operand guard, const 
         return;
     bool settled = true;
     for (uint32_t i = 0; i < operands.count; i++)
-        settled &= settle(parser, &operands.at[i], form->opcode == PTX_OP_BRA, line);
+        settled &= settle_operand(parser, &operands.at[i], form->opcode == PTX_OP_BRA, line);
     if (!settled || !ptx_check_operands(parser, form, &operands, word, line))
         return;
     struct ptx_instruction *added =

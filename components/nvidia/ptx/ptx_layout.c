@@ -36,7 +36,7 @@ static void own(const struct ptx_module *module, const struct ptx_operand *opera
         *owner = function;
 }
 
-static void place(struct ptx_variable *variable, uint64_t *end)
+static void place_variable(struct ptx_variable *variable, uint64_t *end)
 {
     variable->offset = round_up(*end, variable->alignment);
     *end = variable->offset + variable->bytes;
@@ -73,12 +73,12 @@ static uint64_t place_common(struct ptx_module *module, const uint32_t *owners)
     for (uint32_t i = 0; i < module->variable_count; i++)
         if (module->variables[i].space == PTX_SPACE_SHARED && owners[i] == EVERYBODY
             && !module->variables[i].is_dynamic)
-            place(&module->variables[i], &end);
+            place_variable(&module->variables[i], &end);
     for (uint32_t i = 0; i < module->function_count; i++) {
         struct ptx_function *function = &module->functions[i];
         for (uint32_t j = 0; j < function->variable_count && !function->is_entry; j++)
             if (function->variables[j].space == PTX_SPACE_SHARED)
-                place(&function->variables[j], &end);
+                place_variable(&function->variables[j], &end);
     }
     return end;
 }
@@ -115,10 +115,10 @@ static void place_shared(struct ptx_module *module)
         for (uint32_t i = 0; i < module->variable_count; i++)
             if (module->variables[i].space == PTX_SPACE_SHARED && owners[i] == f
                 && !module->variables[i].is_dynamic)
-                place(&module->variables[i], &end);
+                place_variable(&module->variables[i], &end);
         for (uint32_t j = 0; j < entry->variable_count; j++)
             if (entry->variables[j].space == PTX_SPACE_SHARED)
-                place(&entry->variables[j], &end);
+                place_variable(&entry->variables[j], &end);
         end = round_up(end, dynamic_alignment(module));
         entry->shared_bytes = end > UINT32_MAX ? UINT32_MAX : (uint32_t)end;
     }
@@ -132,7 +132,7 @@ void ptx_layout(struct ptx_module *module)
         struct ptx_variable *variable = &module->variables[i];
         if (variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST
             || variable->space == PTX_SPACE_TEX)
-            place(variable, &end);
+            place_variable(variable, &end);
     }
     end = round_up(end, CODE_ALIGNMENT);
     for (uint32_t i = 0; i < module->function_count; i++) {

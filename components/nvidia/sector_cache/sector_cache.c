@@ -100,7 +100,7 @@ static void close_if_over(struct sector_cache *c, uint32_t number)
 }
 
 /* Sectors have come: requests that wait for them get them in their turn. */
-static void fill(struct sector_cache *c, uint32_t number, unsigned sectors)
+static void fill_sectors(struct sector_cache *c, uint32_t number, unsigned sectors)
 {
     struct sector_mshr *mshr = sector_mshr_at(c, number);
     install(c, mshr, sectors);
@@ -203,7 +203,7 @@ static bool take_answers(struct sector_cache *c)
     bool progress = false;
     while ((m = sector_cache_bottom_peek_reply(c))) {
         if (m->tag < c->mshr_count)
-            fill(c, m->tag, m->data.sectors & SECTOR_ALL);
+            fill_sectors(c, m->tag, m->data.sectors & SECTOR_ALL);
         else if (!acknowledge(c, m->tag - c->mshr_count, m->data.sectors))
             break;
         sector_cache_bottom_pop_reply(c);
@@ -328,7 +328,7 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
     bool banked = message_kind(m) != SECTOR_MEM_FILL;
     if (banked && !claim_banks(c, number, sectors, false))
         return hold(c, true);
-    if (!take(c, m))
+    if (!take_request(c, m))
         return hold(c, false);
     if (banked)
         claim_banks(c, number, sectors, true);

@@ -470,7 +470,7 @@ static inline bool take_any_load(struct sector_cache *c, const struct sector_mem
     return true;
 }
 
-static inline bool take(struct sector_cache *c, const struct sector_mem_request *m)
+static inline bool take_request(struct sector_cache *c, const struct sector_mem_request *m)
 {
     uint64_t number = m->load.address / SECTOR_LINE; /* in the same place for all */
     bool taken;

@@ -204,7 +204,7 @@ static void answer_later(struct sector_dram *c, uint32_t number)
 }
 
 /* A sector of an entry is through at `time_ps`. */
-static void settle(struct sector_dram *c, uint32_t number, uint64_t time_ps)
+static void settle_request(struct sector_dram *c, uint32_t number, uint64_t time_ps)
 {
     struct entry *e = entry_at(c, number);
     e->due = time_ps > e->due ? time_ps : e->due;
@@ -223,7 +223,7 @@ static bool advance(struct sector_dram *c, uint64_t until_ps)
     if (ops->next_ps(part) > until_ps)
         return false;
     while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
-        settle(c, arena_at(uint32_t, c->owners)[number], done);
+        settle_request(c, arena_at(uint32_t, c->owners)[number], done);
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
         port_at(c, i)->full = false;
     return true;
@@ -263,7 +263,7 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     p->numbers++;
     p->left &= (uint8_t)(p->left - 1);
     if (time != DRAM_TIMING_LATER)
-        settle(c, owner, time);
+        settle_request(c, owner, time);
     return true;
 }
 
@@ -294,7 +294,7 @@ static uint32_t take_timed(struct sector_dram *c, uint32_t i, uint32_t room)
 }
 
 /* Answers what is due on a port. */
-static bool finish(struct sector_dram *c, uint32_t i)
+static bool finish_request(struct sector_dram *c, uint32_t i)
 {
     struct port *p = port_at(c, i);
     bool progress = false;
@@ -346,7 +346,7 @@ static bool tick_timed(struct sector_dram *c)
     uint32_t taken = take_sectors(c);
     room |= advance(c, now_ps);
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
-        room |= finish(c, i);
+        room |= finish_request(c, i);
     uint64_t next_ps = sector_dram_timing_ops(c)->next_ps(sector_dram_timing(c));
     if (next_ps != DRAM_TIMING_LATER)
         sector_dram_wake_at(c, edge_at(c, next_ps));

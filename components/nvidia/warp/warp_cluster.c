@@ -88,7 +88,7 @@ void warp_cluster_leave(struct warp_machine *m, uint32_t mask)
 }
 
 /* The block of that rank, NULL: it is over. False: it has not begun. */
-static bool find(const struct warp_machine *m, uint32_t rank, struct warp_block **block)
+static bool find_member(const struct warp_machine *m, uint32_t rank, struct warp_block **block)
 {
     const struct warp_launch *l = m->launch;
     *block = rank == m->block->rank ? m->block : NULL;
@@ -99,7 +99,7 @@ static bool all_have_come(const struct warp_machine *m)
 {
     struct warp_block *other;
     for (uint32_t rank = 0; rank < m->block->cluster_blocks; rank++)
-        if (!find(m, rank, &other)
+        if (!find_member(m, rank, &other)
             || (other && (int32_t)(other->cluster_phase - m->block->cluster_phase) < 0))
             return false;
     return true;

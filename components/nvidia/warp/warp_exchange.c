@@ -173,7 +173,7 @@ RUN(BARRIER_OR)
 
 enum { MBARRIER_COUNT_MASK = 0xfffff, MBARRIER_TX_MASK = 0x3fffff };
 
-static u64 settle(u64 state)
+static u64 settle_phase(u64 state)
 {
     if (state & MBARRIER_COUNT_MASK || state >> 40 & MBARRIER_TX_MASK)
         return state;
@@ -225,7 +225,7 @@ RUN(MBARRIER_ARRIVE)
             state = transact(state, operand[i]);
         if (op->target & ARRIVE_DROPS)
             state -= count << 20;
-        state = settle(state - count);
+        state = settle_phase(state - count);
         if (!(op->target & ARRIVE_STAYS))
             memcpy(mbarrier_at(m, shape, i), &state, sizeof state);
         if (op->bank[0] == WARP_WIDE)
@@ -244,7 +244,8 @@ RUN(MBARRIER_TX)
     {
         u64 state;
         memcpy(&state, mbarrier_at(m, shape, i), sizeof state);
-        state = op->target ? settle(transact(state, -(s64)bytes[i])) : transact(state, bytes[i]);
+        state =
+            op->target ? settle_phase(transact(state, -(s64)bytes[i])) : transact(state, bytes[i]);
         memcpy(mbarrier_at(m, shape, i), &state, sizeof state);
     }
 }

@@ -54,7 +54,7 @@ static void *take_memory(struct live *live)
     return memory;
 }
 
-static void release(struct live *live)
+static void release_live(struct live *live)
 {
     for (uint32_t i = 0; i < live->count; i++)
         free(live->block[i]);
@@ -145,6 +145,6 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
             && describe(g, &live, fault))
             end = WARP_DEADLOCK;
     }
-    release(&live);
+    release_live(&live);
     return end;
 }

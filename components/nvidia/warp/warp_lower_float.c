@@ -34,7 +34,7 @@ static const struct row rows[] = {
     {PTX_OP_TANH, 1, true, WARP_RUN_TANH_F32, WARP_RUN_HTANH_F16},
 };
 
-static bool has(const struct warp_build *b, enum ptx_modifier m)
+static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
 {
     return ptx_has(b->instruction, m);
 }
@@ -52,7 +52,7 @@ static uint8_t control_of(const struct warp_build *b)
                        : m == PTX_MOD_RM ? WARP_ROUND_DOWN
                        : m == PTX_MOD_RP ? WARP_ROUND_UP
                                          : 0;
-    return (uint8_t)(control | (has(b, PTX_MOD_FTZ) ? WARP_FLUSH : 0));
+    return (uint8_t)(control | (has_modifier(b, PTX_MOD_FTZ) ? WARP_FLUSH : 0));
 }
 
 /* A value with denormals flushed to zeros. */
@@ -71,7 +71,7 @@ static struct warp_value flushed(struct warp_build *b, struct warp_value v, enum
 static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_type type,
                           struct warp_value d, struct warp_value *v, unsigned sources)
 {
-    bool single = type == PTX_F32, keeps = has(b, PTX_MOD_PROPAGATE_NAN);
+    bool single = type == PTX_F32, keeps = has_modifier(b, PTX_MOD_PROPAGATE_NAN);
     bool least = row->opcode == PTX_OP_MIN;
     unsigned half = single ? 0 : half_index(type);
     enum warp_run run =
@@ -81,7 +81,7 @@ static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_
                                    : (keeps ? WARP_RUN_HMAXNAN_F16 : WARP_RUN_HMAX_F16),
                              half);
     struct warp_value x[4], result = d;
-    bool absolute = has(b, PTX_MOD_ABS), signs = has(b, PTX_MOD_XORSIGN);
+    bool absolute = has_modifier(b, PTX_MOD_ABS), signs = has_modifier(b, PTX_MOD_XORSIGN);
     for (unsigned i = 1; i <= sources; i++) {
         x[i] = v[i];
         if (!absolute)
@@ -100,19 +100,20 @@ static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_
 }
 
 /* What follows the operation, on the destination. */
-static void finish(struct warp_build *b, enum ptx_type type, struct warp_value d, bool flushes)
+static void finish_float(struct warp_build *b, enum ptx_type type, struct warp_value d,
+                         bool flushes)
 {
     bool single = type == PTX_F32, wide = type == PTX_F64;
     unsigned half = single || wide ? 0 : half_index(type);
     if (flushes && !wide)
         warp_emit1(b, single ? WARP_RUN_FLUSH_F32 : warp_run_at(WARP_RUN_HFLUSH_F16, half), d, d);
-    if (has(b, PTX_MOD_SAT))
+    if (has_modifier(b, PTX_MOD_SAT))
         warp_emit1(b,
                    single ? WARP_RUN_SAT_F32
                    : wide ? WARP_RUN_SAT_F64
                           : warp_run_at(WARP_RUN_HSAT_F16, half),
                    d, d);
-    if (has(b, PTX_MOD_RELU) && !single && !wide)
+    if (has_modifier(b, PTX_MOD_RELU) && !single && !wide)
         warp_emit1(b, warp_run_at(WARP_RUN_HRELU_F16, half), d, d);
 }
 
@@ -154,7 +155,7 @@ static void lower_pair(struct warp_build *b, const struct row *row)
 static void lower_row(struct warp_build *b, const struct row *row, enum ptx_type type)
 {
     const struct ptx_instruction *in = b->instruction;
-    bool single = type == PTX_F32, wide = type == PTX_F64, ftz = has(b, PTX_MOD_FTZ);
+    bool single = type == PTX_F32, wide = type == PTX_F64, ftz = has_modifier(b, PTX_MOD_FTZ);
     struct warp_value v[4];
     unsigned sources = in->operand_count - 1u;
     for (unsigned i = 1; i <= sources; i++)
@@ -181,7 +182,7 @@ static void lower_row(struct warp_build *b, const struct row *row, enum ptx_type
         op->control = 0;
     if (wide && ftz) /* .approx.ftz */
         warp_emit1(b, WARP_RUN_UPPER_F64, d, d);
-    finish(b, type, d, by_hand);
+    finish_float(b, type, d, by_hand);
 }
 
 void warp_lower_float(struct warp_build *b)
@@ -193,7 +194,7 @@ void warp_lower_float(struct warp_build *b)
         if (rows[i].opcode == in->opcode)
             row = &rows[i];
     bool half = type == PTX_F16 || type == PTX_F16X2 || type == PTX_BF16 || type == PTX_BF16X2;
-    if (!row || (half && !row->half) || has(b, PTX_MOD_OOB)) {
+    if (!row || (half && !row->half) || has_modifier(b, PTX_MOD_OOB)) {
         b->missing = true;
         return;
     }

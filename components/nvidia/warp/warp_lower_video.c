@@ -67,7 +67,7 @@ void warp_lower_simd_video(struct warp_build *b)
 
 /* ---- one part of each operand ---- */
 
-static uint8_t place(struct warp_build *b, const struct ptx_operand *o)
+static uint8_t place_operand(struct warp_build *b, const struct ptx_operand *o)
 {
     const char *s = o->selector;
     unsigned number = s[0] ? (unsigned)(s[1] - '0') : 0;
@@ -89,9 +89,9 @@ void warp_lower_scalar_video(struct warp_build *b)
                                         : ptx_has(in, PTX_MOD_MIN) ? WARP_SECOND_MIN
                                         : ptx_has(in, PTX_MOD_MAX) ? WARP_SECOND_MAX
                                                                    : WARP_SECOND_NONE,
-                              .a = place(b, &o[1]),
-                              .b = place(b, &o[2]),
-                              .d = place(b, &o[0]),
+                              .a = place_operand(b, &o[1]),
+                              .b = place_operand(b, &o[2]),
+                              .d = place_operand(b, &o[0]),
                               .compare = (uint8_t)comparison(in),
                               .shift = ptx_has(in, PTX_MOD_SHR7)    ? 7
                                        : ptx_has(in, PTX_MOD_SHR15) ? 15

@@ -11,7 +11,7 @@
 
 #include "runtime/engine/bug.h"
 
-static void *take(size_t count, size_t size)
+static void *take_memory(size_t count, size_t size)
 {
     void *p = calloc(count ? count : 1, size);
     if (!p)
@@ -30,7 +30,7 @@ static uint32_t target_of(const struct warp_build *b, uint32_t instruction)
 static void resolve_targets(struct warp_build *b)
 {
     struct warp_code *c = b->code;
-    bool *begins = take(c->op_count - b->first_op + 1, sizeof *begins);
+    bool *begins = take_memory(c->op_count - b->first_op + 1, sizeof *begins);
     for (uint32_t i = b->first_op; i < c->op_count; i++) {
         struct warp_op *op = &c->ops[i];
         if (op->kind == WARP_BRANCH) {
@@ -94,7 +94,7 @@ static void lower_all(struct warp_build *b, struct warp_function *f)
 static void number_registers(struct warp_build *b)
 {
     const struct ptx_function *f = b->function;
-    b->number_of = take(f->register_count, sizeof *b->number_of);
+    b->number_of = take_memory(f->register_count, sizeof *b->number_of);
     for (uint32_t i = 0; i < f->register_count; i++) {
         enum ptx_type type = (enum ptx_type)f->registers[i].type;
         enum warp_bank bank = warp_bank_of(type);
@@ -119,7 +119,7 @@ static void make_function(struct warp_code *c, uint32_t number)
     f->missing = PTX_NONE;
     if (!function->is_defined)
         return;
-    b.op_of = take(function->instruction_count + 1u, sizeof *b.op_of);
+    b.op_of = take_memory(function->instruction_count + 1u, sizeof *b.op_of);
     number_registers(&b);
     lower_all(&b, f);
     resolve_targets(&b);
@@ -174,8 +174,8 @@ static void measure(struct warp_code *c, uint32_t number, uint8_t *state)
 static void make_kernels(struct warp_code *c)
 {
     const struct ptx_module *m = c->module;
-    uint8_t *state = take(m->function_count, 1);
-    c->kernels = take(m->function_count, sizeof *c->kernels);
+    uint8_t *state = take_memory(m->function_count, 1);
+    c->kernels = take_memory(m->function_count, sizeof *c->kernels);
     for (uint32_t i = 0; i < m->function_count; i++) {
         const struct ptx_function *p = &m->functions[i];
         if (!state[i])
@@ -205,10 +205,10 @@ static void make_kernels(struct warp_code *c)
 
 struct warp_code *warp_prepare(const struct ptx_module *module, uint64_t base)
 {
-    struct warp_code *c = take(1, sizeof *c);
+    struct warp_code *c = take_memory(1, sizeof *c);
     c->module = module;
     c->base = base;
-    c->functions = take(module->function_count, sizeof *c->functions);
+    c->functions = take_memory(module->function_count, sizeof *c->functions);
     for (uint32_t i = 0; i < module->function_count; i++)
         make_function(c, i);
     make_kernels(c);

@@ -36,7 +36,7 @@ struct flow {
     struct interval *interval;
 };
 
-static void *take(size_t count, size_t size)
+static void *take_memory(size_t count, size_t size)
 {
     void *p = calloc(count ? count : 1, size);
     if (!p)
@@ -61,7 +61,7 @@ struct accesses {
     unsigned read_count, write_count;
 };
 
-static void add(uint32_t *list, unsigned *count, uint32_t value)
+static void add_register(uint32_t *list, unsigned *count, uint32_t value)
 {
     if (value != PTX_NONE && *count < MOST_ACCESSES)
         list[(*count)++] = value;
@@ -70,28 +70,28 @@ static void add(uint32_t *list, unsigned *count, uint32_t value)
 static void accesses_of(const struct flow *f, const struct warp_op *op, struct accesses *a)
 {
     a->read_count = a->write_count = 0;
-    add(a->writes, &a->write_count, number(f, op->bank[0], op->at[0]));
+    add_register(a->writes, &a->write_count, number(f, op->bank[0], op->at[0]));
     if (op->effect & WARP_KEEPS)
-        add(a->reads, &a->read_count, number(f, op->bank[0], op->at[0]));
+        add_register(a->reads, &a->read_count, number(f, op->bank[0], op->at[0]));
     for (unsigned i = 1; i < WARP_OPERANDS; i++) {
         uint32_t n = number(f, op->bank[i], op->at[i]);
         if (i == 4 && op->effect & WARP_SECOND)
-            add(a->writes, &a->write_count, n);
+            add_register(a->writes, &a->write_count, n);
         else
-            add(a->reads, &a->read_count, n);
+            add_register(a->reads, &a->read_count, n);
     }
     if (op->effect & WARP_THIRD && op->target)
-        add(a->writes, &a->write_count, number(f, WARP_PREDICATE, op->target - 1));
+        add_register(a->writes, &a->write_count, number(f, WARP_PREDICATE, op->target - 1));
     if (op->guard)
-        add(a->reads, &a->read_count, number(f, WARP_PREDICATE, op->guard - 1u));
+        add_register(a->reads, &a->read_count, number(f, WARP_PREDICATE, op->guard - 1u));
     const struct warp_place *place = f->b->code->places + op->list;
     bool listed = op->kind <= WARP_MEMORY || op->kind == WARP_ALIGNED;
     for (unsigned i = 0; listed && i < op->count; i++) {
         uint32_t n = number(f, place[i].bank, place[i].at);
         if (i < op->written)
-            add(a->writes, &a->write_count, n);
+            add_register(a->writes, &a->write_count, n);
         if (i >= op->written || op->effect & WARP_LIST_KEEPS)
-            add(a->reads, &a->read_count, n);
+            add_register(a->reads, &a->read_count, n);
     }
 }
 
@@ -99,7 +99,7 @@ static void accesses_of(const struct flow *f, const struct warp_op *op, struct a
 
 static void find_blocks(struct flow *f)
 {
-    bool *begins = take(f->count + 1, sizeof *begins);
+    bool *begins = take_memory(f->count + 1, sizeof *begins);
     uint32_t base = f->b->first_op;
     begins[0] = true;
     for (uint32_t i = 0; i < f->count; i++) {
@@ -114,8 +114,8 @@ static void find_blocks(struct flow *f)
     }
     for (uint32_t i = 0; i < f->count; i++)
         f->block_count += begins[i];
-    f->block = take(f->block_count, sizeof *f->block);
-    f->block_of = take(f->count + 1, sizeof *f->block_of);
+    f->block = take_memory(f->block_count, sizeof *f->block);
+    f->block_of = take_memory(f->count + 1, sizeof *f->block_of);
     for (uint32_t i = 0, n = 0; i < f->count; i++) {
         if (begins[i]) {
             f->block_of[i] = n;
@@ -147,7 +147,7 @@ static void set(uint64_t *bits, uint32_t n)
 {
     bits[n / 64] |= (uint64_t)1 << n % 64;
 }
-static bool has(const uint64_t *bits, uint32_t n)
+static bool has_bit(const uint64_t *bits, uint32_t n)
 {
     return bits[n / 64] >> n % 64 & 1;
 }
@@ -160,13 +160,13 @@ static void find_uses(struct flow *f)
         for (uint32_t k = f->block[i].first; k < f->block[i].end; k++) {
             accesses_of(f, &f->ops[k], &a);
             for (unsigned r = 0; r < a.read_count; r++)
-                if (!has(def, a.reads[r]))
+                if (!has_bit(def, a.reads[r]))
                     set(use, a.reads[r]);
             for (unsigned w = 0; w < a.write_count; w++) {
                 /* a guarded write keeps what other threads have; temporaries are written and read
                    under one guard */
                 uint32_t n = a.writes[w];
-                if (f->ops[k].guard && !has(def, n) && !has(f->temporary, n))
+                if (f->ops[k].guard && !has_bit(def, n) && !has_bit(f->temporary, n))
                     set(use, n);
                 else
                     set(def, n);
@@ -175,7 +175,7 @@ static void find_uses(struct flow *f)
     }
 }
 
-static bool join(struct flow *f, uint32_t block, uint32_t next)
+static bool join_block(struct flow *f, uint32_t block, uint32_t next)
 {
     uint64_t *out = f->out + (size_t)block * f->words;
     const uint64_t *in = f->in + (size_t)next * f->words;
@@ -196,10 +196,10 @@ static void solve(struct flow *f)
             const struct warp_op *last = &f->ops[block->end - 1];
             for (unsigned k = 0; k < 2; k++)
                 if (block->next[k] != PTX_NONE)
-                    moved |= join(f, i, block->next[k]);
+                    moved |= join_block(f, i, block->next[k]);
             for (uint32_t k = 0; block->jumps && k < last->target; k++) {
                 uint32_t op = f->b->code->targets[last->list + k] - f->b->first_op;
-                moved |= join(f, i, f->block_of[op]);
+                moved |= join_block(f, i, f->block_of[op]);
             }
             for (uint32_t w = 0; w < f->words; w++) {
                 size_t at = (size_t)i * f->words + w;
@@ -220,15 +220,15 @@ static void cover(struct interval *i, uint32_t op)
 static void find_intervals(struct flow *f)
 {
     struct accesses a;
-    f->interval = take(f->total, sizeof *f->interval);
+    f->interval = take_memory(f->total, sizeof *f->interval);
     for (uint32_t i = 0; i < f->total; i++)
         f->interval[i].first = UINT32_MAX;
     for (uint32_t i = 0; i < f->block_count; i++) {
         const struct block *block = &f->block[i];
         for (uint32_t n = 0; n < f->total; n++) {
-            if (has(f->in + (size_t)i * f->words, n))
+            if (has_bit(f->in + (size_t)i * f->words, n))
                 cover(&f->interval[n], block->first);
-            if (has(f->out + (size_t)i * f->words, n))
+            if (has_bit(f->out + (size_t)i * f->words, n))
                 cover(&f->interval[n], block->end);
         }
         for (uint32_t k = block->first; k < block->end; k++) {
@@ -262,8 +262,8 @@ static int by_first(const void *x, const void *y)
 static uint32_t give_rows(const struct flow *f, unsigned class, uint32_t *row)
 {
     uint32_t count = f->b->registers[class], used = 0, rows = 0;
-    struct candidate *list = take(count, sizeof *list);
-    uint32_t *until = take(count, sizeof *until);
+    struct candidate *list = take_memory(count, sizeof *list);
+    uint32_t *until = take_memory(count, sizeof *until);
     for (uint32_t i = 0; i < count; i++)
         if (f->interval[f->base[class] + i].first != UINT32_MAX)
             list[used++] = (struct candidate){f->interval[f->base[class] + i], i};
@@ -323,14 +323,14 @@ static bool enters(const struct flow *f, uint32_t op, uint32_t n)
 {
     for (uint32_t i = 0; i < f->block_count; i++)
         if (f->block[i].first == op)
-            return has(f->in + (size_t)i * f->words, n);
+            return has_bit(f->in + (size_t)i * f->words, n);
     return false;
 }
 
 static void keep_names(const struct flow *f, const struct rows *r, struct warp_function *function)
 {
     const struct ptx_function *ptx = f->b->function;
-    function->named = take(ptx->register_count, sizeof *function->named);
+    function->named = take_memory(ptx->register_count, sizeof *function->named);
     for (uint32_t i = 0; i < ptx->register_count; i++) {
         enum warp_bank bank = warp_bank_of((enum ptx_type)ptx->registers[i].type);
         uint32_t n = f->b->number_of[i], all = number(f, (uint8_t)bank, n);
@@ -357,7 +357,7 @@ void warp_registers_assign(struct warp_build *b, struct warp_function *function)
     f.words = (f.total + 63) / 64;
     find_blocks(&f);
     find_edges(&f);
-    uint64_t *sets = take((size_t)4 * f.block_count * f.words + f.words, sizeof *sets);
+    uint64_t *sets = take_memory((size_t)4 * f.block_count * f.words + f.words, sizeof *sets);
     f.in = sets, f.out = f.in + (size_t)f.block_count * f.words;
     f.use = f.out + (size_t)f.block_count * f.words;
     f.def = f.use + (size_t)f.block_count * f.words;
@@ -369,7 +369,7 @@ void warp_registers_assign(struct warp_build *b, struct warp_function *function)
     solve(&f);
     find_intervals(&f);
     for (unsigned class = 0; class < 3; class ++) {
-        r.row[class] = take(b->registers[class], sizeof *r.row[class]);
+        r.row[class] = take_memory(b->registers[class], sizeof *r.row[class]);
         count[class] = give_rows(&f, class, r.row[class]);
     }
     function->registers = count[WARP_NARROW] + 2 * count[WARP_WIDE];

@@ -171,7 +171,7 @@ bool warp_gather(struct warp_machine *m, uint32_t need)
     return false;
 }
 
-static void release(struct warp_machine *m, uint32_t number)
+static void release_split(struct warp_machine *m, uint32_t number)
 {
     struct warp_barrier *b = &m->block->barrier[number];
     struct warp_warp *warps = m->warp - m->number;
@@ -202,7 +202,7 @@ void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool
         m->split->barrier = (uint8_t)number;
     }
     if (b->arrived >= (threads ? threads : m->block->alive))
-        release(m, number);
+        release_split(m, number);
 }
 
 /* After lanes have ended: grants what waits only for them. */
@@ -212,7 +212,7 @@ static void look_again(struct warp_machine *m)
     for (uint32_t i = 0; i <= WARP_BARRIERS + WARP_FOURS; i++) {
         const struct warp_barrier *b = &m->block->barrier[i];
         if (b->arrived && b->arrived >= (b->expected ? b->expected : m->block->alive))
-            release(m, i);
+            release_split(m, i);
     }
 }
 

@@ -74,7 +74,7 @@ static struct row *row_at(const struct warp_machine *m, uint8_t bank, uint32_t a
     }
 }
 
-static void add(struct sum *sum, const struct row *row)
+static void add_row(struct sum *sum, const struct row *row)
 {
     sum->common &= row ? row->lanes : UINT32_MAX;
     if (!row || !row->lanes)
@@ -89,15 +89,15 @@ static struct sum sources_of(const struct warp_machine *m, const struct warp_op 
     struct sum sum = {.common = UINT32_MAX};
     unsigned last = op->effect & WARP_SECOND ? 3 : 4;
     for (unsigned i = op->effect & WARP_KEEPS ? 0 : 1; i <= last; i++)
-        add(&sum, row_at(m, op->bank[i], op->at[i]));
+        add_row(&sum, row_at(m, op->bank[i], op->at[i]));
     for (unsigned i = op->written; i < op->count; i++) {
         const struct warp_place *p = &m->code->places[op->list + i];
-        add(&sum, row_at(m, p->bank, p->at));
+        add_row(&sum, row_at(m, p->bank, p->at));
     }
     return sum;
 }
 
-static void put(struct row *row, uint32_t mask, struct sum sum)
+static void put_row(struct row *row, uint32_t mask, struct sum sum)
 {
     if (!row)
         return;
@@ -110,14 +110,14 @@ static void put(struct row *row, uint32_t mask, struct sum sum)
 static void put_all(const struct warp_machine *m, const struct warp_op *op, uint32_t mask,
                     struct sum sum)
 {
-    put(row_at(m, op->bank[0], op->at[0]), mask, sum);
+    put_row(row_at(m, op->bank[0], op->at[0]), mask, sum);
     if (op->effect & WARP_SECOND)
-        put(row_at(m, op->bank[4], op->at[4]), mask, sum);
+        put_row(row_at(m, op->bank[4], op->at[4]), mask, sum);
     if (op->effect & WARP_THIRD && op->target)
-        put(row_at(m, WARP_PREDICATE, op->target - 1), mask, sum);
+        put_row(row_at(m, WARP_PREDICATE, op->target - 1), mask, sum);
     for (unsigned i = 0; i < op->written; i++) {
         const struct warp_place *p = &m->code->places[op->list + i];
-        put(row_at(m, p->bank, p->at), mask, sum);
+        put_row(row_at(m, p->bank, p->at), mask, sum);
     }
 }
 
@@ -235,7 +235,7 @@ static void load(const struct warp_machine *m, const struct warp_op *op, uint32_
 {
     uint32_t bytes = op->count ? op->target & 255 : m->bytes;
     for (unsigned i = 0; i < (op->count ? op->count : 1u); i++)
-        put(element(m, op, 0, i), mask, read_bytes(m, op, mask, (uint64_t)i * bytes, bytes));
+        put_row(element(m, op, 0, i), mask, read_bytes(m, op, mask, (uint64_t)i * bytes, bytes));
 }
 
 static void store(const struct warp_machine *m, const struct warp_op *op, uint32_t mask)
@@ -339,6 +339,6 @@ void warp_undefined_after(struct warp_machine *m, const struct warp_op *op, uint
             sum.computed = sum.lanes;
         put_all(m, op, mask, sum);
     } else if (op->kind == WARP_BARRIER || op->kind == WARP_SYSTEM) { /* they have no lists */
-        put(row_at(m, op->bank[0], op->at[0]), mask, (struct sum){0});
+        put_row(row_at(m, op->bank[0], op->at[0]), mask, (struct sum){0});
     }
 }

@@ -49,7 +49,7 @@ struct reader {
     const char *at, *end;
 };
 
-static const char *take(struct reader *r, size_t size)
+static const char *take_bytes(struct reader *r, size_t size)
 {
     const char *bytes = r->at;
     if ((size_t)(r->end - r->at) < size)
@@ -60,7 +60,7 @@ static const char *take(struct reader *r, size_t size)
 
 static bool take_size(struct reader *r, uint64_t *size)
 {
-    const char *bytes = take(r, sizeof *size);
+    const char *bytes = take_bytes(r, sizeof *size);
     if (bytes)
         memcpy(size, bytes, sizeof *size);
     return bytes != NULL;
@@ -95,7 +95,7 @@ static bool headers_are_the_same(struct reader *r)
         if (!end)
             return false;
         r->at = end + 1;
-        const char *then = take(r, DIGEST);
+        const char *then = take_bytes(r, DIGEST);
         if (!then || !digest_file(path, now) || memcmp(then, now, DIGEST) != 0)
             return false;
     }
@@ -109,9 +109,9 @@ static bool take_built(struct reader *r, struct opencl_built *built)
         || log > (size_t)(r->end - r->at) || code != (size_t)(r->end - r->at) - log)
         return false;
     built->log = clang_allocate(log + 1);
-    memcpy(built->log, take(r, log), log);
+    memcpy(built->log, take_bytes(r, log), log);
     built->bytes = clang_allocate(code);
-    memcpy(built->bytes, take(r, code), code);
+    memcpy(built->bytes, take_bytes(r, code), code);
     built->size = code;
     return true;
 }

@@ -331,7 +331,7 @@ static enum opencl_build_status generate(const struct opencl_object *object,
 }
 
 /* An object file to a code object. */
-static enum opencl_build_status join(struct opencl_built *built)
+static enum opencl_build_status join_logs(struct opencl_built *built)
 {
     static const char *const words[] = {
         OPENCL_LINKER, "--no-undefined", "-shared", "/proc/self/fd/0", "-o", "-"};
@@ -388,7 +388,7 @@ enum opencl_build_status opencl_link_object(const struct opencl_object *object,
 {
     enum opencl_build_status status = generate(object, functions, built);
     if (status == OPENCL_BUILD_OK)
-        status = join(built);
+        status = join_logs(built);
     if (status == OPENCL_BUILD_OK)
         warn_of_kernels(built);
     return status;

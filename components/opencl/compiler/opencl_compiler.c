@@ -115,8 +115,9 @@ static void add_texts(struct sha256 *key, const struct opencl_text *texts, size_
 /* ---- public ---- */
 
 /* Refuses what cannot be built; OPENCL_BUILD_OK: go on. `options` is to be released. */
-static enum opencl_build_status begin(struct opencl_options *options, const char *text, bool link,
-                                      const char *target, struct opencl_built *built)
+static enum opencl_build_status begin_build(struct opencl_options *options, const char *text,
+                                            bool link, const char *target,
+                                            struct opencl_built *built)
 {
     *built = (struct opencl_built){.log = clang_allocate(1)};
     char *message = opencl_options_read(options, text, link);
@@ -176,7 +177,7 @@ enum opencl_build_status opencl_compile(const struct opencl_text *sources, size_
                                         struct opencl_built *built)
 {
     struct opencl_options read;
-    enum opencl_build_status status = begin(&read, options, false, target, built);
+    enum opencl_build_status status = begin_build(&read, options, false, target, built);
     const struct opencl_job job = {sources, headers, source_count, header_count,
                                    &read,   target,  link};
     struct sha256 key;
@@ -232,7 +233,7 @@ enum opencl_build_status opencl_link(const struct opencl_text *objects, size_t o
                                      struct opencl_built *built)
 {
     struct opencl_options read;
-    enum opencl_build_status status = begin(&read, options, true, target, built);
+    enum opencl_build_status status = begin_build(&read, options, true, target, built);
     struct opencl_object all = {.kind = OPENCL_BINARY_LIBRARY, .math = read.math};
     struct sha256 key;
     char hex[65];

@@ -56,7 +56,7 @@ static const struct option {
     {"-I", SEPARATE, COMPILE, 0},
 };
 
-static const struct option *find(const char *word, bool link)
+static const struct option *find_option(const char *word, bool link)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         bool whole = table[i].form == PASSED || table[i].form == IGNORED;
@@ -95,7 +95,7 @@ static char *take_word(const char **text)
 static char *add_option(struct opencl_options *options, const char *word, const char **text,
                         bool link)
 {
-    const struct option *option = find(word, link);
+    const struct option *option = find_option(word, link);
     if (!option) {
         char *message = clang_join("unknown option '", word);
         char *whole = clang_join(message, "'");

@@ -45,7 +45,7 @@ static bool is_map(const struct host_system_request *m)
     return message_kind(m) == HOST_SYSTEM_MAP;
 }
 
-static bool begin(struct host_os *c, const struct host_system_request *m)
+static bool begin_call(struct host_os *c, const struct host_system_request *m)
 {
     if (m->map.address != (uint64_t)host_os_params(c)->device_virtual
         || m->map.pid != (uint32_t)host_os_params(c)->pid)
@@ -86,7 +86,7 @@ static bool host_os_tick(struct host_os *c)
         return false;
     switch ((enum os_phase)c->phase) {
     case OS_IDLE:
-        return begin(c, m);
+        return begin_call(c, m);
     case OS_WORKING:
         return work(c, m);
     case OS_SHOOTING:

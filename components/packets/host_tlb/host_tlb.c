@@ -33,7 +33,7 @@ static void host_tlb_init(struct host_tlb *c)
         arena_allocate((size_t)host_tlb_params(c)->entries * sizeof(struct host_tlb_entry));
 }
 
-static struct host_tlb_entry *find(const struct host_tlb *c, uint32_t pid, uint64_t address)
+static struct host_tlb_entry *find_page(const struct host_tlb *c, uint32_t pid, uint64_t address)
 {
     for (uint32_t i = 0; i < (uint32_t)host_tlb_params(c)->entries; i++) {
         struct host_tlb_entry *e = entry_at(c, i);
@@ -121,7 +121,7 @@ static bool pass_request(struct host_tlb *c)
     }
     uint64_t address = address_of(m);
     uint32_t pid = pid_of(m);
-    struct host_tlb_entry *e = find(c, pid, address);
+    struct host_tlb_entry *e = find_page(c, pid, address);
     if (!e) {
         if (!host_tlb_translate_can_send(c))
             return false;
@@ -160,7 +160,7 @@ static bool is_shot(const struct tlb_control_request *m, uint32_t pid, uint64_t 
 }
 
 /* A shoot-down. Requests that have left have their addresses; a walk under way is done again. */
-static bool forget(struct host_tlb *c)
+static bool forget_page(struct host_tlb *c)
 {
     const struct tlb_control_request *m = host_tlb_control_peek(c);
     if (!m || !host_tlb_control_can_reply(c))
@@ -181,7 +181,7 @@ static bool forget(struct host_tlb *c)
 static bool host_tlb_tick(struct host_tlb *c)
 {
     bool progress = pass_replies(c);
-    progress |= host_tlb_control_is_connected(c) && forget(c);
+    progress |= host_tlb_control_is_connected(c) && forget_page(c);
     if (c->walking)
         progress |= take_walk(c);
     return pass_request(c) || progress;

@@ -229,7 +229,7 @@ static void delivered(struct mmio *c, uint32_t slot)
 }
 
 /* A step of the call that is executed. */
-static bool run(struct mmio *c)
+static bool run_call(struct mmio *c)
 {
     if (c->running == MMIO_NONE && ((!mmio_params(c)->hosted && !knows_devices(c)) || !run_next(c)))
         return false;
@@ -535,7 +535,7 @@ static bool mmio_tick(struct mmio *c)
     progress |= take_requests(c);
     if (c->used_calls && !mmio_params(c)->hosted)
         ask_devices(c);
-    progress |= run(c);
+    progress |= run_call(c);
     progress |= streams_step(c);
     for (uint32_t i = 0; i < call_count(c) && c->used_calls; i++)
         progress |= answer_step(c, i);

@@ -23,7 +23,7 @@ static uint32_t slot_of(const struct mmio *c, const struct mmio_call *k)
     return (uint32_t)(k - call_at(c, 0));
 }
 
-static bool end(struct mmio *c, struct mmio_call *k, int32_t error)
+static bool end_call(struct mmio *c, struct mmio_call *k, int32_t error)
 {
     call_end(c, k, error);
     return true;
@@ -38,7 +38,7 @@ static bool end_blocked(struct mmio *c, struct mmio_call *k)
     k->answer.call = call;
     k->answer.state = API_STATE_BLOCKED;
     c->io.stats.blocked++;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static struct mmio_post *ask(struct mmio *c, struct mmio_call *k,

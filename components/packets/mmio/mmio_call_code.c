@@ -10,7 +10,7 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
         for (k->index = 0; k->index < MMIO_MODULES && mmio_modules[k->index].used;)
             k->index++;
         if (!size || size > MMIO_CODE_MOST || k->index == MMIO_MODULES)
-            return end(c, k, size > MMIO_CODE_MOST ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_VALUE);
+            return end_call(c, k, size > MMIO_CODE_MOST ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_VALUE);
         k->work = blob_new(size)->number;
         k->step = READ;
         k->pending++;
@@ -32,7 +32,7 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
         k->work = BLOB_NONE;
         if (error) {
             module_release(module);
-            return end(c, k, error);
+            return end_call(c, k, error);
         }
         k->answer.register_module.module = k->index + 1;
         k->index = 0;
@@ -43,7 +43,7 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
         k->pending++;
         return false;
     }
-    return end(c, k, error);
+    return end_call(c, k, error);
 }
 
 /* Takes it from all devices, one after the other. */
@@ -51,7 +51,7 @@ static bool unregister_module(struct mmio *c, struct mmio_call *k)
 {
     uint32_t number = module_of_handle(k->request.unregister_module.module);
     if (number == MMIO_NONE)
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     if (streams_of(c)->pending)
         return false;
     struct mmio_module *module = &mmio_modules[number];
@@ -67,43 +67,43 @@ static bool unregister_module(struct mmio *c, struct mmio_call *k)
     names_forget(function_at(c, 0), number);
     names_forget(variable_at(c, 0), number);
     module_release(module);
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool register_function(struct mmio *c, struct mmio_call *k)
 {
     uint32_t number = module_of_handle(k->request.register_function.module);
     if (number == MMIO_NONE)
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     const struct code_object *object = &mmio_modules[number].object;
     const struct code_object_kernel *kernel =
         code_object_find_kernel(object, k->request.register_function.name);
     struct mmio_name *name = name_place(function_at(c, 0), k->request.register_function.function);
     if (!kernel || !name)
-        return end(c, k, kernel ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_FUNCTION);
+        return end_call(c, k, kernel ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_FUNCTION);
     *name = (struct mmio_name){.used = true,
                                .module = number,
                                .index = (uint32_t)(kernel - object->kernels),
                                .address = k->request.register_function.function};
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool register_variable(struct mmio *c, struct mmio_call *k)
 {
     uint32_t number = module_of_handle(k->request.register_variable.module);
     if (number == MMIO_NONE)
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     const struct code_object *object = &mmio_modules[number].object;
     const struct code_object_symbol *symbol =
         code_object_find_symbol(object, k->request.register_variable.name);
     struct mmio_name *name = name_place(variable_at(c, 0), k->request.register_variable.symbol);
     if (!symbol || !symbol->is_variable || !name)
-        return end(c, k, name ? MMIO_INVALID_SYMBOL : MMIO_OUT_OF_MEMORY);
+        return end_call(c, k, name ? MMIO_INVALID_SYMBOL : MMIO_OUT_OF_MEMORY);
     *name = (struct mmio_name){.used = true,
                                .module = number,
                                .index = (uint32_t)(symbol - object->symbols),
                                .address = k->request.register_variable.symbol};
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 /* Finds the variable on the current device; places its module there if need be. false: not yet. */
@@ -132,7 +132,7 @@ static bool get_symbol(struct mmio *c, struct mmio_call *k)
         return false;
     k->answer.get_symbol.address = address;
     k->answer.get_symbol.size = size;
-    return end(c, k, error);
+    return end_call(c, k, error);
 }
 
 /* A copy whose device side is a variable. */
@@ -154,7 +154,7 @@ static bool copy_symbol(struct mmio *c, struct mmio_call *k, uint64_t shadow, ui
     if (!error && (direction == API_DIRECTION_HOST_TO_HOST || direction == wrong))
         error = MMIO_INVALID_DIRECTION;
     if (error)
-        return end(c, k, error);
+        return end_call(c, k, error);
     return copy(c, k, stream, to ? address + offset : other, to ? other : address + offset, bytes,
                 direction);
 }

@@ -47,33 +47,33 @@ static bool get_error_string(struct mmio *c, struct mmio_call *k)
         if (texts[i].code == k->request.get_error_string.code)
             text = texts[i].text;
     snprintf(k->answer.get_error_string.text, sizeof k->answer.get_error_string.text, "%s", text);
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool get_device_count(struct mmio *c, struct mmio_call *k)
 {
     k->answer.get_device_count.count = c->device_count;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool get_device(struct mmio *c, struct mmio_call *k)
 {
     k->answer.get_device.device = device_of(c, k);
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool set_device(struct mmio *c, struct mmio_call *k)
 {
     if (k->request.set_device.device >= c->device_count)
-        return end(c, k, MMIO_INVALID_DEVICE);
+        return end_call(c, k, MMIO_INVALID_DEVICE);
     thread_of(c, k->request.thread)->device = k->request.set_device.device;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 /* Flags choose how a host thread waits, which no packet shows. */
 static bool set_device_flags(struct mmio *c, struct mmio_call *k)
 {
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool get_device_properties(struct mmio *c, struct mmio_call *k)
@@ -81,7 +81,7 @@ static bool get_device_properties(struct mmio *c, struct mmio_call *k)
     enum { GRID_MOST = 2147483647, LANES = 64, BUS_BITS = 4096 };
     uint32_t device = k->request.get_device_properties.device;
     if (device >= c->device_count)
-        return end(c, k, MMIO_INVALID_DEVICE);
+        return end_call(c, k, MMIO_INVALID_DEVICE);
     const struct driver_device_info *info = info_of(c, device);
     struct api_answer *a = &k->answer;
     uint32_t waves = info->wavefronts_per_simd * info->simds_per_cu;
@@ -107,7 +107,7 @@ static bool get_device_properties(struct mmio *c, struct mmio_call *k)
     a->get_device_properties.l2CacheSize = (uint32_t)info->l2_bytes;
     a->get_device_properties.multiProcessorCount = info->compute_units;
     a->get_device_properties.concurrentKernels = true;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 /* Numbers of hipDeviceAttribute_t, as hip_runtime_api.h 5.2 has them. */
@@ -115,7 +115,7 @@ static bool device_get_attribute(struct mmio *c, struct mmio_call *k)
 {
     uint32_t device = k->request.device_get_attribute.device;
     if (device >= c->device_count)
-        return end(c, k, MMIO_INVALID_DEVICE);
+        return end_call(c, k, MMIO_INVALID_DEVICE);
     const struct driver_device_info *info = info_of(c, device);
     uint64_t waves = (uint64_t)info->wavefronts_per_simd * info->simds_per_cu;
     const struct {
@@ -136,19 +136,19 @@ static bool device_get_attribute(struct mmio *c, struct mmio_call *k)
         if (values[i].attribute == k->request.device_get_attribute.attribute) {
             uint64_t value = values[i].value;
             k->answer.device_get_attribute.value = value > INT32_MAX ? INT32_MAX : (int32_t)value;
-            return end(c, k, MMIO_SUCCESS);
+            return end_call(c, k, MMIO_SUCCESS);
         }
-    return end(c, k, MMIO_INVALID_VALUE);
+    return end_call(c, k, MMIO_INVALID_VALUE);
 }
 
 /* Host memory is the host's own affair: it knows where its memory is free, the device does not. */
 static bool not_here(struct mmio *c, struct mmio_call *k)
 {
-    return end(c, k, MMIO_NOT_SUPPORTED);
+    return end_call(c, k, MMIO_NOT_SUPPORTED);
 }
 
 /* Memory stays; what is under way ends first. */
 static bool device_reset(struct mmio *c, struct mmio_call *k)
 {
-    return !streams_of(c)->pending && end(c, k, MMIO_SUCCESS);
+    return !streams_of(c)->pending && end_call(c, k, MMIO_SUCCESS);
 }

@@ -15,7 +15,7 @@ static bool configure_call(struct mmio *c, struct mmio_call *k)
     t->block[2] = k->request.configure_call.block_z;
     t->shared = k->request.configure_call.shared_bytes;
     t->stream = k->request.configure_call.stream;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool set_argument(struct mmio *c, struct mmio_call *k)
@@ -23,13 +23,13 @@ static bool set_argument(struct mmio *c, struct mmio_call *k)
     struct mmio_thread *t = thread_of(c, k->request.thread);
     uint32_t offset = k->request.set_argument.offset, size = k->request.set_argument.size;
     if (!t->configured)
-        return end(c, k, MMIO_MISSING_CONFIGURATION);
+        return end_call(c, k, MMIO_MISSING_CONFIGURATION);
     if (!size || size > sizeof k->request.set_argument.value || offset > MMIO_ARGUMENTS - size)
-        return end(c, k, MMIO_INVALID_VALUE);
+        return end_call(c, k, MMIO_INVALID_VALUE);
     memcpy(t->arguments + offset, k->request.set_argument.value, size);
     if (offset + size > t->argument_bytes)
         t->argument_bytes = offset + size;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool good_geometry(const struct mmio *c, const struct mmio_thread *t,
@@ -103,7 +103,7 @@ static bool launch(struct mmio *c, struct mmio_call *k)
     const struct mmio_name *function = name_find(function_at(c, 0), k->request.launch.function);
     int32_t error = MMIO_SUCCESS;
     if (!t->configured || !stream_exists(c, t->stream))
-        return end(c, k, t->configured ? MMIO_INVALID_HANDLE : MMIO_MISSING_CONFIGURATION);
+        return end_call(c, k, t->configured ? MMIO_INVALID_HANDLE : MMIO_MISSING_CONFIGURATION);
     if (!api_stream_may_issue(streams_of(c), API_CALL_LAUNCH, (uint16_t)t->stream))
         return end_blocked(c, k); /* the configuration stays for the next attempt */
     uint32_t device = device_of_stream(c, k, t->stream);
@@ -120,7 +120,7 @@ static bool launch(struct mmio *c, struct mmio_call *k)
         error = MMIO_INVALID_VALUE;
     if (error) {
         t->configured = false;
-        return end(c, k, error);
+        return end_call(c, k, error);
     }
     bool over =
         issue(c, k, t->stream, (struct mmio_operation){.kind = OPERATION_LAUNCH, .blob = blob});
@@ -140,7 +140,7 @@ static bool max_blocks_ptx(struct mmio *c, struct mmio_call *k, const struct mmi
     }
     if (error || k->step > 0) {
         k->answer.max_blocks.blocks = (uint32_t)k->value;
-        return end(c, k, error ? error : error_of(k->status));
+        return end_call(c, k, error ? error : error_of(k->status));
     }
     struct mmio_post *post = ask(c, k, DEVICE_CALL_BLOCKS);
     post->address =
@@ -156,13 +156,13 @@ static bool max_blocks(struct mmio *c, struct mmio_call *k)
     const struct mmio_name *function = name_find(function_at(c, 0), k->request.max_blocks.function);
     const struct driver_device_info *info = info_of(c, device_of(c, k));
     if (!function)
-        return end(c, k, MMIO_INVALID_FUNCTION);
+        return end_call(c, k, MMIO_INVALID_FUNCTION);
     const struct code_object_kernel *kernel = kernel_of(function);
     if (mmio_modules[function->module].ptx)
         return max_blocks_ptx(c, k, function);
     uint32_t waves = (k->request.max_blocks.block_size + 63) / 64;
     if (!waves || k->request.max_blocks.block_size > info->max_work_group)
-        return end(c, k, MMIO_INVALID_VALUE);
+        return end_call(c, k, MMIO_INVALID_VALUE);
     uint32_t simd = info->wavefronts_per_simd;
     if (kernel->vgpr_count && info->vgprs_per_simd / kernel->vgpr_count < simd)
         simd = info->vgprs_per_simd / kernel->vgpr_count;
@@ -175,5 +175,5 @@ static bool max_blocks(struct mmio *c, struct mmio_call *k)
     if (info->work_groups_per_cu < blocks)
         blocks = info->work_groups_per_cu;
     k->answer.max_blocks.blocks = (uint32_t)blocks;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }

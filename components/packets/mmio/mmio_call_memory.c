@@ -10,7 +10,7 @@ static bool allocate(struct mmio *c, struct mmio_call *k)
         return false;
     }
     k->answer.malloc.address = k->status ? 0 : k->value;
-    return end(c, k, error_of(k->status));
+    return end_call(c, k, error_of(k->status));
 }
 
 /* `address` 0: anywhere. */
@@ -29,7 +29,7 @@ static bool allocate_managed(struct mmio *c, struct mmio_call *k)
     if (k->step == 0)
         return ask_for_shared(c, k, 0, k->request.malloc_managed.size);
     k->answer.malloc_managed.address = k->status ? 0 : k->value;
-    return end(c, k, error_of(k->status));
+    return end_call(c, k, error_of(k->status));
 }
 
 /* Other memory gets the addresses that it gets without what is mapped, as in a program. */
@@ -37,30 +37,30 @@ static bool map_host(struct mmio *c, struct mmio_call *k)
 {
     uint64_t address = k->request.host_get_device_pointer.address;
     if (address >= DEVICE_CALL_WINDOW_BYTES / 2)
-        return end(c, k, MMIO_INVALID_VALUE);
+        return end_call(c, k, MMIO_INVALID_VALUE);
     if (k->step == 0)
         return ask_for_shared(c, k, DEVICE_CALL_MAPPED_BASE + address,
                               k->request.host_get_device_pointer.size);
     k->answer.host_get_device_pointer.address = k->status ? 0 : k->value;
-    return end(c, k, error_of(k->status));
+    return end_call(c, k, error_of(k->status));
 }
 
 static bool prefetch(struct mmio *c, struct mmio_call *k)
 {
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
-static bool release(struct mmio *c, struct mmio_call *k)
+static bool release_memory(struct mmio *c, struct mmio_call *k)
 {
     if (!k->request.free.address)
-        return end(c, k, MMIO_SUCCESS);
+        return end_call(c, k, MMIO_SUCCESS);
     if (k->step == 0 && streams_of(c)->pending)
         return false; /* what was asked for before may use it */
     if (k->step == 0) {
         ask(c, k, DEVICE_CALL_RELEASE)->address = k->request.free.address;
         return false;
     }
-    return end(c, k, error_of(k->status));
+    return end_call(c, k, error_of(k->status));
 }
 
 static bool memory_info(struct mmio *c, struct mmio_call *k)
@@ -71,7 +71,7 @@ static bool memory_info(struct mmio *c, struct mmio_call *k)
     }
     k->answer.memory_info.free_bytes = k->value;
     k->answer.memory_info.total_bytes = info_of(c, device_of(c, k))->memory_bytes;
-    return end(c, k, error_of(k->status));
+    return end_call(c, k, error_of(k->status));
 }
 
 static bool in_window(uint64_t address)
@@ -119,11 +119,11 @@ static bool copy_peer_async(struct mmio *c, struct mmio_call *k)
                 API_DIRECTION_DEVICE_TO_DEVICE);
 }
 
-static bool fill(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t address,
-                 uint32_t value, uint8_t width, uint64_t count)
+static bool fill_memory(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t address,
+                        uint32_t value, uint8_t width, uint64_t count)
 {
     if (width != 1 && width != 2 && width != 4)
-        return end(c, k, MMIO_INVALID_VALUE);
+        return end_call(c, k, MMIO_INVALID_VALUE);
     return issue(c, k, stream,
                  (struct mmio_operation){.kind = OPERATION_FILL,
                                          .to = address,
@@ -134,13 +134,13 @@ static bool fill(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t 
 
 static bool set_memory(struct mmio *c, struct mmio_call *k)
 {
-    return fill(c, k, 0, k->request.memset.address, k->request.memset.value,
-                k->request.memset.width, k->request.memset.count);
+    return fill_memory(c, k, 0, k->request.memset.address, k->request.memset.value,
+                       k->request.memset.width, k->request.memset.count);
 }
 
 static bool set_memory_async(struct mmio *c, struct mmio_call *k)
 {
-    return fill(c, k, k->request.memset_async.stream, k->request.memset_async.address,
-                k->request.memset_async.value, k->request.memset_async.width,
-                k->request.memset_async.count);
+    return fill_memory(c, k, k->request.memset_async.stream, k->request.memset_async.address,
+                       k->request.memset_async.value, k->request.memset_async.width,
+                       k->request.memset_async.count);
 }

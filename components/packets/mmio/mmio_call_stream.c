@@ -24,7 +24,7 @@ static bool issue(struct mmio *c, struct mmio_call *k, uint64_t stream,
 {
     uint32_t number = operation_new(c);
     if (!stream_exists(c, stream))
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     struct api_stream_point point = {0};
     if (operation.kind == OPERATION_WAIT)
         point = event_at(c, operation.event)->point;
@@ -49,7 +49,7 @@ static bool issue(struct mmio *c, struct mmio_call *k, uint64_t stream,
                                      .point = api_stream_now(streams_of(c), (uint16_t)stream)};
     }
     if (verdict == API_STREAM_NOW)
-        return end(c, k, MMIO_SUCCESS);
+        return end_call(c, k, MMIO_SUCCESS);
     k->phase = PHASE_WAITING;
     return true;
 }
@@ -58,14 +58,14 @@ static bool wait_for(struct mmio *c, struct mmio_call *k, uint64_t stream,
                      struct api_stream_point point)
 {
     if (!stream_exists(c, stream))
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     enum api_stream_verdict verdict =
         api_stream_issue(streams_of(c), (enum api_call)k->request.call, (uint16_t)stream,
                          MMIO_OPERATIONS + slot_of(c, k), point);
     if (verdict == API_STREAM_BLOCKED)
         return end_blocked(c, k);
     if (verdict == API_STREAM_NOW)
-        return end(c, k, MMIO_SUCCESS);
+        return end_call(c, k, MMIO_SUCCESS);
     k->phase = PHASE_WAITING;
     return true;
 }
@@ -86,17 +86,17 @@ static bool stream_create(struct mmio *c, struct mmio_call *k)
     while (i < API_STREAM_COUNT && c->streams[i].used)
         i++;
     if (i == API_STREAM_COUNT)
-        return end(c, k, MMIO_OUT_OF_MEMORY);
+        return end_call(c, k, MMIO_OUT_OF_MEMORY);
     if (k->step == 0) {
         ask(c, k, DEVICE_CALL_OPEN)->device = device_of(c, k);
         return false;
     }
     if (k->status)
-        return end(c, k, error_of(k->status));
+        return end_call(c, k, error_of(k->status));
     c->streams[i] =
         (struct mmio_stream){.used = true, .device = device_of(c, k), .queue = (uint32_t)k->value};
     k->answer.stream_create.stream = i;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 /* The answer has the handle where that of stream_create has it. */
@@ -110,7 +110,7 @@ static bool stream_destroy(struct mmio *c, struct mmio_call *k)
 {
     uint64_t stream = k->request.stream_destroy.stream;
     if (!stream || !stream_exists(c, stream))
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     if (streams_of(c)->head[stream] != API_STREAM_NONE)
         return false;
     if (k->step == 0) {
@@ -118,14 +118,14 @@ static bool stream_destroy(struct mmio *c, struct mmio_call *k)
         return false;
     }
     c->streams[stream].used = false;
-    return end(c, k, error_of(k->status));
+    return end_call(c, k, error_of(k->status));
 }
 
 static bool stream_query(struct mmio *c, struct mmio_call *k)
 {
     uint64_t stream = k->request.stream_query.stream;
     if (!stream_exists(c, stream))
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     bool empty = streams_of(c)->head[stream] == API_STREAM_NONE;
     call_end(c, k, MMIO_SUCCESS);
     k->answer.error = empty ? MMIO_SUCCESS : MMIO_NOT_READY; /* no mistake: not remembered */
@@ -146,10 +146,10 @@ static bool event_create(struct mmio *c, struct mmio_call *k)
     while (i < MMIO_EVENTS && event_at(c, i)->used)
         i++;
     if (i == MMIO_EVENTS)
-        return end(c, k, MMIO_OUT_OF_MEMORY);
+        return end_call(c, k, MMIO_OUT_OF_MEMORY);
     *event_at(c, i) = (struct mmio_event){.used = true};
     k->answer.event_create.event = i + 1;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 /* The answer has the handle where that of event_create has it. */
@@ -162,18 +162,18 @@ static bool event_destroy(struct mmio *c, struct mmio_call *k)
 {
     struct mmio_event *event = event_of(c, k->request.event_destroy.event);
     if (!event)
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     if (event->recorded && !event->happened && !api_stream_passed(streams_of(c), &event->point))
         return false; /* its record is still to come */
     event->used = false;
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }
 
 static bool event_record(struct mmio *c, struct mmio_call *k)
 {
     const struct mmio_event *event = event_of(c, k->request.event_record.event);
     if (!event)
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     return issue(c, k, k->request.event_record.stream,
                  (struct mmio_operation){.kind = OPERATION_RECORD,
                                          .event = (uint32_t)k->request.event_record.event - 1});
@@ -183,9 +183,9 @@ static bool stream_wait_event(struct mmio *c, struct mmio_call *k)
 {
     const struct mmio_event *event = event_of(c, k->request.stream_wait_event.event);
     if (!event)
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     if (k->request.stream_wait_event.flags)
-        return end(c, k, MMIO_INVALID_VALUE);
+        return end_call(c, k, MMIO_INVALID_VALUE);
     return issue(
         c, k, k->request.stream_wait_event.stream,
         (struct mmio_operation){.kind = OPERATION_WAIT,
@@ -195,14 +195,14 @@ static bool stream_wait_event(struct mmio *c, struct mmio_call *k)
 static bool event_synchronize(struct mmio *c, struct mmio_call *k)
 {
     const struct mmio_event *event = event_of(c, k->request.event_synchronize.event);
-    return event ? wait_for(c, k, 0, event->point) : end(c, k, MMIO_INVALID_HANDLE);
+    return event ? wait_for(c, k, 0, event->point) : end_call(c, k, MMIO_INVALID_HANDLE);
 }
 
 static bool event_query(struct mmio *c, struct mmio_call *k)
 {
     const struct mmio_event *event = event_of(c, k->request.event_query.event);
     if (!event)
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     bool over = !event->recorded || event->happened;
     call_end(c, k, MMIO_SUCCESS);
     k->answer.error = over ? MMIO_SUCCESS : MMIO_NOT_READY;
@@ -214,11 +214,11 @@ static bool event_elapsed_time(struct mmio *c, struct mmio_call *k)
     const struct mmio_event *from = event_of(c, k->request.event_elapsed_time.start);
     const struct mmio_event *to = event_of(c, k->request.event_elapsed_time.stop);
     if (!from || !to || !from->recorded || !to->recorded)
-        return end(c, k, MMIO_INVALID_HANDLE);
+        return end_call(c, k, MMIO_INVALID_HANDLE);
     if (!from->happened || !to->happened)
-        return end(c, k, MMIO_NOT_READY);
+        return end_call(c, k, MMIO_NOT_READY);
     /* Picoseconds are exact; one division makes milliseconds of them, the same everywhere. */
     int64_t ps = (int64_t)(to->time_ps - from->time_ps);
     k->answer.event_elapsed_time.milliseconds = (float)((double)ps / 1e9);
-    return end(c, k, MMIO_SUCCESS);
+    return end_call(c, k, MMIO_SUCCESS);
 }

@@ -296,7 +296,7 @@ static inline uint32_t call_count(const struct mmio *c)
     X(MALLOC_MANAGED, allocate_managed)                                                            \
     X(HOST_GET_DEVICE_POINTER, map_host)                                                           \
     X(MEM_PREFETCH, prefetch)                                                                      \
-    X(FREE, release)                                                                               \
+    X(FREE, release_memory)                                                                        \
     X(MALLOC_HOST, not_here)                                                                       \
     X(FREE_HOST, not_here)                                                                         \
     X(MEMORY_INFO, memory_info)                                                                    \
@@ -382,7 +382,7 @@ static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number
 static bool call_is_known(uint16_t call);
 static bool call_step(struct mmio *c, struct mmio_call *k);
 static uint32_t slot_of(const struct mmio *c, const struct mmio_call *k);
-static bool end(struct mmio *c, struct mmio_call *k, int32_t error);
+static bool end_call(struct mmio *c, struct mmio_call *k, int32_t error);
 static bool end_blocked(struct mmio *c, struct mmio_call *k);
 static struct mmio_post *ask(struct mmio *c, struct mmio_call *k,
                              enum device_call_request_kind kind);

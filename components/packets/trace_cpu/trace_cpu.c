@@ -36,7 +36,7 @@ static bool knows_calls(struct trace_cpu *c)
     return true;
 }
 
-static bool start(struct trace_cpu *c)
+static bool start_line(struct trace_cpu *c)
 {
     char place[4096];
     const char *path = option_text("play api");
@@ -89,7 +89,7 @@ static bool drain(struct trace_cpu *c)
 }
 
 /* Prints and judges. */
-static void finish(struct trace_cpu *c)
+static void finish_line(struct trace_cpu *c)
 {
     uint64_t total = c->io.stats.total, correct = c->io.stats.correct;
     /* 1.000000 only when every byte is right: rounded down. */
@@ -122,7 +122,7 @@ static void play(struct trace_cpu *c)
     }
     if (c->call == c->trace.call_count) {
         if (drain(c))
-            finish(c);
+            finish_line(c);
         return;
     }
     const struct api_trace_call *call = &c->trace.calls[c->call];
@@ -193,7 +193,7 @@ static bool trace_cpu_tick(struct trace_cpu *c)
     }
     switch ((enum cpu_phase)c->phase) {
     case CPU_START:
-        return start(c);
+        return start_line(c);
     case CPU_PLAY:
         play(c);
         return true;

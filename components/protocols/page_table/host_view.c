@@ -17,8 +17,8 @@ static uint64_t page_of(const struct host_view *t, uint64_t address)
 }
 
 /* The longest run of pages around `address` that follow each other in physical memory. */
-static struct host_span make(const struct host_view *t, const struct program_allocation *a,
-                             uint64_t address)
+static struct host_span make_span(const struct host_view *t, const struct program_allocation *a,
+                                  uint64_t address)
 {
     uint64_t page = (uint64_t)1 << t->pages->page_bits, here = address & ~(page - 1);
     uint64_t a_start = page_table_address(a->start), a_end = page_table_address(a->end);
@@ -62,7 +62,7 @@ const struct host_span *host_view_find(struct host_view *t, uint64_t address)
     uint32_t place = t->next;
     t->next = (t->next + 1) % HOST_VIEW_SPANS;
     t->count = place < t->count ? t->count : place + 1;
-    t->span[place] = make(t, a, address);
+    t->span[place] = make_span(t, a, address);
     return &t->span[place];
 }
 

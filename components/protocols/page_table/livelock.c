@@ -14,7 +14,7 @@ static struct {
     uint32_t changes;
 } watched;
 
-static void begin(void)
+static void begin_lap(void)
 {
     memset(watched.key, 0, sizeof watched.key);
     watched.changes = 0;
@@ -28,7 +28,7 @@ void livelock_round(struct livelock_watch *w, uint64_t still)
     if (w->on || still < LIVELOCK_PATIENCE || still & (still - 1))
         return;
     *w = (struct livelock_watch){.on = true, .until = still + LIVELOCK_ROUNDS};
-    begin();
+    begin_lap();
 }
 
 bool livelock_turn(uint32_t turn, uint32_t turns)
@@ -38,7 +38,7 @@ bool livelock_turn(uint32_t turn, uint32_t turns)
     while (begun <= turn / 2)
         begun *= 2;
     if (turn == begun)
-        begin();
+        begin_lap();
     return turn >= begun && turn - begun < turns && watched.changes <= LIVELOCK_CHANGES;
 }
 

@@ -18,15 +18,15 @@ struct argument_list {
     uint32_t count, capacity;
 };
 
-static void add(struct api_trace_reader *r, struct argument_list *list,
-                struct api_trace_argument argument)
+static void add_argument(struct api_trace_reader *r, struct argument_list *list,
+                         struct api_trace_argument argument)
 {
     list->items = api_trace_grow(r->trace->memory, list->items, list->count, &list->capacity,
                                  sizeof *list->items);
     list->items[list->count++] = argument;
 }
 
-static bool finish(const struct argument_list *list, struct api_trace_call *call)
+static bool finish_arguments(const struct argument_list *list, struct api_trace_call *call)
 {
     call->arguments = list->items;
     call->argument_count = list->count;
@@ -104,7 +104,7 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
         if (size != POINTER_BYTES)
             return api_trace_fail(
                 r, "argument %" PRIu32 " is a pointer of %" PRIu32 " bytes, not 8", index, size);
-        add(r, list, argument);
+        add_argument(r, list, argument);
         return true;
     }
     uint8_t *bytes = api_trace_take(r->trace->memory, size, 1);
@@ -119,7 +119,7 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
             r, "argument %" PRIu32 " is '%.*s', not a number of %" PRIu32 " byte%s", index,
             (int)(length < 80 ? length : 80), text, size, size == 1 ? "" : "s");
     argument.bytes = bytes;
-    add(r, list, argument);
+    add_argument(r, list, argument);
     return true;
 }
 
@@ -153,7 +153,7 @@ bool api_trace_read_arguments(struct api_trace_reader *r, const char *text,
         if (!read_sized(r, value, length, (uint32_t)size, index, &end, &list))
             return false;
     }
-    return finish(&list, call);
+    return finish_arguments(&list, call);
 }
 
 static bool read_hex(struct api_trace_reader *r, const char *text, size_t length,
@@ -207,7 +207,7 @@ bool api_trace_read_pieces(struct api_trace_reader *r, const char *text,
         end = offset + argument.size;
         if (end > ARGUMENTS_BYTES)
             return api_trace_fail(r, "the arguments have more than %d bytes", ARGUMENTS_BYTES);
-        add(r, &list, argument);
+        add_argument(r, &list, argument);
     }
-    return finish(&list, call);
+    return finish_arguments(&list, call);
 }

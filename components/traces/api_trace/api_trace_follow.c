@@ -33,8 +33,8 @@ static struct api_trace_object *insert(struct api_trace_reader *r, struct api_tr
     return &set->items[at];
 }
 
-static bool make(struct api_trace_reader *r, struct api_trace_set *set, const char *what,
-                 uint32_t number, uint64_t size)
+static bool make_object(struct api_trace_reader *r, struct api_trace_set *set, const char *what,
+                        uint32_t number, uint64_t size)
 {
     struct api_trace_object *object = api_trace_find(set, number);
     if (object != NULL && object->is_live)
@@ -62,8 +62,8 @@ static struct api_trace_object *use(struct api_trace_reader *r, struct api_trace
     return NULL;
 }
 
-static bool end(struct api_trace_reader *r, struct api_trace_set *set, const char *what,
-                uint32_t number)
+static bool end_object(struct api_trace_reader *r, struct api_trace_set *set, const char *what,
+                       uint32_t number)
 {
     struct api_trace_object *object = use(r, set, what, number);
     if (object == NULL)
@@ -161,7 +161,7 @@ static bool follow_map(struct api_trace_reader *r, const struct api_trace_call *
 {
     const struct api_trace_object *host = use(r, &r->hosts, "hptr", call->place.allocation);
     return host != NULL
-           && make(r, &r->allocations, "dptr", call->to.allocation, whole_pages(host->size));
+           && make_object(r, &r->allocations, "dptr", call->to.allocation, whole_pages(host->size));
 }
 
 static bool follow_pinned(struct api_trace_reader *r, const struct api_trace_call *call)
@@ -180,20 +180,21 @@ static bool follow_recorded(struct api_trace_reader *r, const struct api_trace_c
     case API_TRACE_EVENT_QUERY:
         return use(r, &r->events, "event", call->event) != NULL;
     case API_TRACE_MODULE_LOAD:
-        return make(r, &r->modules, "module", call->module, 0);
+        return make_object(r, &r->modules, "module", call->module, 0);
     case API_TRACE_MODULE_UNLOAD:
-        return end(r, &r->modules, "module", call->module);
+        return end_object(r, &r->modules, "module", call->module);
     case API_TRACE_MALLOC_AT:
-        return make(r, &r->allocations, "dptr", call->to.allocation, call->size);
+        return make_object(r, &r->allocations, "dptr", call->to.allocation, call->size);
     case API_TRACE_MALLOC_MANAGED:
-        return make(r, &r->allocations, "dptr", call->to.allocation, whole_pages(call->size));
+        return make_object(r, &r->allocations, "dptr", call->to.allocation,
+                           whole_pages(call->size));
     case API_TRACE_HOST_MALLOC:
-        return make(r, &r->hosts, "hptr", call->place.allocation, whole_pages(call->size));
+        return make_object(r, &r->hosts, "hptr", call->place.allocation, whole_pages(call->size));
     case API_TRACE_HOST_REGISTER:
-        return make(r, &r->hosts, "hptr", call->place.allocation, call->size);
+        return make_object(r, &r->hosts, "hptr", call->place.allocation, call->size);
     case API_TRACE_HOST_FREE:
     case API_TRACE_HOST_UNREGISTER:
-        return end(r, &r->hosts, "hptr", call->place.allocation);
+        return end_object(r, &r->hosts, "hptr", call->place.allocation);
     case API_TRACE_HOST_MAP:
         return follow_map(r, call);
     case API_TRACE_HOST_ACCESS:
@@ -220,9 +221,9 @@ bool api_trace_follow(struct api_trace_reader *r, const struct api_trace_call *c
         good = has_stream(r, call);
     switch (call->kind) {
     case API_TRACE_MALLOC:
-        return make(r, &r->allocations, "dptr", call->to.allocation, call->size);
+        return make_object(r, &r->allocations, "dptr", call->to.allocation, call->size);
     case API_TRACE_FREE:
-        return end(r, &r->allocations, "dptr", call->to.allocation);
+        return end_object(r, &r->allocations, "dptr", call->to.allocation);
     case API_TRACE_COPY_TO_DEVICE:
         return holds_rows(r, call, &call->to, call->size, call->pitch) && good;
     case API_TRACE_COPY_FROM_DEVICE:
@@ -235,14 +236,14 @@ bool api_trace_follow(struct api_trace_reader *r, const struct api_trace_call *c
     case API_TRACE_LAUNCH:
         return follow_launch(r, call) && good;
     case API_TRACE_STREAM_CREATE:
-        return make(r, &r->streams, "stream", call->stream, 0);
+        return make_object(r, &r->streams, "stream", call->stream, 0);
     case API_TRACE_STREAM_DESTROY:
         return call->stream == 0 ? api_trace_fail(r, "the default stream cannot be destroyed")
-                                 : end(r, &r->streams, "stream", call->stream);
+                                 : end_object(r, &r->streams, "stream", call->stream);
     case API_TRACE_EVENT_CREATE:
-        return make(r, &r->events, "event", call->event, 0);
+        return make_object(r, &r->events, "event", call->event, 0);
     case API_TRACE_EVENT_DESTROY:
-        return end(r, &r->events, "event", call->event);
+        return end_object(r, &r->events, "event", call->event);
     case API_TRACE_STREAM_WAIT_EVENT:
     case API_TRACE_EVENT_RECORD:
     case API_TRACE_EVENT_SYNCHRONIZE:

@@ -145,7 +145,7 @@ bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
     return !r.failed;
 }
 
-static const char *join(struct api_trace_memory *memory, const char *folder, const char *file)
+static const char *join_path(struct api_trace_memory *memory, const char *folder, const char *file)
 {
     size_t head = strlen(folder), tail = strlen(file);
     bool slash = head > 0 && folder[head - 1] != '/';
@@ -168,7 +168,7 @@ static void check_file(struct api_trace_reader *r, const struct api_trace_call *
 {
     struct stat status;
     r->line = call->line;
-    const char *path = join(r->trace->memory, r->trace->folder, call->file);
+    const char *path = join_path(r->trace->memory, r->trace->folder, call->file);
     if (stat(path, &status) != 0)
         api_trace_fail(r, "cannot read the file '%.200s': %s", call->file, strerror(errno));
     else if (!S_ISREG(status.st_mode))
@@ -210,7 +210,7 @@ bool api_trace_read(struct api_trace *trace, const char *path, const struct api_
     const char *text = "", *folder;
     size_t size = 0;
     bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    const char *name = is_folder ? join(holder.memory, path, API_TRACE_FILE) : path;
+    const char *name = is_folder ? join_path(holder.memory, path, API_TRACE_FILE) : path;
     const char *slash = strrchr(path, '/');
     folder = is_folder ? path
                        : api_trace_copy(holder.memory, path,

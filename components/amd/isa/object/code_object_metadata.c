@@ -103,7 +103,7 @@ static bool is_plausible(const uint8_t *bytes, size_t size)
     }
 }
 
-static const msgpack_object *find(const msgpack_object *map, const char *key)
+static const msgpack_object *find_member(const msgpack_object *map, const char *key)
 {
     if (!map || map->type != MSGPACK_OBJECT_MAP) {
         return NULL;
@@ -120,7 +120,7 @@ static const msgpack_object *find(const msgpack_object *map, const char *key)
 
 static uint32_t find_number(const msgpack_object *map, const char *key, uint32_t otherwise)
 {
-    const msgpack_object *value = find(map, key);
+    const msgpack_object *value = find_member(map, key);
     if (!value || value->type != MSGPACK_OBJECT_POSITIVE_INTEGER) {
         return otherwise;
     }
@@ -129,7 +129,7 @@ static uint32_t find_number(const msgpack_object *map, const char *key, uint32_t
 
 static const char *find_text(struct code_object *object, const msgpack_object *map, const char *key)
 {
-    const msgpack_object *value = find(map, key);
+    const msgpack_object *value = find_member(map, key);
     if (!value || value->type != MSGPACK_OBJECT_STR) {
         return "";
     }
@@ -138,14 +138,14 @@ static const char *find_text(struct code_object *object, const msgpack_object *m
 
 static bool find_truth(const msgpack_object *map, const char *key)
 {
-    const msgpack_object *value = find(map, key);
+    const msgpack_object *value = find_member(map, key);
     return value && value->type == MSGPACK_OBJECT_BOOLEAN && value->via.boolean;
 }
 
 /* Three numbers; what is not that leaves zeros. */
 static void find_group(const msgpack_object *map, const char *key, uint32_t group[3])
 {
-    const msgpack_object *list = find(map, key);
+    const msgpack_object *list = find_member(map, key);
     if (!list || list->type != MSGPACK_OBJECT_ARRAY || list->via.array.size != 3)
         return;
     for (int i = 0; i < 3; i++) {
@@ -159,7 +159,7 @@ static bool read_argument(struct code_object *object, const msgpack_object *map,
                           struct code_object_kernel *kernel, uint32_t index)
 {
     struct code_object_argument *argument = &kernel->arguments[index];
-    const msgpack_object *kind = find(map, ".value_kind");
+    const msgpack_object *kind = find_member(map, ".value_kind");
     argument->offset = find_number(map, ".offset", UINT32_MAX);
     argument->size = find_number(map, ".size", UINT32_MAX);
     argument->name = find_text(object, map, ".name");
@@ -209,7 +209,7 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
                                 kernel->name, kernel->kernarg_align);
     }
     kernel->kernarg_align = kernel->kernarg_align < 4 ? 4 : kernel->kernarg_align;
-    const msgpack_object *arguments = find(map, ".args");
+    const msgpack_object *arguments = find_member(map, ".args");
     if (!arguments || arguments->type != MSGPACK_OBJECT_ARRAY) {
         return true;
     }
@@ -243,7 +243,7 @@ static bool read_formats(struct code_object *object, const msgpack_object *forma
 
 static bool read_root(struct code_object *object, const msgpack_object *root)
 {
-    const msgpack_object *kernels = find(root, "amdhsa.kernels");
+    const msgpack_object *kernels = find_member(root, "amdhsa.kernels");
     if (!kernels) {
         return true; /* device functions and variables only */
     }
@@ -259,7 +259,7 @@ static bool read_root(struct code_object *object, const msgpack_object *root)
         }
         object->kernel_count++;
     }
-    return read_formats(object, find(root, "amdhsa.printf"));
+    return read_formats(object, find_member(root, "amdhsa.printf"));
 }
 
 bool code_object_read_metadata_msgpack(struct code_object *object, const uint8_t *bytes,

@@ -84,7 +84,7 @@ static hipError_t access_at_once(bool good)
 }
 
 /* Copies between host and device on the service's own queue, and waits. */
-static hipError_t put(int device, uint64_t to, const void *from, uint64_t size)
+static hipError_t put_bytes(int device, uint64_t to, const void *from, uint64_t size)
 {
     uint64_t ticket = 0;
     if (attention)
@@ -129,7 +129,7 @@ static hipError_t write_buffer(int device, uint64_t packets)
         uint64_t next = i + 1 < packets ? packets + i + 1 : 0;
         memcpy(image + head_bytes + i * HEADER_BYTES, &next, sizeof next);
     }
-    hipError_t error = put(device, services[device].address, image, size);
+    hipError_t error = put_bytes(device, services[device].address, image, size);
     hip_release(image);
     return error;
 }
@@ -219,11 +219,12 @@ static hipError_t answer(int device, uint64_t packet, const struct header *heade
     hipError_t error = get(device, payload, payload_address, sizeof payload);
     if (error == hipSuccess) {
         serve_lanes(device, header, payload);
-        error = put(device, payload_address, payload, sizeof payload);
+        error = put_bytes(device, payload_address, payload, sizeof payload);
     }
     if (error == hipSuccess) {
-        error = put(device, layout->headers + index * HEADER_BYTES + offsetof(struct header, ready),
-                    &idle, sizeof idle);
+        error = put_bytes(device,
+                          layout->headers + index * HEADER_BYTES + offsetof(struct header, ready),
+                          &idle, sizeof idle);
     }
     return error;
 }

@@ -85,7 +85,7 @@ static unsigned take_number(void *context, unsigned bytes, uint64_t *value)
     return take_word(r, value) ? sizeof *value : 0;
 }
 
-static void put(void *context, const char *text, size_t size)
+static void put_text(void *context, const char *text, size_t size)
 {
     struct reader *r = context;
     fwrite(text, 1, size, r->stream);
@@ -96,7 +96,7 @@ static int print(const struct message *message)
 {
     struct reader r = {.message = message, .stream = stdout};
     const struct kernel_printf with = {
-        .context = &r, .number = take_number, .string = take_string, .put = put};
+        .context = &r, .number = take_number, .string = take_string, .put = put_text};
     uint64_t control;
     const char *format = take_word(&r, &control) ? take_string(&r) : NULL;
     if (format && control & 1)

@@ -41,8 +41,8 @@ static hipError_t write_image(const struct hip_module *module, const uint8_t *im
 
 /* Writes the image and gives the driver the text. The lock stays held, so that no other thread
  * loads the same binary at the same time. */
-static hipError_t place(struct hip_module *module, const struct ptx_module *ptx, const char *name,
-                        const char *text, size_t size)
+static hipError_t place_module(struct hip_module *module, const struct ptx_module *ptx,
+                               const char *name, const char *text, size_t size)
 {
     const uint64_t span = module->object.span;
     hipError_t error = has_managed(ptx)
@@ -119,7 +119,7 @@ hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *n
     ptx_object_describe(ptx, &module->object);
     hipError_t error = check_target(ptx, device, name);
     if (error == hipSuccess)
-        error = place(module, ptx, name, text, size);
+        error = place_module(module, ptx, name, text, size);
     if (error == hipSuccess)
         error = make_functions(module);
     ptx_free(ptx);

@@ -150,7 +150,7 @@ static hipError_t copy_on_host(const struct copy *copy)
 }
 
 /* After an error the call waits for the rows that were enqueued before. */
-static hipError_t finish(const struct copy *copy, hipError_t error)
+static hipError_t finish_copy(const struct copy *copy, hipError_t error)
 {
     if (copy->waits || error != hipSuccess) {
         hipError_t waited = hip_wait_ticket(copy->ticket);
@@ -176,7 +176,7 @@ static hipError_t capture(const struct copy *copy)
     return hip_capture_call(copy->stream, &action);
 }
 
-static hipError_t run(struct copy *copy)
+static hipError_t run_copy(struct copy *copy)
 {
     int device = 0;
     hipError_t error = hip_stream_queue(copy->stream, &copy->queue, &device);
@@ -200,7 +200,7 @@ static hipError_t run(struct copy *copy)
     if (error == hipSuccess)
         error = order_after(copy);
     HIP_RECORD_STEP(copy_sent(copy->line, &copy->recorded, copy->ticket));
-    return finish(copy, error);
+    return finish_copy(copy, error);
 }
 
 /* ---- the API ---- */
@@ -266,7 +266,7 @@ hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_
     struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
     copy.stream = stream;
     copy.blocking = blocking;
-    return run(&copy);
+    return run_copy(&copy);
 }
 
 hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,

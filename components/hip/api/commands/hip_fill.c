@@ -103,7 +103,7 @@ static hipError_t capture(const struct fill *fill)
                           : hip_capture_call(fill->stream, &action);
 }
 
-static hipError_t run(struct fill *fill)
+static hipError_t run_fill(struct fill *fill)
 {
     int device = 0;
     hipError_t error = hip_stream_queue(fill->stream, &fill->queue, &device);
@@ -140,7 +140,7 @@ hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size
                         .pitch = pitch,
                         .stream = stream,
                         .blocking = blocking};
-    return run(&fill);
+    return run_fill(&fill);
 }
 
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,

@@ -226,7 +226,8 @@ static hipError_t lay_out(const struct request *request, const struct kernarg_ge
 
 /* Keeps the arguments of a launch. They are laid out again, with the hidden ones, when it is made.
  */
-static hipError_t keep(const struct request *request, int device, struct hip_kernel_call *call)
+static hipError_t keep_launch(const struct request *request, int device,
+                              struct hip_kernel_call *call)
 {
     struct kernarg_geometry geometry = geometry_of(request, device);
     uint8_t *kernarg = NULL;
@@ -252,7 +253,7 @@ static hipError_t keep(const struct request *request, int device, struct hip_ker
 static hipError_t capture(const struct request *request, int device)
 {
     struct hip_action action = {.kind = HIP_ACTION_KERNEL};
-    hipError_t error = keep(request, device, &action.kernel);
+    hipError_t error = keep_launch(request, device, &action.kernel);
     return error == hipSuccess ? hip_capture_call(request->stream, &action) : error;
 }
 
@@ -495,7 +496,7 @@ hipError_t hip_keep_call(struct hip_kernel_call *call, void **values, void **ext
         error = read_extra(extra, &request);
     if (error == hipSuccess)
         error = check_geometry(&request, device);
-    return error == hipSuccess ? keep(&request, device, call) : error;
+    return error == hipSuccess ? keep_launch(&request, device, call) : error;
 }
 
 void **hip_call_values(const struct hip_kernel_call *call)

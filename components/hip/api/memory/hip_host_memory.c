@@ -83,8 +83,8 @@ static hipError_t map_wanted(void)
     return error;
 }
 
-static void add(enum hip_allocation_kind kind, uint64_t address, uint64_t size, unsigned flags,
-                enum api_trace_kind call)
+static void add_host_memory(enum hip_allocation_kind kind, uint64_t address, uint64_t size,
+                            unsigned flags, enum api_trace_kind call)
 {
     hip_add_allocation((struct hip_allocation){.address = address,
                                                .size = size,
@@ -164,7 +164,7 @@ static hipError_t host_allocate(void **pointer, size_t size, unsigned flags)
     uint64_t address = size > hip.pinned_size ? 0 : take_pages(whole_pages(size));
     if (!address)
         return hipErrorOutOfMemory;
-    add(HIP_PINNED_MEMORY, address, size, flags, API_TRACE_HOST_MALLOC);
+    add_host_memory(HIP_PINNED_MEMORY, address, size, flags, API_TRACE_HOST_MALLOC);
     *pointer = (void *)(uintptr_t)address;
     return hipSuccess;
 }
@@ -197,7 +197,7 @@ HIP_DEFINE(hipHostRegister, (pointer, size, flags), void *pointer, size_t size, 
                      (unsigned long long)(end > address ? end - address : 0));
         return hipErrorInvalidValue;
     }
-    add(HIP_REGISTERED_MEMORY, address, size, flags, API_TRACE_HOST_REGISTER);
+    add_host_memory(HIP_REGISTERED_MEMORY, address, size, flags, API_TRACE_HOST_REGISTER);
     return hipSuccess;
 }
 

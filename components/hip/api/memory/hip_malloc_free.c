@@ -96,7 +96,7 @@ static hipError_t check_release(const struct hip_location *location)
                : hipErrorInvalidValue;
 }
 
-static hipError_t release(void *pointer)
+static hipError_t release_memory(void *pointer)
 {
     if (!pointer)
         return hipSuccess;
@@ -114,16 +114,16 @@ HIP_CALL(hipMalloc, (void **pointer, size_t size), hip_allocate_for_program(poin
 HIP_CALL(hipExtMallocWithFlags, (void **pointer, size_t size, unsigned flags),
          flags > hipMallocSignalMemory ? hipErrorInvalidValue
                                        : hip_allocate_for_program(pointer, size));
-HIP_CALL_ALWAYS(hipFree, (void *pointer), release(pointer));
+HIP_CALL_ALWAYS(hipFree, (void *pointer), release_memory(pointer));
 
 hipError_t hipFreeAsync(void *pointer, hipStream_t stream)
 {
     (void)stream;
-    HIP_API_ALWAYS(release(pointer));
+    HIP_API_ALWAYS(release_memory(pointer));
 }
 
-HIP_CALL_ALWAYS(hipHostFree, (void *pointer), release(pointer));
-HIP_CALL_ALWAYS(hipFreeHost, (void *pointer), release(pointer));
+HIP_CALL_ALWAYS(hipHostFree, (void *pointer), release_memory(pointer));
+HIP_CALL_ALWAYS(hipFreeHost, (void *pointer), release_memory(pointer));
 
 /* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)

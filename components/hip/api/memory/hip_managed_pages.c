@@ -48,7 +48,7 @@ static struct {
     size_t written_count, written_room;
 } all;
 
-static struct managed *find(uint64_t address)
+static struct managed *find_managed(uint64_t address)
 {
     for (size_t i = 0; i < all.count; i++)
         if (address - all.list[i]->address < all.list[i]->size)
@@ -58,12 +58,12 @@ static struct managed *find(uint64_t address)
 
 bool hip_is_managed(uint64_t address)
 {
-    return find(address) != NULL;
+    return find_managed(address) != NULL;
 }
 
 bool hip_managed_holds(uint64_t address, uint64_t size)
 {
-    const struct managed *m = find(address);
+    const struct managed *m = find_managed(address);
     return m && size > 0 && size <= m->size - (address - m->address);
 }
 
@@ -73,7 +73,7 @@ static uint64_t block_end(const struct managed *m, uint64_t block)
 }
 
 /* Gives `count` blocks a new location, and the rights that follow from it. */
-static bool put(struct managed *m, uint64_t first, uint64_t count, enum location location)
+static bool put_pages(struct managed *m, uint64_t first, uint64_t count, enum location location)
 {
     static const int rights[] = {
         [UNUSED] = PROT_NONE,
@@ -103,7 +103,7 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
             next++;
         if (location == AT_DEVICE || (location != AT_HOST && !written))
             continue;
-        if (!put(m, block, next - block, after))
+        if (!put_pages(m, block, next - block, after))
             return hipErrorOperatingSystem;
         if (location == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
@@ -165,7 +165,7 @@ hipError_t hip_managed_before_launch(uint32_t queue)
 
 hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written)
 {
-    struct managed *m = find(address);
+    struct managed *m = find_managed(address);
     if (!m || size == 0)
         return hipSuccess;
     uint64_t offset = address - m->address;
@@ -195,16 +195,16 @@ static bool fetch(struct managed *m, uint64_t block, bool write)
         hip.api->read_shared(hip.devices[m->device].queue, m->own + start, m->address + start,
                              block_end(m, end - 1) - start, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status) == hipSuccess
-           && put(m, block, end - block, write ? AT_HOST : AT_BOTH);
+           && put_pages(m, block, end - block, write ? AT_HOST : AT_BOTH);
 }
 
 static bool bring_block(uint64_t host, bool write)
 {
-    struct managed *m = find(host);
+    struct managed *m = find_managed(host);
     if (m && m->locations[(host - m->address) / BLOCK] == AT_DEVICE) {
         if (hip_wait_all_devices() != hipSuccess)
             return false;
-        m = find(host); /* the wait has released the lock */
+        m = find_managed(host); /* the wait has released the lock */
     }
     if (!m)
         return false;
@@ -213,9 +213,9 @@ static bool bring_block(uint64_t host, bool write)
     case AT_DEVICE:
         return fetch(m, block, write);
     case AT_BOTH:
-        return !write || put(m, block, 1, AT_HOST);
+        return !write || put_pages(m, block, 1, AT_HOST);
     case UNUSED:
-        return put(m, block, 1, AT_HOST);
+        return put_pages(m, block, 1, AT_HOST);
     default:
         return true; /* another thread was faster */
     }
@@ -233,13 +233,13 @@ static bool bring(uint64_t host, bool write)
 /* Notes the access, which a player of the trace repeats, and what the host finds. */
 static bool bring_recorded(uint64_t host, bool write)
 {
-    const struct managed *m = find(host);
+    const struct managed *m = find_managed(host);
     if (!m)
         return false;
     HIP_RECORD_STEP(host_access(host, write));
     fetched = false;
     bool open = bring(host, write);
-    m = find(host);
+    m = find_managed(host);
     if (open && fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
         HIP_RECORD_STEP(
@@ -298,7 +298,7 @@ static void unmap_pages(const struct managed *m)
         hip_say("cannot take managed memory back: %s", strerror(errno));
 }
 
-static struct managed *add(const struct managed *m)
+static struct managed *add_to_map(const struct managed *m)
 {
     HIP_MAKE_ROOM(all.list, all.count, all.room);
     struct managed *added = all.list[all.count++] = hip_allocate(sizeof *added);
@@ -335,7 +335,7 @@ hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *addre
         hip_release_device(m.address);
         return hipErrorOutOfMemory;
     }
-    add(&m);
+    add_to_map(&m);
     *address = m.address;
     return hipSuccess;
 }
@@ -363,7 +363,7 @@ hipError_t hip_allocate_managed_on(int device, uint64_t size, uint64_t *address)
 
 void hip_forget_managed(uint64_t address)
 {
-    struct managed *m = find(address);
+    struct managed *m = find_managed(address);
     if (!m || m->address != address)
         return;
     for (size_t i = 0; i < all.count; i++)
@@ -384,8 +384,8 @@ static hipError_t take_over(struct managed *m, uint64_t size)
     hipError_t error = hipErrorOutOfMemory;
     if (map_pages(m)) {
         memcpy(m->own, copy, size);
-        struct managed *added = add(m);
-        error = put(added, 0, added->blocks, AT_HOST) ? hipSuccess : hipErrorOperatingSystem;
+        struct managed *added = add_to_map(m);
+        error = put_pages(added, 0, added->blocks, AT_HOST) ? hipSuccess : hipErrorOperatingSystem;
     }
     hip_release(copy);
     return error;
@@ -412,7 +412,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
 /* Notes before bring() what comes to the host, and what the host has stored there. */
 static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
 {
-    const struct managed *m = find(host);
+    const struct managed *m = find_managed(host);
     uint64_t first = m ? (host - m->address) / BLOCK : 0;
     uint64_t end = m ? (host - m->address + size - 1) / BLOCK + 1 : 0;
     for (uint64_t block = first; m && block < end; block++) {
@@ -421,7 +421,7 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
             m->locations[block] == AT_DEVICE || (m->locations[block] == AT_BOTH && written);
         if (waits && moves) {
             bring_recorded(m->address + start, written);
-            m = find(host); /* the wait has released the lock */
+            m = find_managed(host); /* the wait has released the lock */
         } else if (!waits && m->locations[block] == AT_HOST) {
             HIP_RECORD_STEP(
                 host_write(m->address + start, m->own + start, block_end(m, block) - start));
@@ -434,7 +434,7 @@ hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
     uint64_t host = use->location.address;
     if (hip.recording)
         record_pinned(host, use->size, use->written, waits);
-    const struct managed *m = find(host);
+    const struct managed *m = find_managed(host);
     if (!m)
         return hipSuccess;
     uint64_t offset = host - m->address;
@@ -447,7 +447,7 @@ hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
 
 void hip_managed_unmap(uint64_t start)
 {
-    const struct managed *m = find(start);
+    const struct managed *m = find_managed(start);
     if (m && m->pinned && m->address == start) {
         hip_forget_managed(start);
         hip_status_of(hip.api->release(start), "freeing pinned memory");

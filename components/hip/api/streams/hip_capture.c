@@ -163,7 +163,7 @@ hipError_t hip_capture_ask(hipEvent_t event)
     return hipSuccess;
 }
 
-static void join(struct capture *c, hipStream_t stream)
+static void join_capture(struct capture *c, hipStream_t stream)
 {
     HIP_MAKE_ROOM(c->streams, c->stream_count, c->stream_room);
     c->streams[c->stream_count++] = (struct member){.stream = stream};
@@ -177,7 +177,7 @@ bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
     if (c && own && own != c)
         own->spoilt = c->spoilt = true; /* two captures cannot become one */
     if (c && !own)
-        join(c, stream);
+        join_capture(c, stream);
     if (c && (!own || own == c))
         see_all(&c->streams[place_of(c, stream)].behind, &find_event(c, event)->behind);
     return c != NULL;
@@ -229,7 +229,7 @@ HIP_DEFINE_ALWAYS(hipStreamBeginCapture, (stream, mode), hipStream_t stream,
     struct capture *c = hip_allocate(sizeof *c);
     *c = (struct capture){.next = captures, .number = ++last_number, .origin = hip_origin_here()};
     captures = c;
-    join(c, stream);
+    join_capture(c, stream);
     return hipSuccess;
 }
 

@@ -167,8 +167,8 @@ static hipError_t check_node(const hipGraphNode_t *node, hipGraph_t graph,
     return hipSuccess;
 }
 
-static hipError_t add(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                      size_t count, const struct hip_action *action)
+static hipError_t add_action(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                             size_t count, const struct hip_action *action)
 {
     struct hip_node *made = add_node(hip_graph_find(graph), action);
     for (size_t i = 0; i < count; i++)
@@ -291,7 +291,7 @@ static hipError_t add_made(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
 {
     hipError_t error = check_node(node, graph, before, count);
     if (error == hipSuccess && made == hipSuccess)
-        return add(node, graph, before, count, action);
+        return add_action(node, graph, before, count, action);
     if (made == hipSuccess)
         hip_graph_release_action(action);
     return error != hipSuccess ? error : made;
@@ -376,7 +376,7 @@ HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child)
     if (error != hipSuccess)
         return error;
     action.child = copy_graph(hip_graph_find(child));
-    return add(node, graph, before, count, &action);
+    return add_action(node, graph, before, count, &action);
 }
 
 static hipError_t check_edges(hipGraph_t graph, const hipGraphNode_t *from,

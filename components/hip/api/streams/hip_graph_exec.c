@@ -219,7 +219,7 @@ static hipError_t make_step(struct launch *l, size_t number)
 }
 
 /* What comes behind the launch on its stream follows the ends of all branches. */
-static hipError_t join(struct launch *l)
+static hipError_t join_branches(struct launch *l)
 {
     hipError_t error = hipSuccess;
     for (size_t i = 0; i < l->exec->count && error == hipSuccess; i++)
@@ -261,7 +261,7 @@ HIP_DEFINE(hipGraphLaunch, (handle, stream), hipGraphExec_t handle, hipStream_t 
     error = make_streams(&l);
     for (size_t i = 0; i < exec->count && error == hipSuccess; i++)
         error = make_step(&l, i);
-    error = error == hipSuccess ? join(&l) : error;
+    error = error == hipSuccess ? join_branches(&l) : error;
     end_launch(&l);
     hip_set_current_device(current);
     if (--exec->launches == 0 && exec->destroyed)

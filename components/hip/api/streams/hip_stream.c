@@ -95,7 +95,7 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
 }
 
 /* The stream's handle is refused from now on. */
-static void forget(struct stream *stream)
+static void forget_stream(struct stream *stream)
 {
     stream->destroyed = true;
     hip_handle_destroy(stream->handle);
@@ -105,7 +105,7 @@ void hip_streams_forget(int device)
 {
     for (struct stream *each = streams; each; each = each->next)
         if (each->device == device)
-            forget(each);
+            forget_stream(each);
     reap();
 }
 
@@ -369,7 +369,7 @@ HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
     if (!found || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
     HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = found->number);
-    forget(found);
+    forget_stream(found);
     reap();
     return hipSuccess;
 }

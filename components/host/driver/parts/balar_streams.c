@@ -94,7 +94,8 @@ static bool balar_begin(struct part *self, enum driver_stream_call call, uint32_
 }
 
 /* The operation with this ticket in a stream, or NULL. */
-static struct api_stream_operation *find(struct balar *p, uint16_t stream, uint64_t ticket)
+static struct api_stream_operation *find_operation(struct balar *p, uint16_t stream,
+                                                   uint64_t ticket)
 {
     for (uint16_t at = p->streams.head[stream]; at != API_STREAM_NONE;
          at = p->streams.operations[at].next)
@@ -106,7 +107,7 @@ static struct api_stream_operation *find(struct balar *p, uint16_t stream, uint6
 /* The operation's ticket becomes `to`; what is complete at the head of the stream leaves. */
 static void change(struct balar *p, uint16_t stream, uint64_t from, uint64_t to)
 {
-    struct api_stream_operation *operation = find(p, stream, from);
+    struct api_stream_operation *operation = find_operation(p, stream, from);
     uint64_t ticket;
     if (!operation)
         return;

@@ -136,7 +136,7 @@ static uint32_t count_begun(const struct driver *d, bool put)
     return count;
 }
 
-static void keep(struct driver *d, enum journal_kind kind)
+static void keep_record(struct driver *d, enum journal_kind kind)
 {
     struct driver_journal *j = journal();
     const struct engine_domain *domain = &engine.domains[d->io.base.domain];
@@ -176,7 +176,7 @@ static void journal_note_done(struct driver *d, const struct driver_command *k)
 static void journal_ran(struct driver *d)
 {
     if (journal_keeps())
-        keep(d, JOURNAL_RUN);
+        keep_record(d, JOURNAL_RUN);
 }
 
 static void journal_keep_address(struct driver *d, uint64_t size, uint64_t address)
@@ -266,7 +266,7 @@ static enum driver_status journal_enqueued(struct driver *d)
 {
     if (!journal_replays()) {
         if (journal_keeps() && journal()->done_count)
-            keep(d, JOURNAL_AT_ONCE);
+            keep_record(d, JOURNAL_AT_ONCE);
         return DRIVER_OK;
     }
     const struct journal_record *r = next_record(JOURNAL_AT_ONCE);
@@ -371,7 +371,7 @@ static enum journal_answer journal_answer(struct driver *d, bool *woken)
 static uint64_t journal_size(void)
 {
     if (journal()->opened) /* where the program is */
-        keep(driver_process()->driver, JOURNAL_STATE);
+        keep_record(driver_process()->driver, JOURNAL_STATE);
     return journal()->used;
 }
 

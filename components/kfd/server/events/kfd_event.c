@@ -41,7 +41,7 @@ struct kfd_events {
     struct kfd_hsa_hw_exception_data hang;
 };
 
-static struct event *find(uint32_t id)
+static struct event *find_event(uint32_t id)
 {
     return id && id < KFD_EVENTS_MAX && kfd_now->events->event[id].used
                ? &kfd_now->events->event[id]
@@ -103,7 +103,7 @@ int kfd_event_create(struct kfd_request *request)
 int kfd_event_reset(struct kfd_request *request)
 {
     const struct kfd_ioctl_reset_event_args *call = request->argument;
-    struct event *e = find(call->event_id);
+    struct event *e = find_event(call->event_id);
     if (!e)
         return -EINVAL;
     e->signalled = false;
@@ -135,7 +135,7 @@ static uint64_t seen_age(const struct event *e, const struct kfd_event_data *dat
 static void tell(const struct waiter *w, uint64_t list)
 {
     for (uint32_t i = 0; i < w->count; i++) {
-        const struct event *e = find(w->events[i].event_id);
+        const struct event *e = find_event(w->events[i].event_id);
         if (!w->met[i] || !e)
             continue;
         uint64_t at = list + i * sizeof(struct kfd_event_data);
@@ -188,7 +188,7 @@ static bool has_waiter(uint32_t id)
 
 void kfd_event_signal(uint32_t id)
 {
-    struct event *e = find(id);
+    struct event *e = find_event(id);
     if (!e)
         return;
     e->age++;
@@ -207,7 +207,7 @@ void kfd_event_interrupt(uint32_t id)
 int kfd_event_set(struct kfd_request *request)
 {
     const struct kfd_ioctl_set_event_args *call = request->argument;
-    if (!find(call->event_id))
+    if (!find_event(call->event_id))
         return -EINVAL;
     kfd_event_signal(call->event_id);
     return 0;
@@ -216,7 +216,7 @@ int kfd_event_set(struct kfd_request *request)
 int kfd_event_destroy(struct kfd_request *request)
 {
     const struct kfd_ioctl_destroy_event_args *call = request->argument;
-    struct event *e = find(call->event_id);
+    struct event *e = find_event(call->event_id);
     if (!e)
         return -EINVAL;
     for (struct waiter **link = &kfd_now->events->waiters; *link;) {
@@ -240,7 +240,7 @@ static bool read_list(struct waiter *w, const struct kfd_ioctl_wait_events_args 
     if (!program_read(w->events, call->events_ptr, bytes))
         return false;
     for (uint32_t i = 0; i < w->count; i++) {
-        if (!find(w->events[i].event_id))
+        if (!find_event(w->events[i].event_id))
             return false;
     }
     return true;
@@ -264,7 +264,7 @@ int kfd_event_wait(struct kfd_request *request)
         return -EINVAL;
     }
     for (uint32_t i = 0; i < w->count; i++) {
-        struct event *e = find(w->events[i].event_id);
+        struct event *e = find_event(w->events[i].event_id);
         uint64_t age = seen_age(e, &w->events[i]);
         w->met[i] = e->signalled || (age && age != e->age);
         e->signalled = e->signalled && !e->resets;

@@ -398,7 +398,7 @@ static bool is_viewed(uint32_t device)
     return false;
 }
 
-static void take(uint32_t device, void *to, const void *from, size_t size)
+static void take_bytes(uint32_t device, void *to, const void *from, size_t size)
 {
     const struct kfd_process *p = program_of(device);
     if (!p && is_viewed(device))
@@ -428,7 +428,7 @@ static void print(uint32_t device, const char *text, size_t size)
 
 void kfd_guest_calls_open(void)
 {
-    static const struct driver_programs programs = {take, give};
+    static const struct driver_programs programs = {take_bytes, give};
     kfd.api->programs(&programs);
     kfd.api->set_printer(print);
 }

@@ -43,7 +43,7 @@ static void go_on(struct kfd_connection *c)
         kfd_answer(&c->request, kfd_connection_open(c));
 }
 
-static void end(void)
+static void end_wait(void)
 {
     while (own.gathered) {
         struct kfd_connection *c = own.gathered;
@@ -68,7 +68,7 @@ void kfd_gather(struct kfd_connection *c)
     if (++own.come < own.awaited)
         kfd_say("%u of %u processes have come (--shared %u)", own.come, own.awaited, own.awaited);
     else
-        end();
+        end_wait();
 }
 
 void kfd_gather_drop(const struct kfd_connection *c)
@@ -186,5 +186,5 @@ void kfd_gather_look(void)
             "ended (--shared %u)",
             own.come, own.awaited, own.awaited);
     run_ledger_report(EXIT_MISSED);
-    end();
+    end_wait();
 }

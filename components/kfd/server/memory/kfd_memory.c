@@ -91,7 +91,7 @@ static bool is_free(uint64_t address, uint64_t size)
     return !a || a->address + a->span <= address;
 }
 
-static void add(struct kfd_allocation *a)
+static void add_allocation(struct kfd_allocation *a)
 {
     if (kfd_now->memory->count == kfd_now->memory->room) {
         kfd_now->memory->room = kfd_now->memory->room ? 2 * kfd_now->memory->room : 64;
@@ -222,7 +222,7 @@ static int take_host(const struct kfd_allocation *a)
 
 /* ---- calls ---- */
 
-static void release(struct kfd_allocation *a)
+static void release_allocation(struct kfd_allocation *a)
 {
     if (a->has_code)
         kfd_code_forget(a);
@@ -309,11 +309,11 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
     /* Behind all that was there, so that none of its pages is another's. */
     a->offset = kfd_now->memory->next_offset;
     kfd_now->memory->next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
-    add(a);
+    add_allocation(a);
     if (call->flags & IN_DEVICE)
         result = take_pages(a);
     if (result != 0) {
-        release(a);
+        release_allocation(a);
         return result;
     }
     call->handle = a->handle;
@@ -374,7 +374,7 @@ int kfd_memory_free(struct kfd_request *request)
     struct kfd_allocation *a = kfd_find_handle(call->handle);
     if (!a)
         return -EINVAL;
-    release(a);
+    release_allocation(a);
     return 0;
 }
 
@@ -428,7 +428,7 @@ void kfd_memory_open(void)
 void kfd_memory_close(void)
 {
     while (kfd_now->memory->count)
-        release(kfd_now->memory->list[kfd_now->memory->count - 1]);
+        release_allocation(kfd_now->memory->list[kfd_now->memory->count - 1]);
     free(kfd_now->memory->list);
     free(kfd_now->memory);
     kfd_now->memory = NULL;

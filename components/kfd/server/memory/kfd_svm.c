@@ -84,7 +84,7 @@ static void drop(size_t at)
 }
 
 /* The first range that ends behind the address. */
-static size_t find(uint64_t address)
+static size_t find_range(uint64_t address)
 {
     size_t at = 0;
     while (at < kfd_now->ranges->count && kfd_now->ranges->list[at].end <= address)
@@ -95,7 +95,7 @@ static size_t find(uint64_t address)
 /* No range crosses the address any more. */
 static void split(uint64_t address)
 {
-    size_t at = find(address);
+    size_t at = find_range(address);
     if (at == kfd_now->ranges->count || kfd_now->ranges->list[at].start >= address)
         return;
     struct range behind = kfd_now->ranges->list[at];
@@ -108,7 +108,7 @@ static void cover(uint64_t start, uint64_t end)
 {
     split(start);
     split(end);
-    for (size_t at = find(start); start < end; at++) {
+    for (size_t at = find_range(start); start < end; at++) {
         uint64_t next = at < kfd_now->ranges->count && kfd_now->ranges->list[at].start < end
                             ? kfd_now->ranges->list[at].start
                             : end;
@@ -119,9 +119,9 @@ static void cover(uint64_t start, uint64_t end)
 }
 
 /* Neighbours with the same attributes become one. */
-static void join(uint64_t start, uint64_t end)
+static void join_ranges(uint64_t start, uint64_t end)
 {
-    size_t at = find(start);
+    size_t at = find_range(start);
     for (at = at ? at - 1 : 0;
          at + 1 < kfd_now->ranges->count && kfd_now->ranges->list[at].start < end;) {
         struct range *one = &kfd_now->ranges->list[at], *next = one + 1;
@@ -242,7 +242,7 @@ static void take_back_unused(uint64_t start, uint64_t end)
         }
         bool used = false;
         uint64_t behind = a->address + a->size;
-        for (size_t i = find(a->address);
+        for (size_t i = find_range(a->address);
              i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < behind; i++)
             used |= kfd_now->ranges->list[i].traits.access != 0;
         if (!used)
@@ -341,7 +341,7 @@ static int set_attributes(const struct kfd_ioctl_svm_args *call)
     if (result != 0)
         return result;
     cover(start, end);
-    size_t first = find(start);
+    size_t first = find_range(start);
     for (size_t i = first; i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end;
          i++) {
         for (uint32_t k = 0; k < call->nattr; k++)
@@ -357,7 +357,7 @@ static int set_attributes(const struct kfd_ioctl_svm_args *call)
             result = prefetch(start, end, call->attrs[k].value);
     }
     take_back_unused(start, end);
-    join(start, end);
+    join_ranges(start, end);
     return result;
 }
 
@@ -379,7 +379,7 @@ static struct traits common_of(struct traits sum, const struct traits *t, uint32
 /* What all pages of the addresses have in common. */
 static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
 {
-    size_t i = find(start);
+    size_t i = find_range(start);
     bool begins = i < kfd_now->ranges->count && kfd_now->ranges->list[i].start <= start;
     const struct traits other = at_first();
     struct traits sum = begins ? kfd_now->ranges->list[i].traits : other;
@@ -468,7 +468,7 @@ int kfd_svm_forget(struct kfd_request *request)
 {
     const struct kfd_span *gone = request->argument;
     struct kfd_span touched = *gone;
-    for (size_t i = find(gone->start);
+    for (size_t i = find_range(gone->start);
          i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < gone->end; i++) {
         uint64_t at = kfd_now->ranges->list[i].start > gone->start ? kfd_now->ranges->list[i].start
                                                                    : gone->start;
@@ -484,10 +484,10 @@ int kfd_svm_forget(struct kfd_request *request)
     }
     split(gone->start);
     split(gone->end);
-    for (size_t i = find(gone->start);
+    for (size_t i = find_range(gone->start);
          i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < gone->end;)
         drop(i);
-    for (size_t i = find(touched.start);
+    for (size_t i = find_range(touched.start);
          i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < touched.end; i++) {
         if (kfd_now->ranges->list[i].traits.access)
             give_range(&kfd_now->ranges->list[i]);

@@ -337,7 +337,7 @@ int kfd_queue_create(struct kfd_request *request)
     return 0;
 }
 
-static struct kfd_queue *find(uint32_t id)
+static struct kfd_queue *find_queue(uint32_t id)
 {
     return id < KFD_QUEUES_MAX ? kfd_now->queues->queue[id] : NULL;
 }
@@ -346,7 +346,7 @@ static struct kfd_queue *find(uint32_t id)
 int kfd_queue_destroy(struct kfd_request *request)
 {
     const struct kfd_ioctl_destroy_queue_args *call = request->argument;
-    struct kfd_queue *q = find(call->queue_id);
+    struct kfd_queue *q = find_queue(call->queue_id);
     if (!q)
         return -EINVAL;
     kfd_now->queues->queue[call->queue_id] = NULL;
@@ -362,7 +362,7 @@ int kfd_queue_destroy(struct kfd_request *request)
 int kfd_queue_update(struct kfd_request *request)
 {
     const struct kfd_ioctl_update_queue_args *call = request->argument;
-    struct kfd_queue *q = find(call->queue_id);
+    struct kfd_queue *q = find_queue(call->queue_id);
     if (!q || call->queue_percentage > KFD_MAX_QUEUE_PERCENTAGE
         || call->queue_priority > KFD_MAX_QUEUE_PRIORITY)
         return -EINVAL;
@@ -428,7 +428,7 @@ int kfd_queue_mask(struct kfd_request *request)
 {
     enum { BITS_MOST = 1024 }; /* as many as Linux reads */
     const struct kfd_ioctl_set_cu_mask_args *call = request->argument;
-    const struct kfd_queue *q = find(call->queue_id);
+    const struct kfd_queue *q = find_queue(call->queue_id);
     uint32_t words[BITS_MOST / 32] = {0};
     uint32_t bits = call->num_cu_mask < BITS_MOST ? call->num_cu_mask : BITS_MOST;
     if (!bits || call->num_cu_mask % 32)

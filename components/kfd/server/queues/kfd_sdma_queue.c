@@ -58,7 +58,7 @@ static bool is_host(uint64_t address)
 }
 
 /* What the driver was asked for is under way, or it was not possible. */
-static enum kfd_turn take(struct kfd_queue *q, enum driver_status status, uint64_t ticket)
+static enum kfd_turn take_ticket(struct kfd_queue *q, enum driver_status status, uint64_t ticket)
 {
     if (kfd_status(status, "an SDMA queue") == 0) {
         kfd_packet_fly(q, ticket, 0);
@@ -70,7 +70,7 @@ static enum kfd_turn take(struct kfd_queue *q, enum driver_status status, uint64
 }
 
 /* The link sees what is in memory, so what kernels have left in caches comes first. */
-static int settle(struct kfd_queue *q)
+static int settle_copies(struct kfd_queue *q)
 {
     bool left = kfd_queues_unreleased();
     kfd_queues_released(q);
@@ -84,13 +84,13 @@ static enum kfd_turn begin_row(struct kfd_queue *q, uint64_t to, uint64_t from, 
     if (!target || !source)
         return target ? stop(q, "a copy from", from, bytes) : stop(q, "a copy to", to, bytes);
     bool to_host = is_host(to), from_host = is_host(from);
-    if ((to_host || from_host) && settle(q) != 0)
+    if ((to_host || from_host) && settle_copies(q) != 0)
         return TURN_OVER;
     enum driver_status status = to_host == from_host
                                     ? kfd.api->copy(q->driver, to, from, bytes, &ticket)
                                 : to_host ? kfd.api->read(q->driver, target, from, bytes, &ticket)
                                           : kfd.api->write(q->driver, to, source, bytes, &ticket);
-    return take(q, status, ticket);
+    return take_ticket(q, status, ticket);
 }
 
 /* Rows that follow each other without a gap on both sides are one. */
@@ -136,7 +136,7 @@ static enum kfd_turn begin_fill(struct kfd_queue *q, struct sdma_packet *p)
         return stop(q, "a fill of", p->to, p->bytes);
     enum driver_status status =
         kfd.api->fill(q->driver, p->to, &p->data, p->data_bytes, p->bytes / p->data_bytes, &ticket);
-    return take(q, status, ticket);
+    return take_ticket(q, status, ticket);
 }
 
 static enum kfd_turn begin_nop(struct kfd_queue *q, struct sdma_packet *p)

@@ -17,13 +17,13 @@ static bool records(void)
     return opencl.face->library->recording;
 }
 
-static void note(const struct api_trace_call *call)
+static void note_call(const struct api_trace_call *call)
 {
     if (records())
         opencl.face->recorder->call(call);
 }
 
-#define NOTE(...) note(&(struct api_trace_call){__VA_ARGS__})
+#define NOTE(...) note_call(&(struct api_trace_call){__VA_ARGS__})
 
 /* Calls of HIP that make something are for the current device of the thread. */
 static void note_device(int number)

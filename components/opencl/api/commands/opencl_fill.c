@@ -79,7 +79,7 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
     return fill_rows(fill, event->lane, address, &event->ticket);
 }
 
-static void release(struct opencl_command *command)
+static void release_fill(struct opencl_command *command)
 {
     const struct fill *fill = (const struct fill *)command;
     opencl_drop(fill->memory ? &fill->memory->object : NULL);
@@ -89,7 +89,7 @@ struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *poin
                                         struct opencl_box box, const void *pattern, size_t bytes)
 {
     struct fill *fill = opencl_allocate(sizeof *fill);
-    *fill = (struct fill){.command = {issue, release},
+    *fill = (struct fill){.command = {issue, release_fill},
                           .memory = memory,
                           .address = (uintptr_t)pointer,
                           .box = box,

@@ -155,8 +155,8 @@ OPENCL_CALL(clEnqueueCopyBufferToImage,
 
 /* ---- filling and mapping ---- */
 
-static cl_int fill(const struct opencl_enqueue *how, cl_mem handle, const void *colour,
-                   const size_t *origin, const size_t *region)
+static cl_int fill_image(const struct opencl_enqueue *how, cl_mem handle, const void *colour,
+                         const size_t *origin, const size_t *region)
 {
     struct opencl_memory *memory = opencl_image_find(handle);
     uint8_t element[OPENCL_ELEMENT_MAX];
@@ -173,7 +173,7 @@ static cl_int fill(const struct opencl_enqueue *how, cl_mem handle, const void *
 OPENCL_CALL(clEnqueueFillImage,
             (cl_command_queue queue, cl_mem image, const void *colour, const size_t *origin,
              const size_t *region, cl_uint count, const cl_event *list, cl_event *event),
-            fill(HOW(CL_COMMAND_FILL_IMAGE, false), image, colour, origin, region));
+            fill_image(HOW(CL_COMMAND_FILL_IMAGE, false), image, colour, origin, region));
 
 static void *map(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags,
                  const size_t *origin, const size_t *region, size_t *row, size_t *slice,

@@ -232,7 +232,7 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
     return error;
 }
 
-static void release(struct opencl_command *command)
+static void release_launch(struct opencl_command *command)
 {
     struct launch *launch = (struct launch *)command;
     for (size_t i = 0; i < launch->used_count; i++)
@@ -307,7 +307,7 @@ static cl_int enqueue(const struct opencl_enqueue *how, cl_kernel handle, struct
     if (error != CL_SUCCESS)
         return error;
     struct launch *launch = opencl_allocate(sizeof *launch);
-    launch->command = (struct opencl_command){issue, release};
+    launch->command = (struct opencl_command){issue, release_launch};
     launch->program = request.kernel->program;
     opencl_hold(&launch->program->object);
     error = find_code(launch, &request);
@@ -316,7 +316,7 @@ static cl_int enqueue(const struct opencl_enqueue *how, cl_kernel handle, struct
     if (error == CL_SUCCESS)
         error = set_arguments(launch, &request);
     if (error != CL_SUCCESS) {
-        release(&launch->command);
+        release_launch(&launch->command);
         free(launch);
         return error;
     }

@@ -34,8 +34,8 @@ static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, u
 }
 
 /* Where the side's first byte lies; brings the contents of a buffer to the device. */
-static cl_int place(const struct opencl_side *side, const struct opencl_event *event, bool written,
-                    uint64_t *address)
+static cl_int place_side(const struct opencl_side *side, const struct opencl_event *event,
+                         bool written, uint64_t *address)
 {
     int device = event->queue->place;
     *address = (uintptr_t)side->pointer;
@@ -54,9 +54,9 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
     uint64_t to = 0, from = 0;
     if (copy->width == 0)
         return CL_SUCCESS;
-    cl_int error = place(&copy->from, event, false, &from);
+    cl_int error = place_side(&copy->from, event, false, &from);
     if (error == CL_SUCCESS)
-        error = place(&copy->to, event, true, &to);
+        error = place_side(&copy->to, event, true, &to);
     for (size_t slice = 0; slice < copy->slices && error == CL_SUCCESS; slice++)
         for (size_t row = 0; row < copy->rows && error == CL_SUCCESS; row++)
             error = copy_row(event->lane, to + slice * copy->to.slice + row * copy->to.row,
@@ -65,7 +65,7 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
     return error;
 }
 
-static void release(struct opencl_command *command)
+static void release_transfer(struct opencl_command *command)
 {
     struct opencl_transfer *copy = (struct opencl_transfer *)command;
     opencl_drop(copy->to.memory ? &copy->to.memory->object : NULL);
@@ -88,7 +88,7 @@ struct opencl_transfer *opencl_transfer_rectangle(struct opencl_side to, struct 
                                                   const size_t region[3])
 {
     struct opencl_transfer *copy = opencl_allocate(sizeof *copy);
-    *copy = (struct opencl_transfer){.command = {issue, release},
+    *copy = (struct opencl_transfer){.command = {issue, release_transfer},
                                      .to = to,
                                      .from = from,
                                      .width = region[0],

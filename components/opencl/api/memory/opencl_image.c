@@ -198,8 +198,9 @@ static cl_int set_all(struct opencl_image *image, const struct request *request,
     return error == CL_SUCCESS ? flags : error;
 }
 
-static struct opencl_memory *make(const struct request *request, const struct opencl_image *image,
-                                  const cl_mem_properties *properties, cl_int *error)
+static struct opencl_memory *make_image(const struct request *request,
+                                        const struct opencl_image *image,
+                                        const cl_mem_properties *properties, cl_int *error)
 {
     size_t size;
     if (__builtin_mul_overflow(image->slice, image->extent[2], &size)) {
@@ -225,7 +226,7 @@ static cl_mem create(cl_context handle, const cl_mem_properties *properties,
              : properties && properties[0] ? CL_INVALID_PROPERTY
                                            : set_all(&image, &request, format);
     if (*error == CL_SUCCESS)
-        memory = make(&request, &image, properties, error);
+        memory = make_image(&request, &image, properties, error);
     if (!memory)
         return NULL;
     memory->image = opencl_allocate(sizeof *memory->image);

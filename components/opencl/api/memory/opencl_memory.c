@@ -214,7 +214,7 @@ cl_int opencl_memory_check_flags(cl_mem_flags flags, const void *pointer)
 }
 
 /* The contents are taken over before the call returns, on the first device. */
-static cl_int fill(struct opencl_memory *memory, void *pointer)
+static cl_int fill_buffer(struct opencl_memory *memory, void *pointer)
 {
     uint64_t address = 0;
     struct opencl_context *context = memory->context;
@@ -237,7 +237,8 @@ static cl_int fill(struct opencl_memory *memory, void *pointer)
     return error;
 }
 
-static struct opencl_memory *begin(struct opencl_context *context, cl_mem_flags flags, size_t size)
+static struct opencl_memory *begin_memory(struct opencl_context *context, cl_mem_flags flags,
+                                          size_t size)
 {
     struct opencl_memory *memory = opencl_allocate(sizeof *memory);
     memory->context = context;
@@ -252,7 +253,7 @@ struct opencl_memory *opencl_memory_make(struct opencl_context *context,
                                          const cl_mem_properties *properties, cl_mem_flags flags,
                                          size_t size, void *pointer, cl_int *error)
 {
-    struct opencl_memory *memory = begin(context, flags, size);
+    struct opencl_memory *memory = begin_memory(context, flags, size);
     memory->addresses = opencl_allocate(context->device_count * sizeof *memory->addresses);
     memory->valid = opencl_allocate(context->device_count * sizeof *memory->valid);
     memory->makers = opencl_allocate(context->device_count * sizeof *memory->makers);
@@ -262,7 +263,7 @@ struct opencl_memory *opencl_memory_make(struct opencl_context *context,
     }
     if (flags & CL_MEM_USE_HOST_PTR)
         memory->shadow = memory->host_pointer = pointer;
-    *error = fill(memory, pointer);
+    *error = fill_buffer(memory, pointer);
     if (*error == CL_SUCCESS)
         return memory;
     destroy(&memory->object);
@@ -344,7 +345,7 @@ struct opencl_memory *opencl_memory_make_part(struct opencl_memory *parent, cl_m
                                               size_t origin, size_t size)
 {
     struct opencl_memory *memory =
-        begin(parent->context, opencl_memory_part_flags(parent, flags), size);
+        begin_memory(parent->context, opencl_memory_part_flags(parent, flags), size);
     memory->parent = parent;
     memory->origin = origin;
     memory->host_pointer = parent->host_pointer ? (uint8_t *)parent->host_pointer + origin : NULL;

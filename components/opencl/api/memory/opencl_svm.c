@@ -155,8 +155,8 @@ static bool is_shared(const void *pointer, size_t size)
     return location.kind == HIP_LOCATION_MANAGED && size <= hip_location_left(&location);
 }
 
-static cl_int fill(const struct opencl_enqueue *how, void *pointer, const void *pattern,
-                   size_t bytes, size_t size)
+static cl_int fill_svm(const struct opencl_enqueue *how, void *pointer, const void *pattern,
+                       size_t bytes, size_t size)
 {
     struct opencl_queue *queue = NULL;
     cl_int error = opencl_check_enqueue(how, &queue);
@@ -173,7 +173,7 @@ static cl_int fill(const struct opencl_enqueue *how, void *pointer, const void *
 OPENCL_CALL(clEnqueueSVMMemFill,
             (cl_command_queue queue, void *pointer, const void *pattern, size_t bytes, size_t size,
              cl_uint count, const cl_event *list, cl_event *event),
-            fill(HOW(CL_COMMAND_SVM_MEMFILL, false), pointer, pattern, bytes, size));
+            fill_svm(HOW(CL_COMMAND_SVM_MEMFILL, false), pointer, pattern, bytes, size));
 
 /* ---- mapping ---- */
 

@@ -31,8 +31,9 @@ static cl_int choose(const struct opencl_program *program, cl_uint count, const 
 }
 
 /* The build takes over what was built. */
-static cl_int take(struct opencl_build *build, const char *options, enum opencl_build_status status,
-                   struct opencl_built *built, cl_int failure, cl_int wrong_options)
+static cl_int take_built(struct opencl_build *build, const char *options,
+                         enum opencl_build_status status, struct opencl_built *built,
+                         cl_int failure, cl_int wrong_options)
 {
     bool sound = status == OPENCL_BUILD_OK && opencl_build_set(build, built->bytes, built->size);
     if (status != OPENCL_BUILD_OK || sound) {
@@ -57,7 +58,8 @@ static cl_int build_source(struct opencl_program *program, struct opencl_build *
     opencl_build_clear(build);
     enum opencl_build_status status =
         opencl_compile(&source, 1, NULL, 0, options, build->device->info.isa, true, &built);
-    return take(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
+    return take_built(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE,
+                      CL_INVALID_BUILD_OPTIONS);
 }
 
 /* A binary that is an executable is built; objects and libraries are linked. */
@@ -70,8 +72,8 @@ static cl_int build_binary(struct opencl_build *build, const char *options)
         const struct opencl_text object = {NULL, (const char *)build->binary, build->size};
         enum opencl_build_status status =
             opencl_link(&object, 1, options, build->device->info.isa, &built);
-        return take(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE,
-                    CL_INVALID_BUILD_OPTIONS);
+        return take_built(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE,
+                          CL_INVALID_BUILD_OPTIONS);
     }
     free(build->options);
     build->options = opencl_copy_text(options);
@@ -153,8 +155,8 @@ static cl_int compile_program(cl_program handle, cl_uint count, const cl_device_
         opencl_build_clear(build);
         enum opencl_build_status status = opencl_compile(&source, 1, headers, header_count, options,
                                                          build->device->info.isa, false, &built);
-        error = take(build, options, status, &built, CL_COMPILE_PROGRAM_FAILURE,
-                     CL_INVALID_COMPILER_OPTIONS);
+        error = take_built(build, options, status, &built, CL_COMPILE_PROGRAM_FAILURE,
+                           CL_INVALID_COMPILER_OPTIONS);
     }
     free(headers);
     free(devices);
@@ -235,8 +237,8 @@ static cl_program link_program(cl_context handle, cl_uint count, const cl_device
         }
         enum opencl_build_status status =
             opencl_link(objects, input_count, options, build->device->info.isa, &built);
-        *error = take(build, options, status, &built, CL_LINK_PROGRAM_FAILURE,
-                      CL_INVALID_LINKER_OPTIONS);
+        *error = take_built(build, options, status, &built, CL_LINK_PROGRAM_FAILURE,
+                            CL_INVALID_LINKER_OPTIONS);
         free(objects);
     }
     free(devices);

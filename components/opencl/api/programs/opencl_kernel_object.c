@@ -34,8 +34,8 @@ static void destroy(struct opencl_object *object)
     free(kernel);
 }
 
-static struct opencl_kernel_object *make(struct opencl_program *program,
-                                         const struct opencl_kernel *facts)
+static struct opencl_kernel_object *make_kernel(struct opencl_program *program,
+                                                const struct opencl_kernel *facts)
 {
     struct opencl_kernel_object *kernel = opencl_allocate(sizeof *kernel);
     kernel->program = program;
@@ -82,7 +82,7 @@ static cl_kernel create(cl_program handle, const char *name, cl_int *error)
     }
     if (*error == CL_SUCCESS && !first)
         *error = built ? CL_INVALID_KERNEL_NAME : CL_INVALID_PROGRAM_EXECUTABLE;
-    return *error == CL_SUCCESS ? make(program, first)->object.handle : NULL;
+    return *error == CL_SUCCESS ? make_kernel(program, first)->object.handle : NULL;
 }
 
 OPENCL_MAKE(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *errcode_ret),
@@ -101,7 +101,7 @@ static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl
     if (kernels && room < build->facts.kernel_count)
         return CL_INVALID_VALUE;
     for (size_t i = 0; kernels && i < build->facts.kernel_count; i++)
-        kernels[i] = make(program, &build->facts.kernels[i])->object.handle;
+        kernels[i] = make_kernel(program, &build->facts.kernels[i])->object.handle;
     if (count)
         *count = (cl_uint)build->facts.kernel_count;
     return CL_SUCCESS;
@@ -118,7 +118,7 @@ static cl_kernel clone(cl_kernel handle, cl_int *error)
         *error = CL_INVALID_KERNEL;
         return NULL;
     }
-    struct opencl_kernel_object *made = make(kernel->program, kernel->facts);
+    struct opencl_kernel_object *made = make_kernel(kernel->program, kernel->facts);
     for (uint32_t i = 0; i < kernel->facts->argument_count; i++) {
         uint8_t *bytes = made->values[i].bytes;
         made->values[i] = kernel->values[i];

@@ -133,7 +133,7 @@ static const char *take_string(void *context)
     return r->text;
 }
 
-static void put(void *context, const char *text, size_t size)
+static void put_text(void *context, const char *text, size_t size)
 {
     (void)context;
     fwrite(text, 1, size, stdout);
@@ -146,7 +146,7 @@ static void print_record(const struct opencl_format *format, const uint8_t *byte
                                        .begin = take_argument,
                                        .number = take_number,
                                        .string = take_string,
-                                       .put = put};
+                                       .put = put_text};
     kernel_printf(&with, format->text);
     free(r.text);
 }

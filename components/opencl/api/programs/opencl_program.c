@@ -110,7 +110,7 @@ struct opencl_program *opencl_program_make(struct opencl_context *context,
 }
 
 /* The pieces of a source, one behind the other. NULL: a piece is missing. */
-static char *join(cl_uint count, const char *const *texts, const size_t *sizes)
+static char *join_texts(cl_uint count, const char *const *texts, const size_t *sizes)
 {
     size_t size = 0;
     for (cl_uint i = 0; i < count; i++) {
@@ -131,7 +131,7 @@ static cl_program create_with_source(cl_context handle, cl_uint count, const cha
                                      const size_t *sizes, cl_int *error)
 {
     struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
-    char *source = context && count > 0 && texts ? join(count, texts, sizes) : NULL;
+    char *source = context && count > 0 && texts ? join_texts(count, texts, sizes) : NULL;
     *error = !context ? CL_INVALID_CONTEXT : source ? CL_SUCCESS : CL_INVALID_VALUE;
     if (*error != CL_SUCCESS)
         return NULL;

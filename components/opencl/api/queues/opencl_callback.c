@@ -78,8 +78,8 @@ static void *serve(void *unused)
     return NULL;
 }
 
-static cl_int add(cl_event handle, cl_int state, void(CL_CALLBACK *call)(cl_event, cl_int, void *),
-                  void *data)
+static cl_int add_callback(cl_event handle, cl_int state,
+                           void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
 {
     struct opencl_event *event = opencl_find(OPENCL_EVENT, handle);
     if (!event)
@@ -103,7 +103,7 @@ cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int state,
 {
     cl_int error = opencl_enter("clSetEventCallback");
     if (error == CL_SUCCESS)
-        error = add(event, state, call, data);
+        error = add_callback(event, state, call, data);
     bool first = error == CL_SUCCESS && !has_thread;
     has_thread |= first;
     opencl_leave(error);

@@ -85,8 +85,8 @@ struct opencl_event *opencl_event_make(struct opencl_context *context)
     return event;
 }
 
-static struct opencl_event *make(const struct opencl_enqueue *how, struct opencl_queue *queue,
-                                 struct opencl_command *command)
+static struct opencl_event *make_event(const struct opencl_enqueue *how, struct opencl_queue *queue,
+                                       struct opencl_command *command)
 {
     struct opencl_event *event = opencl_event_make(queue->context);
     event->queue = queue;
@@ -143,7 +143,7 @@ static cl_int mark(const struct opencl_event *event, uint64_t *ticket)
     return opencl_status(opencl.api->mark(event->lane, true, ticket));
 }
 
-static cl_int run(struct opencl_event *event)
+static cl_int run_event(struct opencl_event *event)
 {
     bool profiles = (event->queue->flags & CL_QUEUE_PROFILING_ENABLE) != 0;
     cl_int error = order(event);
@@ -172,7 +172,7 @@ static void drop_waits(struct opencl_event *event)
 static cl_int issue(struct opencl_event *event)
 {
     event->submitted_ps = opencl.api->now();
-    cl_int error = failed(event) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : run(event);
+    cl_int error = failed(event) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : run_event(event);
     event->state = error == CL_SUCCESS ? CL_SUBMITTED : error;
     drop_waits(event);
     opencl.face->progressed();
@@ -201,7 +201,7 @@ void opencl_events_issue(void)
     opencl_note_done();
 }
 
-static void keep(struct opencl_event *event)
+static void keep_event(struct opencl_event *event)
 {
     struct opencl_event **end = &waiting;
     while (*end)
@@ -228,10 +228,10 @@ static void become_barrier(struct opencl_event *event)
 
 /* An error of a command that could not be issued is the call's; one that comes from the wait list
  * is the event's. */
-static cl_int start(const struct opencl_enqueue *how, struct opencl_event *event)
+static cl_int start_event(const struct opencl_enqueue *how, struct opencl_event *event)
 {
     if (!can_issue(event)) {
-        keep(event);
+        keep_event(event);
         return CL_SUCCESS;
     }
     cl_int error = issue(event);
@@ -250,11 +250,11 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
         return error;
     }
     opencl_queue_make_room(queue);
-    struct opencl_event *event = make(how, queue, command);
+    struct opencl_event *event = make_event(how, queue, command);
     opencl_queue_add(queue, event);
     if (how->holds_back && (queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
         become_barrier(event);
-    error = start(how, event);
+    error = start_event(how, event);
     if (error == CL_SUCCESS && how->event) {
         opencl_object_begin(&event->object, OPENCL_EVENT, destroy);
         *how->event = event->object.handle;

@@ -113,7 +113,7 @@ static void destroy(struct opencl_object *object)
 }
 
 /* Commands that are not over keep a queue that the program has released. */
-static cl_int release(cl_command_queue handle)
+static cl_int release_queue(cl_command_queue handle)
 {
     struct opencl_queue *queue = opencl_find(OPENCL_QUEUE, handle);
     if (!queue)
@@ -226,7 +226,7 @@ OPENCL_MAKE(cl_command_queue, clCreateCommandQueue,
 
 OPENCL_CALL(clRetainCommandQueue, (cl_command_queue queue),
             opencl_retain(OPENCL_QUEUE, queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE);
-OPENCL_CALL(clReleaseCommandQueue, (cl_command_queue queue), release(queue));
+OPENCL_CALL(clReleaseCommandQueue, (cl_command_queue queue), release_queue(queue));
 
 static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info what,
                              struct opencl_answer to)
@@ -278,7 +278,7 @@ cl_int CL_API_CALL clSetCommandQueueProperty(cl_command_queue queue,
     return opencl_leave(error == CL_SUCCESS ? set_property(queue, old) : error);
 }
 
-static cl_int finish(cl_command_queue handle)
+static cl_int wait_until_done(cl_command_queue handle)
 {
     struct opencl_queue *queue = opencl_find(OPENCL_QUEUE, handle);
     if (!queue)
@@ -289,7 +289,7 @@ static cl_int finish(cl_command_queue handle)
     return error;
 }
 
-OPENCL_CALL(clFinish, (cl_command_queue queue), finish(queue));
+OPENCL_CALL(clFinish, (cl_command_queue queue), wait_until_done(queue));
 
 /* Commands are issued as soon as they can be. */
 OPENCL_CALL(clFlush, (cl_command_queue queue),

@@ -22,7 +22,7 @@ static void put_byte(struct itrace_cache_writer *w, unsigned byte)
     w->buffer[w->used++] = (uint8_t)byte;
 }
 
-static void put(struct itrace_cache_writer *w, uint64_t value)
+static void put_number(struct itrace_cache_writer *w, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
         put_byte(w, (unsigned)(value & 0x7f) | 0x80);
@@ -31,13 +31,13 @@ static void put(struct itrace_cache_writer *w, uint64_t value)
 
 static void put_signed(struct itrace_cache_writer *w, uint64_t value)
 {
-    put(w, value << 1 ^ (0 - (value >> 63)));
+    put_number(w, value << 1 ^ (0 - (value >> 63)));
 }
 
 static void put_text(struct itrace_cache_writer *w, const char *text)
 {
     size_t size = strlen(text);
-    put(w, size);
+    put_number(w, size);
     memcpy(w->buffer + w->used, text, size);
     w->used += size;
 }
@@ -48,39 +48,39 @@ static void put_header(struct itrace_cache_writer *w, const struct itrace_header
 {
     put_text(w, h->kernel_name);
     put_text(w, h->nvbit_version);
-    put(w, h->kernel_id);
+    put_number(w, h->kernel_id);
     for (unsigned i = 0; i < 3; i++) {
-        put(w, h->grid[i]);
-        put(w, h->block[i]);
+        put_number(w, h->grid[i]);
+        put_number(w, h->block[i]);
     }
-    put(w, h->shared_bytes);
-    put(w, h->registers);
-    put(w, h->binary_version);
-    put(w, h->stream);
-    put(w, h->shared_base);
-    put(w, h->local_base);
-    put(w, h->launch_behind);
-    put(w, h->launch_delay);
-    put(w, h->tracer_version);
-    put(w, h->tracer_minor);
-    put(w, h->has_line_info);
-    put(w, h->present);
+    put_number(w, h->shared_bytes);
+    put_number(w, h->registers);
+    put_number(w, h->binary_version);
+    put_number(w, h->stream);
+    put_number(w, h->shared_base);
+    put_number(w, h->local_base);
+    put_number(w, h->launch_behind);
+    put_number(w, h->launch_delay);
+    put_number(w, h->tracer_version);
+    put_number(w, h->tracer_minor);
+    put_number(w, h->has_line_info);
+    put_number(w, h->present);
 }
 
 static void put_inst(struct itrace_cache_writer *w, const struct itrace_inst *inst)
 {
     put_byte(w, RECORD_INST);
-    put(w, inst->pc);
-    put(w, inst->source_line);
+    put_number(w, inst->pc);
+    put_number(w, inst->source_line);
     put_text(w, inst->name);
-    put(w, inst->width);
-    put(w, inst->destination_count);
+    put_number(w, inst->width);
+    put_number(w, inst->destination_count);
     for (unsigned i = 0; i < inst->destination_count; i++)
-        put(w, inst->destinations[i]);
-    put(w, inst->source_count);
+        put_number(w, inst->destinations[i]);
+    put_number(w, inst->source_count);
     for (unsigned i = 0; i < inst->source_count; i++)
-        put(w, inst->sources[i]);
-    put(w, inst->immediate_count);
+        put_number(w, inst->sources[i]);
+    put_number(w, inst->immediate_count);
     for (unsigned i = 0; i < inst->immediate_count; i++)
         put_signed(w, (uint64_t)inst->immediates[i]);
     itrace_cache_define(&w->coder);
@@ -114,9 +114,9 @@ static void put_step(struct itrace_cache_writer *w, const struct itrace_step *st
                                                          : 0u);
     put_byte(w, flags);
     if (!(flags & STEP_PREDICTED))
-        put(w, inst->id);
+        put_number(w, inst->id);
     if (!(flags & STEP_SAME_MASK))
-        put(w, step->mask);
+        put_number(w, step->mask);
     if (flags & STEP_STRIDE)
         put_signed(w, step->address[0] - inst->base);
     if (flags & STEP_ADDRESSES)
@@ -207,11 +207,11 @@ bool itrace_cache_add(struct itrace *trace, enum itrace_event event)
     } else if (ok && event == ITRACE_BLOCK) {
         put_byte(w, RECORD_BLOCK);
         for (unsigned i = 0; i < 3; i++)
-            put(w, trace->block[i]);
+            put_number(w, trace->block[i]);
     } else if (ok && event == ITRACE_WARP) {
         put_byte(w, RECORD_WARP);
-        put(w, trace->warp);
-        put(w, trace->warp_steps);
+        put_number(w, trace->warp);
+        put_number(w, trace->warp_steps);
     } else if (ok) {
         put_byte(w, RECORD_BLOCK_END);
     }

@@ -163,7 +163,7 @@ static bool open_text(struct itrace *t)
     return check_header(t);
 }
 
-static void begin(struct itrace *t, const char *name, const struct itrace_options *options)
+static void begin_trace(struct itrace *t, const char *name, const struct itrace_options *options)
 {
     *t = (struct itrace){
         .options = *options, .path = itrace_copy_text(name, strlen(name)), .cluster_rank = -1};
@@ -172,7 +172,7 @@ static void begin(struct itrace *t, const char *name, const struct itrace_option
 
 bool itrace_open(struct itrace *t, const char *path, const struct itrace_options *options)
 {
-    begin(t, path, options);
+    begin_trace(t, path, options);
     if (options->use_cache && (t->cached = itrace_cache_open(t)) != NULL) {
         t->is_cached = true;
         return check_header(t);
@@ -191,7 +191,7 @@ bool itrace_open(struct itrace *t, const char *path, const struct itrace_options
 bool itrace_open_memory(struct itrace *t, const char *name, const void *bytes, size_t size,
                         const struct itrace_options *options)
 {
-    begin(t, name, options);
+    begin_trace(t, name, options);
     if (!itrace_input_open_memory(&t->input, bytes, size)) {
         itrace_fail(t, 0, "cannot be read: %s", t->input.error);
         return false;
@@ -202,7 +202,7 @@ bool itrace_open_memory(struct itrace *t, const char *name, const void *bytes, s
 bool itrace_open_cache(struct itrace *t, const char *name, const void *bytes, size_t size,
                        const struct itrace_options *options)
 {
-    begin(t, name, options);
+    begin_trace(t, name, options);
     t->cached = itrace_cache_open_memory(t, bytes, size);
     t->is_cached = true;
     return t->cached && check_header(t);

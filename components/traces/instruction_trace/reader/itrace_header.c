@@ -130,7 +130,7 @@ int itrace_header_take(struct itrace_header *header, const char *line, char erro
     return 0;
 }
 
-static bool has(const struct itrace_header *header, const void *member)
+static bool has_member(const struct itrace_header *header, const void *member)
 {
     size_t offset = (size_t)((const char *)member - (const char *)header);
     for (unsigned i = 0; i < ITRACE_HEADER_FIELDS; i++)
@@ -157,7 +157,7 @@ static const char *needed_field(const struct itrace_header *h)
                   {&h->binary_version, "binary version"},
                   {&h->stream, "cuda stream id"}};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        if (!has(h, needed[i].member))
+        if (!has_member(h, needed[i].member))
             return needed[i].key;
     return NULL;
 }
@@ -182,13 +182,13 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
         snprintf(text, 200, __VA_ARGS__);                                                          \
         return text;                                                                               \
     }
-    COMPLAIN(!has(h, h->grid), ERROR, "the header has no '-grid dim = (x,y,z)'")
-    COMPLAIN(!has(h, h->block), ERROR, "the header has no '-block dim = (x,y,z)'")
+    COMPLAIN(!has_member(h, h->grid), ERROR, "the header has no '-grid dim = (x,y,z)'")
+    COMPLAIN(!has_member(h, h->block), ERROR, "the header has no '-block dim = (x,y,z)'")
     COMPLAIN(grid_blocks(h) > MOST_BLOCKS, ERROR, "a grid of more than 2^62 thread blocks")
     COMPLAIN(needed_field(h), MISSING, "the header has no '-%s = ...'", needed_field(h))
-    COMPLAIN(!has(h, &h->tracer_version), WARNING,
+    COMPLAIN(!has_member(h, &h->tracer_version), WARNING,
              "the header has no '-accelsim tracer version': read as the newest")
-    COMPLAIN(has(h, &h->tracer_version) && (h->tracer_version == 0 || h->tracer_version > 6),
+    COMPLAIN(has_member(h, &h->tracer_version) && (h->tracer_version == 0 || h->tracer_version > 6),
              WARNING,
              "tracer version %" PRIu32 " is none that is known (1 to 6): read as the newest",
              h->tracer_version)

@@ -115,7 +115,7 @@ static bool fill_from_container(struct itrace_input *in)
 }
 
 /* More text behind `end`; room is there. */
-static bool fill(struct itrace_input *in)
+static bool fill_buffer(struct itrace_input *in)
 {
     if (in->container)
         return fill_from_container(in);
@@ -160,7 +160,7 @@ static const char *foreign(const uint8_t *bytes, size_t size)
 }
 
 /* Reads the first bytes and sets up the decoder that they ask for. */
-static bool begin(struct itrace_input *in, const struct itrace_bytes *whole)
+static bool begin_input(struct itrace_input *in, const struct itrace_bytes *whole)
 {
     static const uint8_t xz_magic[6] = {0xfd, '7', 'z', 'X', 'Z', 0};
     static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -204,13 +204,13 @@ bool itrace_input_open(struct itrace_input *in, const char *path)
     if (!S_ISREG(status.st_mode)) /* a pipe cannot be read twice, a device has no end */
         return fail(in, "it is not a regular file");
     in->size = (uint64_t)status.st_size;
-    return begin(in, &(struct itrace_bytes){in->fd, NULL, in->size});
+    return begin_input(in, &(struct itrace_bytes){in->fd, NULL, in->size});
 }
 
 bool itrace_input_open_memory(struct itrace_input *in, const void *bytes, size_t size)
 {
     *in = (struct itrace_input){.fd = -1, .size = size, .memory = bytes, .memory_left = size};
-    return begin(in, &(struct itrace_bytes){-1, bytes, size});
+    return begin_input(in, &(struct itrace_bytes){-1, bytes, size});
 }
 
 /* Makes room behind `end`, by moving what is left to the front, or by growing. */
@@ -239,7 +239,7 @@ int itrace_input_line(struct itrace_input *in, char **line, size_t *size)
         char *newline = memchr(begin_at + seen, '\n', in->end - in->at - seen);
         if (!newline && !in->drained) {
             seen = in->end - in->at;
-            if (!make_room(in) || !fill(in)) {
+            if (!make_room(in) || !fill_buffer(in)) {
                 in->line++;
                 return -1;
             }

@@ -12,7 +12,8 @@
 #define MOST_WRONG 8
 #define COPY       "MemcpyHtoD,"
 
-static struct itrace_command *add(struct itrace_list *list, const struct itrace_command *command)
+static struct itrace_command *add_command(struct itrace_list *list,
+                                          const struct itrace_command *command)
 {
     list->commands =
         itrace_reserve(list->commands, list->count + 1, &list->capacity, sizeof *list->commands);
@@ -42,7 +43,7 @@ static bool take_copy(struct itrace_list *list, const char *text, uint64_t line,
         return false;
     }
     c.text = itrace_copy_text(text, strlen(text));
-    add(list, &c);
+    add_command(list, &c);
     return true;
 }
 
@@ -68,7 +69,7 @@ static void add_kernel(struct itrace_list *list, const char *list_path, const ch
     const char *slash = strrchr(list_path, '/');
     size_t folder = slash && name[0] != '/' ? (size_t)(slash - list_path) + 1 : 0;
     struct itrace_command *command =
-        add(list, &(struct itrace_command){.kind = ITRACE_COMMAND_KERNEL, .line = line});
+        add_command(list, &(struct itrace_command){.kind = ITRACE_COMMAND_KERNEL, .line = line});
     command->name = itrace_copy_text(name, strlen(name));
     command->path = itrace_allocate(folder + strlen(name) + 1, 1);
     memcpy(command->path, list_path, folder);

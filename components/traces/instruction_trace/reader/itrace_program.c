@@ -420,8 +420,9 @@ struct place {
 };
 
 /* The instruction of this place, head and tail, or NULL; `first` is tried before the others. */
-static struct itrace_inst *find(const struct itrace_program *program, const struct place *key,
-                                const char *head, const char **tail, struct itrace_inst *first)
+static struct itrace_inst *find_instruction(const struct itrace_program *program,
+                                            const struct place *key, const char *head,
+                                            const char **tail, struct itrace_inst *first)
 {
     struct itrace_inst *inst = first ? first : *bucket_of(program, key->pc);
     while (inst) {
@@ -517,7 +518,7 @@ bool itrace_program_step(struct itrace_program *program, const struct itrace_lay
     if (known->width && !take_accesses(program, &text, known, step))
         return false;
     const char *tail = text;
-    step->inst = inst ? find(program, &place, head, &text, hint) : NULL;
+    step->inst = inst ? find_instruction(program, &place, head, &text, hint) : NULL;
     if (step->inst ? !take_values(program, layout, &text)
                    : !add_new(program, layout, &place, head, tail, step))
         return false;

@@ -4,7 +4,7 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "runtime/engine/hash.h"
 
-static size_t place(const struct itrace_set *set, uint64_t key)
+static size_t place_of_key(const struct itrace_set *set, uint64_t key)
 {
     size_t mask = set->capacity - 1, at = (size_t)(hash_multiply(key) >> 20) & mask;
     while (set->keys[at] != 0 && set->keys[at] != key + 1)
@@ -20,7 +20,7 @@ static void grow(struct itrace_set *set)
     larger.bits = itrace_allocate(larger.capacity, sizeof *larger.bits);
     for (size_t i = 0; i < set->capacity; i++)
         if (set->keys[i]) {
-            size_t at = place(&larger, set->keys[i] - 1);
+            size_t at = place_of_key(&larger, set->keys[i] - 1);
             larger.keys[at] = set->keys[i];
             larger.bits[at] = set->bits[i];
         }
@@ -32,7 +32,7 @@ uint64_t *itrace_set_add(struct itrace_set *set, uint64_t key)
 {
     if (2 * set->count >= set->capacity)
         grow(set);
-    size_t at = place(set, key);
+    size_t at = place_of_key(set, key);
     if (!set->keys[at]) {
         set->keys[at] = key + 1;
         set->count++;
@@ -42,12 +42,12 @@ uint64_t *itrace_set_add(struct itrace_set *set, uint64_t key)
 
 static bool itrace_set_has(const struct itrace_set *set, uint64_t key)
 {
-    return set->count > 0 && set->keys[place(set, key)] != 0;
+    return set->count > 0 && set->keys[place_of_key(set, key)] != 0;
 }
 
 uint64_t itrace_set_get(const struct itrace_set *set, uint64_t key)
 {
-    return set->count ? set->bits[place(set, key)] : 0;
+    return set->count ? set->bits[place_of_key(set, key)] : 0;
 }
 
 uint64_t itrace_set_common(const struct itrace_set *a, const struct itrace_set *b)

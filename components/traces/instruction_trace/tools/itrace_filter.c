@@ -45,7 +45,7 @@ static void end_warp(struct filter *f)
     f->trace->notes_size = 0;
 }
 
-static void take(struct filter *f, enum itrace_event event)
+static void take_event(struct filter *f, enum itrace_event event)
 {
     struct itrace *t = f->trace;
     switch (event) {
@@ -89,7 +89,7 @@ static bool write_all(struct filter *f)
     while ((event = itrace_next(f->trace)) != ITRACE_END) {
         if (event == ITRACE_ERROR)
             return false;
-        take(f, event);
+        take_event(f, event);
     }
     return true;
 }

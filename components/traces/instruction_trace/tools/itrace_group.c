@@ -31,7 +31,7 @@ static bool wrong(struct group *g, uint64_t line, const char *text)
     return false;
 }
 
-static void keep(struct group *g, const char *text, size_t size)
+static void keep_line(struct group *g, const char *text, size_t size)
 {
     g->text = itrace_reserve(g->text, g->used + size, &g->capacity, 1);
     memcpy(g->text + g->used, text, size);
@@ -80,7 +80,7 @@ static bool take_line(struct group *g, const char *line, size_t size, uint64_t n
     g->lines = itrace_reserve(g->lines, g->count + 1, &g->room, sizeof *g->lines);
     g->lines[g->count++] = (struct raw_line){
         {value[2], value[1], value[0], value[3]}, g->used, size - (size_t)(at - line)};
-    keep(g, at, size - (size_t)(at - line));
+    keep_line(g, at, size - (size_t)(at - line));
     return true;
 }
 

@@ -10,7 +10,7 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "runtime/engine/unfinished.h"
 
-static void release(struct itrace_output *output)
+static void release_output(struct itrace_output *output)
 {
     unfinished_forget(output->slot);
     itrace_free(output->path);
@@ -43,7 +43,7 @@ bool itrace_output_open(struct itrace_output *output, const char *path)
     if (output->file)
         return true;
     int reason = errno;
-    release(output);
+    release_output(output);
     errno = reason;
     return false;
 }
@@ -67,7 +67,7 @@ bool itrace_output_commit(struct itrace_output *output)
         reason = errno;
     if (reason)
         unlink(output->temporary);
-    release(output);
+    release_output(output);
     errno = reason;
     return reason == 0;
 }
@@ -78,5 +78,5 @@ void itrace_output_abandon(struct itrace_output *output)
         return;
     fclose(output->file);
     unlink(output->temporary);
-    release(output);
+    release_output(output);
 }
