@@ -18,10 +18,10 @@ int command_fmt(struct command *c)
         const char *old = text ? compile_file_text(compilation, 0, &before) : NULL;
         if (!text) {
             status = EXIT_ERRORS;
-        } else if (o->dry_run && (!old || before != size || memcmp(old, text, size) != 0)) {
+        } else if (o->check && (!old || before != size || memcmp(old, text, size) != 0)) {
             printf("%s\n", path);
             status = EXIT_ERRORS;
-        } else if (!o->dry_run && emit_write_bytes(path, text, size) == EMIT_FAILED) {
+        } else if (!o->check && emit_write_bytes(path, text, size) == EMIT_FAILED) {
             status = EXIT_ERRORS;
         }
         compile_close(compilation);

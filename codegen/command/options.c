@@ -98,8 +98,7 @@ static const struct {
     const char *was, *is;
 } renamed[] = {{COMMAND_DUMP, "--only", "--part"},
                {COMMAND_STATS, "--only", "--below"},
-               {COMMAND_REPORT, "--only", "--below"},
-               {COMMAND_FMT, "--check", "--dry-run"}};
+               {COMMAND_REPORT, "--only", "--below"}};
 
 static int wrong_command(const struct options *options, const struct option_spec *spec)
 {

@@ -109,7 +109,6 @@ REFUSED = [
     (f"dot {TINY} --html /proc/nothing", "cannot write there"),
     (f"dump {TINY} --json --only reference", "'--only' is called '--part' now"),
     ("stats a.json b.json --only gpu", "'--only' is called '--below' now"),
-    (f"fmt --check {TINY}", "'--check' is called '--dry-run' now"),
     (f"dump {TINY} --json --part pictures", "'--part pictures'"),
     ("doc -o /proc/nothing", "cannot write there"),
 ]

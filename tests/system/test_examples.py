@@ -133,7 +133,7 @@ def test_kinds_of_gpu_run_one_program_under_one_driver(heddle, measure, tmp_path
     """With a component in both, without a copy of their composites. What is inserted merges
     writes, and changes nothing that is written."""
     for platform in Path(TWO_KINDS).glob("*.heddle"):
-        heddle(f"fmt --dry-run {platform}")
+        heddle(f"fmt --check {platform}")
     platform, program = Path(f"{TWO_KINDS}/two_kinds.heddle"), tmp_path / "records"
     call([*hipcc(), "--offload-arch=gfx803", "--offload-arch=gfx90a",
           f"{TWO_KINDS}/records.hip.cpp", "-o", program])

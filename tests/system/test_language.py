@@ -55,7 +55,7 @@ def test_newcomers_files_have_no_errors_before_the_mistake(heddle, name):
 
 def test_descriptions_are_formatted(heddle):
     assert len(PLATFORMS) > 10 and len(LIBRARY) > 30 and len(EXAMPLES) > 5
-    heddle(" ".join(["fmt --dry-run", *PLATFORMS, *LIBRARY, *EXAMPLES]))
+    heddle(" ".join(["fmt --check", *PLATFORMS, *LIBRARY, *EXAMPLES]))
 
 
 def test_unknown_parameter_is_named(run):

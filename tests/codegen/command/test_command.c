@@ -175,8 +175,8 @@ Test(command, fmt_check_tells_and_fmt_changes)
     char *folder = support_folder();
     struct support_result r = support_run(
         "cd '%s' && printf 'link  x { bandwidth=1GB/s;latency =1ns ; }\\n' > a.heddle && "
-        "\"$HEDDLE\" fmt --dry-run a.heddle; test $? = 1 && \"$HEDDLE\" fmt a.heddle && "
-        "\"$HEDDLE\" fmt --dry-run a.heddle",
+        "\"$HEDDLE\" fmt --check a.heddle; test $? = 1 && \"$HEDDLE\" fmt a.heddle && "
+        "\"$HEDDLE\" fmt --check a.heddle",
         folder);
     cr_expect_eq(r.status, 0, "%s%s", r.output, r.errors);
     support_release(&r);

@@ -49,7 +49,7 @@ grep -q '</svg>' my_gpu.svg
 # go is noticed.
 "$heddle" new part my_policy -o parts > said
 grep -q 'heddle run parts/my_policy_test.heddle' said
-"$heddle" fmt --dry-run parts/*.heddle
+"$heddle" fmt --check parts/*.heddle
 "$heddle" run parts/my_policy_test.heddle --stats mine.json
 "$heddle" run parts/my_policy_test.heddle --set cache.replacement=lru --stats lru.json
 python3 - <<'PYTHON'
