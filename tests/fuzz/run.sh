@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzzer: run.sh BUILD SECONDS, or run.sh BUILD --runs N with N inputs that are the same
-# every time, since they do not begin with the corpus of earlier runs. The language server, whose
-# inputs take a tenth of a second, reads a fifth of them, the language and PTX half. A crash, a
-# hang, a leak or an input that takes all memory fails. As many run at a time as there are
+# every time, since they do not begin with the corpus of earlier runs. The language server and the
+# disassembler, whose inputs take longest, read a fifth of them, the language and PTX half. A crash,
+# a hang, a leak or an input that takes all memory fails. As many run at a time as there are
 # processors (HEDDLE_JOBS).
 set -euo pipefail
 build=$1
@@ -12,14 +12,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 # Real inputs to start from: without them a fuzzer hardly gets past the magic numbers.
 objects=$build/seeds/fuzz_code_object bundles=$build/seeds/fuzz_bundle
-mkdir -p "$objects" "$bundles"
+code=$build/seeds/fuzz_isa_text
+mkdir -p "$objects" "$bundles" "$code"
 if command -v hipcc >/dev/null; then
     kernels=$here/../programs/module_kernels.hip.cpp
     # Those of the unit tests, which are built with the fuzzers.
     cp "$build"/tests/components/amd/isa/object/objects/v[234].hsaco "$objects" 2>/dev/null || true
     hipcc --cuda-device-only --offload-arch=gfx803 --offload-arch=gfx906 -c "$kernels" \
         -o "$bundles/two.hipfb" 2>/dev/null || true
-    cp "$objects"/*.hsaco "$bundles" 2>/dev/null || true
+    for folder in "$bundles" "$code"; do
+        cp "$objects"/*.hsaco "$folder" 2>/dev/null || true
+    done
 fi
 [ -n "$(ls "$objects" "$bundles")" ] ||
     echo "hipcc is missing: code objects and bundles are fuzzed without real seeds"
@@ -45,7 +48,7 @@ fuzz() {
     local verdict=0
     local limit=$limit
     [ -z "$same" ] || case $name in
-    fuzz_lsp) limit="-runs=$((same / 5)) -seed=1" ;;
+    fuzz_lsp | fuzz_isa_text) limit="-runs=$((same / 5)) -seed=1" ;;
     fuzz_dsl | fuzz_ptx) limit="-runs=$((same / 2)) -seed=1" ;;
     esac
     # shellcheck disable=SC2086

@@ -41,7 +41,7 @@ def test_one_die_needs_no_fences_of_its_l2(run):
     """Releases and acquires of agent scope end at its first level."""
     platform = ("platforms/mi210.heddle --generic --set gpu.arrays=1 --set gpu.channels=4"
                 " --set gpu.l2=64KiB --set gpu.vram=256MiB")
-    run(f"{platform} -- {PROGRAMS / 'scratch.gfx9'}")
+    run(f"{platform} -- scratch")
 
 
 def test_launch_on_several_dies_is_one_record(measure):

@@ -216,9 +216,6 @@ def guide_script(pages):
 SMALLER = {"start": {"--evaluations 12": "--evaluations 3", "matmul_tiled 256": "matmul_tiled 96"},
            "sweep": {"gpu.cus=1..5": "gpu.cus=1..2", "points = 20": "points = 6"},
            "transformer": {
-               **{f"hipcc -O3 -std=c++17 --offload-arch=gfx90a \\\n    "
-                  f"$HEDDLE/docs/examples/transformer/{name}.hip.cpp -o {name}":
-                  f"cp $HEDDLE_PROGRAMS/{name} ." for name in ("transformer", "ring_collectives")},
                "--shape 15m": "--shape tiny", "768,2048,1,12,12,1024,256": "64,160,1,4,4,256,256",
                "512,1408,1,8,8,512,256": "64,160,1,4,4,256,256", "1048576": "4096",
                "--prompt-tokens 128": "--prompt-tokens 16", "channels=8,16,32": "channels=8,16",

@@ -31,4 +31,4 @@ def test_levels_may_differ_in_what_an_entry_covers(run, fragments):
     run("platforms/mi210.heddle --generic --set gpu.arrays=2 --set gpu.channels=2"
         f" --set gpu.l2=32KiB --set gpu.vram=256MiB --set gpu.xcd.l2tlb.fragments={fragments}"
         f" --set gpu.xcd.sa.l1v.translation.fragments={'false' if fragments == 'true' else 'true'}"
-        " -- scratch.gfx9")
+        " -- scratch")
