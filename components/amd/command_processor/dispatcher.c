@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "components/amd/execute/work_cut.h"
+#include "components/amd/execute/work_groups.h"
 #include "runtime/engine/engine.h"
 
 enum {

@@ -349,10 +349,10 @@ static void lds_data(const struct observed_instruction *s, unsigned which, unsig
 static void step_lds(struct live_wave *w, const struct check_wave *wave,
                      const struct observed_instruction *s)
 {
-    struct isa_local local;
+    struct isa_lds_access local;
     uint64_t address[ISA_LANES];
     uint8_t data[ISA_LANES][16];
-    if (!isa_local_describe(s->inst, &local) || !s->mask)
+    if (!isa_lds_access_describe(s->inst, &local) || !s->mask)
         return;
     const uint32_t *held =
         s->context->vgpr + (size_t)isa_register(s->context, s->inst->src[0]) * ISA_LANES;

@@ -592,9 +592,9 @@ static void step_vector_memory(void)
 static void step_lds(void)
 {
     const struct observed_instruction *s = current.step;
-    struct isa_local local;
+    struct isa_lds_access local;
     uint64_t address[ISA_LANES];
-    if (!isa_local_describe(s->inst, &local)) {
+    if (!isa_lds_access_describe(s->inst, &local)) {
         step_vector_unit();
         return;
     }
