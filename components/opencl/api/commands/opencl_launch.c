@@ -189,8 +189,8 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     cl_int error = opencl_error_of(services->prepare_launch(event->lane, kernarg, size));
     if (error != CL_SUCCESS)
         return error;
-    struct driver_launch described =
-        services->describe_launch(function, launch->grid, launch->block, launch->dynamic_lds, kernarg);
+    struct driver_launch described = services->describe_launch(
+        function, launch->grid, launch->block, launch->dynamic_lds, kernarg);
     enum driver_status status = opencl_driver_launch(
         event->lane, function, &described, &launch->geometry, launch->prints, &event->ticket);
     if (status == DRIVER_FAULT)
