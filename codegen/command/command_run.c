@@ -211,8 +211,6 @@ int command_run(struct command *c)
     int status = run_options(c, &handed);
     if (status >= 0)
         return status;
-    if (!run_report_known(c->options))
-        return EXIT_USAGE;
     if (!run_recording_allowed(c->options))
         return EXIT_ERRORS;
     if (c->options->program) {
