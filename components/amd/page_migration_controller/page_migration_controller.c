@@ -22,6 +22,7 @@
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "components/protocols/translate/translated_page.h"
 #include "migration_policy.h"
 #include "runtime/observe/hang.h"
 
@@ -267,7 +268,7 @@ static bool pass_lookups(struct page_migration_controller *c)
                 if (!page_migration_controller_top_can_reply(c, i))
                     break;
                 uint32_t bits = page_migration_controller_page_table(c)->page_bits;
-                page_migration_controller_top_reply_found(c, i, m->tag, 0, (uint8_t)bits, 0, false);
+                page_migration_controller_top_reply_found(c, i, m->tag, 0, (uint8_t)bits, 0, 0);
             } else {
                 page_migration_controller_bottom_send_lookup(c, i, m->tag, m->lookup.address,
                                                              m->lookup.pid);
@@ -285,7 +286,8 @@ static uint64_t own_place(const struct page_migration_controller *c,
                           const struct translate_reply *m)
 {
     const struct page_table *table = page_migration_controller_page_table(c);
-    if (m->found.writable || !m->found.page_bits || !page_copies_count(&table->copies))
+    if (page_may_be_written(m->found.traits) || !m->found.page_bits
+        || !page_copies_count(&table->copies))
         return m->found.physical;
     const struct page_copy *copy = page_copies_find(&table->copies, m->found.physical, own_gpu(c));
     return copy ? copy->physical : m->found.physical;
@@ -300,7 +302,7 @@ static bool pass_answers(struct page_migration_controller *c)
                && page_migration_controller_top_can_reply(c, i)) {
             page_migration_controller_top_reply_found(c, i, m->tag, own_place(c, m),
                                                       m->found.page_bits, m->found.fragment_bits,
-                                                      m->found.writable);
+                                                      m->found.traits);
             page_migration_controller_bottom_pop_reply(c, i);
             progress = true;
         }

@@ -192,10 +192,14 @@ enum driver_stream_flags {
     DRIVER_STREAMS_TELL_CALLS = 8    /* see enter_call() */
 };
 
-/* What a program says about managed pages, to GPUs that wait for pages which lie elsewhere. */
+/* What a program says about pages: of managed ones, to GPUs that wait for pages which lie
+ * elsewhere; and the type of their memory (mem_types.h), which managed ones are fine-grained
+ * without. */
 enum driver_advice {
-    DRIVER_ADVICE_REMOTE,     /* GPUs do not wait for them: they access them where they are */
-    DRIVER_ADVICE_READ_MOSTLY /* a GPU gets a copy for reading */
+    DRIVER_ADVICE_REMOTE,      /* GPUs do not wait for them: they access them where they are */
+    DRIVER_ADVICE_READ_MOSTLY, /* a GPU gets a copy for reading */
+    DRIVER_ADVICE_FINE,
+    DRIVER_ADVICE_UNCACHED
 };
 
 /* Mistakes in the calls of a program that is checked. */
@@ -459,7 +463,9 @@ struct driver_api {
      * `device`, DRIVER_HOST_DEVICE: to the host's memory, before what is enqueued next begins.
      * Without memory of the host nothing happens. */
     enum driver_status (*prefetch)(uint32_t device, uint64_t address, uint64_t size);
-    /* What the program says of such pages, until it says otherwise. Waits for queued work first. */
+    /* What the program says of such pages, or of the memory of any, until it says otherwise. All
+     * but types of memory wait for queued work first; a type holds for TLBs that have not met the
+     * page. */
     enum driver_status (*advise)(uint64_t address, uint64_t size, enum driver_advice advice,
                                  bool on);
     /* Around a call of the front end's own interface, by its thread, under a lock of the front end:

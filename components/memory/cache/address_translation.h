@@ -22,7 +22,7 @@ enum address_translation_result {
 
 struct address_translation {
     uint64_t physical; /* address of the byte, not of its page */
-    bool writable;
+    uint8_t traits;    /* translated_page.h */
 };
 
 struct address_translation_ops {

@@ -143,7 +143,9 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
         next->request = &p->request;
         next->payload = parked_payload(c, next->parked);
         next->physical = p->physical;
-        return check_writable(c, &p->request, p->writable) ? TRANSLATED : NOTHING;
+        c->memory = page_type(p->traits);
+        return check_writable(c, &p->request, page_may_be_written(p->traits)) ? TRANSLATED
+                                                                              : NOTHING;
     }
     next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;
     if (!next->request)
@@ -226,6 +228,7 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
     c->hold = HOLD_NONE;
     if (retry) {
         uint64_t physical = oldest_physical(c);
+        c->memory = c->head_memory;
         if (!take_miss(c, oldest(c), physical, c->head_set, WAY_NONE, true)) {
             note_blocked(c);
             return;

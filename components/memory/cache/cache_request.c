@@ -28,7 +28,7 @@ CACHE_INLINE bool take_miss(struct cache *c, const struct mem_request *m, uint64
                             uint32_t set, uint32_t way, bool has_room)
 {
     struct cache_mshr *mshr =
-        mshr_open(c, set, address / line_bytes(c), way, m->read.pid, false, has_room);
+        mshr_open(c, set, address / line_bytes(c), way, typed_pid(c, m->read.pid), false, has_room);
     if (!mshr) {
         c->head_missed = way == WAY_NONE;
         c->head_set = set;
@@ -290,6 +290,40 @@ static inline bool take_write_past(struct cache *c, uint16_t tag, uint64_t addre
     return true;
 }
 
+/* A write of memory that is written through by its type: others see it when it is answered, so it
+ * goes on, and the own copy follows. */
+static inline bool take_write_on(struct cache *c, uint16_t tag, uint64_t address,
+                                 struct mem_mask mask, const void *bytes,
+                                 struct cache_writer writer)
+{
+    uint64_t number = address / line_bytes(c);
+    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
+    bool written = false, here = way != WAY_NONE;
+    if (here && (set_at(c, set)->pending >> way & 1))
+        return hold(c, HOLD_OTHER);
+    if (!index_pool_has(&c->free_sent) || !room_below(c))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    if (!here)
+        way = way_make_room(c, set, &written);
+    if (written && way != WAY_NONE && (!index_pool_has(&c->free_sent) || !room_below(c))) {
+        line_drop(c, set * way_count(c) + way); /* the victim has taken the room */
+        return hold(c, HOLD_ROOM_BELOW);
+    }
+    if (here)
+        line_touch(c, set, way);
+    else if (way != WAY_NONE)
+        line_claim(c, set, way, number);
+    if (way != WAY_NONE)
+        line_write(c, set * way_count(c) + way, mask, bytes);
+    c->io.stats.hits += here;
+    c->io.stats.misses += !here;
+    note_served(c, here ? MEM_SERVED_HIT : MEM_SERVED_MISSED);
+    pass_write(c, tag, number, mask, bytes, writer);
+    c->io.stats.writes++;
+    c->unanswered++;
+    return true;
+}
+
 /* Where the part that a request is about lies in an answer from below. */
 static inline uint8_t piece_below(const struct cache *c, uint64_t address)
 {
@@ -311,7 +345,7 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     note_line_below(c);
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
-                           line_bytes(c), m->read.pid, true);
+                           line_bytes(c), typed_pid(c, m->read.pid), true);
     c->io.stats.misses++;
     c->io.stats.reads++;
     c->unanswered++;
@@ -337,8 +371,8 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
     keep_served(c, arena_at(struct cache_sent, c->sent) + sent, false);
     note_line_below(c);
     char *to = cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), start,
-                                        pid_below(c, m->atomic.pid), m->atomic.op, m->atomic.size,
-                                        m->atomic.returns);
+                                        pid_below(c, typed_pid(c, m->atomic.pid)), m->atomic.op,
+                                        m->atomic.size, m->atomic.returns);
     take_operands(c, payload, address, &o);
     mem_mask_store(mem_atomic_mask(to, below), mem_mask_up(o.mask, place), below);
     if (below > line_bytes(c)) { /* a cache below looks at all bytes of the operand */
@@ -360,23 +394,27 @@ CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *p
     if (message_kind(m) == MEM_READ)
         return take_read_below(c, m, address);
     if (message_kind(m) == MEM_ATOMIC)
-        return has_last_word(c) ? take_atomic_here(c, m, payload, address)
-                                : take_atomic_below(c, m, payload, address);
+        return has_last_word(c) && kept_as(c, m->atomic.pid, address) == MEM_COARSE
+                   ? take_atomic_here(c, m, payload, address)
+                   : take_atomic_below(c, m, payload, address);
     uint8_t wide[MEM_LINE_MAX];
     unsigned above = above_bytes(c), piece = piece_of(c, address);
     struct mem_mask mask = mem_mask_up(mem_mask_load(mem_write_mask(payload, above), above), piece);
     const void *bytes = take_widen(c, mem_write_data(payload, above), piece, wide);
-    struct cache_writer writer = {m->write.pid, (enum scope)m->write.scope};
+    struct cache_writer writer = {typed_pid(c, m->write.pid), (enum scope)m->write.scope};
     if (!is_write_back(c))
         return take_write_below(c, m->tag, address, mask, bytes, writer);
-    return writer.scope > widest_scope(c) ? take_write_past(c, m->tag, address, mask, bytes, writer)
-                                          : take_write_back(c, m->tag, address, mask, bytes);
+    enum mem_type type = kept_as(c, m->write.pid, address);
+    if (writer.scope > widest_scope(c) || type == MEM_UNCACHED)
+        return take_write_past(c, m->tag, address, mask, bytes, writer);
+    return type == MEM_FINE ? take_write_on(c, m->tag, address, mask, bytes, writer)
+                            : take_write_back(c, m->tag, address, mask, bytes);
 }
 
 CACHE_INLINE bool take_request(struct cache *c, const struct mem_request *m, void *payload,
                                uint64_t address)
 {
-    if (message_kind(m) == MEM_READ
+    if (message_kind(m) == MEM_READ && kept_as(c, m->read.pid, address) != MEM_UNCACHED
         && (has_last_word(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
         return take_read(c, m, address);
     return take_other(c, m, payload, address);

@@ -23,6 +23,7 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
+#include "components/protocols/mem/mem_types.h"
 #include "runtime/engine/arena.h"
 #include "scope.gen.h"
 
@@ -127,7 +128,7 @@ struct cache_parked {
     struct mem_request request;
     uint64_t physical;
     uint32_t next;
-    bool writable;
+    uint8_t traits;
 };
 
 struct cache_queue {
@@ -164,7 +165,8 @@ struct cache {
     bool head_translated;
     bool head_faults; /* the next request writes to a page that is known as read-only */
     bool head_missed; /* the next request is a read of a line that is not here, in head_set */
-    bool any_lines;   /* false: none has been claimed since all were dropped */
+    uint8_t memory, head_memory; /* enum mem_type: of the request that is taken, of the next one */
+    bool any_lines;              /* false: none has been claimed since all were dropped */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
     /* Arena offsets and state that misses and writes use; hits do not touch them. */
@@ -269,6 +271,12 @@ static inline uint32_t pid_below(const struct cache *c, uint32_t pid)
     return c->probe_pid ? c->probe_pid : pid;
 }
 
+/* The process of the request that is taken, with the type that its translation has brought. */
+static inline uint32_t typed_pid(const struct cache *c, uint32_t pid)
+{
+    return c->memory ? mem_typed_pid(pid, (enum mem_type)c->memory) : pid;
+}
+
 static inline bool is_write_back(const struct cache *c)
 {
     return cache_params(c)->write == CACHE_WRITE_BACK;
@@ -289,6 +297,18 @@ static inline enum scope widest_scope(const struct cache *c)
     if (cache_params(c)->scope == CACHE_SCOPE_SYSTEM)
         return SCOPE_AGENT;
     return cache_params(c)->atomics_at == CACHE_ATOMICS_AT_BELOW ? SCOPE_WORK_GROUP : SCOPE_SYSTEM;
+}
+
+/* Does this cache write the line through, or not keep it, by the type of its memory? */
+static inline enum mem_type kept_as(const struct cache *c, uint32_t pid, uint64_t address)
+{
+    enum mem_type type = is_write_back(c) ? mem_type_of(pid) : MEM_COARSE;
+    if (engine_likely(type != MEM_FINE))
+        return type;
+    if (c->probe_pid && address - c->probed_base >= c->probed_size)
+        return cache_params(c)->fine_elsewhere == CACHE_FINE_ELSEWHERE_KEPT ? MEM_COARSE
+                                                                            : MEM_UNCACHED;
+    return cache_params(c)->fine == CACHE_FINE_KEPT ? MEM_COARSE : MEM_FINE;
 }
 
 static inline bool keeps_masks(const struct cache *c)

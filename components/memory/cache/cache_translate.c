@@ -75,7 +75,7 @@ static void page_known(struct cache *c, struct cache_queue *q, const struct tran
         last = q->first;
         struct cache_parked *p = parked_at(c, last);
         p->physical = m->found.physical + (request_address(&p->request) & inside);
-        p->writable = m->found.writable;
+        p->traits = m->found.traits;
         __builtin_prefetch(set_at(c, set_of(c, p->physical / line_bytes(c))));
     }
     if (last == PARKED_NONE)
@@ -138,7 +138,7 @@ CACHE_RARE void take_pages(struct cache *c)
             *fault = 0;
         }
         struct translated_page found = {m->found.physical, m->found.page_bits,
-                                        m->found.fragment_bits, m->found.writable};
+                                        m->found.fragment_bits, m->found.traits};
         if (!cache_translation_ops(c)->fits(cache_translation(c), &found)) {
             engine_fail(&c->io.base,
                         "a page of 2^%u bytes in a fragment of 2^%u is the answer to a lookup; all "
@@ -146,8 +146,9 @@ CACHE_RARE void take_pages(struct cache *c)
                         m->found.page_bits, m->found.fragment_bits);
             return;
         }
-        uint32_t readers = m->found.writable ? 0 : page_waiting(c, q, true);
-        if (!m->found.writable && !*fault && readers < page_waiting(c, q, false)) {
+        bool writable = page_may_be_written(m->found.traits);
+        uint32_t readers = writable ? 0 : page_waiting(c, q, true);
+        if (!writable && !*fault && readers < page_waiting(c, q, false)) {
             if (!cache_translate_can_send(c))
                 return;
             page_known(c, q, m, readers);
@@ -241,7 +242,7 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
             return HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
             return park(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
-        if (engine_unlikely(!found.writable) && request_writes(m)) {
+        if (engine_unlikely(!page_may_be_written(found.traits)) && request_writes(m)) {
             c->head_faults = true;
             return park(c, m, true, true);
         }
@@ -253,8 +254,10 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
         }
         c->head_translated = true;
         c->head_physical = found.physical;
+        c->head_memory = page_type(found.traits);
     }
     *physical = c->head_physical;
+    c->memory = c->head_memory;
     return TRANSLATED;
 }
 

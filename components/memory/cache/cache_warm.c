@@ -146,7 +146,8 @@ static void warm_atomic(struct cache *c, const struct cache_touch *t)
 static void warm_page(struct cache *c, const struct warm_access *a)
 {
     uint64_t start = a->physical >> a->page_bits << a->page_bits;
-    struct translated_page found = {start, a->page_bits, a->fragment_bits, a->writable};
+    struct translated_page found = {start, a->page_bits, a->fragment_bits,
+                                    page_traits(a->writable, MEM_COARSE)};
     if (cache_translation_ops(c)->warm(cache_translation(c), a->pid, a->address, &found))
         return;
     struct warm_access page = *a;

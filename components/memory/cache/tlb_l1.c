@@ -13,7 +13,7 @@ struct tlb_l1 {
     uint64_t physical;
     uint32_t pid;
     uint32_t page_bits;
-    bool writable;
+    uint8_t traits;
     struct translation_table table;
 };
 
@@ -49,7 +49,7 @@ static void tlb_l1_use(struct tlb_l1 *p, uint32_t i, uint64_t address)
     p->page = address >> p->page_bits;
     p->physical = e->physical;
     p->pid = e->pid;
-    p->writable = e->writable;
+    p->traits = e->traits;
 }
 
 /* The page that was used last is that of `address`. */
@@ -57,7 +57,7 @@ static inline enum address_translation_result tlb_l1_hit(struct tlb_l1 *p, uint6
                                                          struct address_translation *out)
 {
     out->physical = p->physical + (address & (((uint64_t)1 << p->page_bits) - 1));
-    out->writable = p->writable;
+    out->traits = p->traits;
     p->io.stats.hits++;
     return ADDRESS_TRANSLATION_HIT;
 }

@@ -9,6 +9,7 @@
 
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/page_table/page_table.h"
+#include "components/protocols/translate/translated_page.h"
 #include "runtime/observe/hang.h"
 
 #define MMU_JOINED_PER_WALK 64 /* on average */
@@ -54,16 +55,16 @@ static bool answer(struct mmu *c, uint32_t input, const struct mmu_lookup *l)
 {
     if (!mmu_top_can_reply(c, input))
         return false;
-    uint64_t physical = 0;
-    bool writable = false;
+    uint64_t physical = 0, flags = 0;
     const struct page_table *table = mmu_page_table(c);
-    bool valid = page_table_find(table, l->pid, l->address, &physical, &writable);
+    bool valid = page_table_look_up(table, l->pid, l->address, &physical, &flags);
     unsigned fragment_bits = table->page_bits;
     uint64_t fragment;
     if (valid && table->fragment_bits > fragment_bits)
         fragment_bits = page_table_fragment(table, l->pid, l->address, &fragment);
     mmu_top_reply_found(c, input, l->tag, physical, (uint8_t)(valid ? table->page_bits : 0),
-                        (uint8_t)fragment_bits, writable);
+                        (uint8_t)fragment_bits,
+                        page_traits(page_table_is_writable(flags), page_table_type(flags)));
     c->io.stats.faults += !valid;
     return true;
 }

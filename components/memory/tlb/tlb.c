@@ -55,7 +55,8 @@ static void tlb_touch(struct component *self, const struct warm_access *a)
         return;
     }
     warm_pass(ring_number(c->io.bottom_request), a);
-    struct translated_page page = {a->physical, a->page_bits, a->fragment_bits, a->writable};
+    struct translated_page page = {a->physical, a->page_bits, a->fragment_bits,
+                                   page_traits(a->writable, MEM_COARSE)};
     translation_enter(&c->table, a->pid, a->address, &page);
 }
 
@@ -201,7 +202,7 @@ static bool take_pages(struct tlb *c)
             continue;
         }
         struct translated_page found = {m->found.physical, m->found.page_bits,
-                                        m->found.fragment_bits, m->found.writable};
+                                        m->found.fragment_bits, m->found.traits};
         if (m->found.page_bits && !check_page(c, &found))
             return progress;
         while (page->first != TLB_NONE) {
@@ -210,7 +211,7 @@ static bool take_pages(struct tlb *c)
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
             tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
-                                m->found.fragment_bits, m->found.writable);
+                                m->found.fragment_bits, m->found.traits);
             page->first = w->next;
             index_pool_give(&c->free_waiters, i);
             progress = true;
@@ -267,7 +268,7 @@ static bool take_lookup(struct tlb *c, uint32_t input, const struct translate_re
         uint64_t inside = address & (((uint64_t)1 << translation_bits(e)) - 1);
         uint32_t bits = c->table.page_bits;
         tlb_top_reply_found(c, input, m->tag, e->physical + (inside >> bits << bits), (uint8_t)bits,
-                            (uint8_t)translation_bits(e), e->writable);
+                            (uint8_t)translation_bits(e), e->traits);
         translation_touch(&c->table, i);
         c->io.stats.hits++;
     }

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "components/protocols/mem/mem_types.h"
 #include "page_copies.h"
 #include "runtime/engine/engine.h"
 
@@ -32,9 +33,11 @@
 #define PAGE_TABLE_COPIED      ((uint64_t)16) /* copied: read-only for all (page_copies.h) */
 #define PAGE_TABLE_EVICTED     ((uint64_t)32) /* unified: it has left a GPU for the host's memory */
 #define PAGE_TABLE_REMOTE      ((uint64_t)64) /* unified: accessed where it is, never waited for */
-#define PAGE_TABLE_READ_MOSTLY ((uint64_t)128) /* unified: a GPU that waits for it gets a copy */
-#define PAGE_TABLE_BORROWED    ((uint64_t)256) /* another mapping owns the physical page */
-#define PAGE_TABLE_FLAGS       ((uint64_t)511)
+#define PAGE_TABLE_READ_MOSTLY ((uint64_t)128)  /* unified: a GPU that waits for it gets a copy */
+#define PAGE_TABLE_BORROWED    ((uint64_t)256)  /* another mapping owns the physical page */
+#define PAGE_TABLE_FINE        ((uint64_t)512)  /* fine-grained: MEM_FINE (mem_types.h) */
+#define PAGE_TABLE_UNCACHED    ((uint64_t)1024) /* MEM_UNCACHED */
+#define PAGE_TABLE_FLAGS       ((uint64_t)2047)
 
 struct page_table {
     uint32_t nodes; /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node:
@@ -106,8 +109,8 @@ static inline uint64_t *page_table_entry(const struct page_table *t, uint32_t pi
 }
 
 /* Maps the page of `address` to the physical page that begins at `physical`, or changes its
- * mapping; `flags`: PAGE_TABLE_WRITABLE, PAGE_TABLE_UNIFIED. false: pid or address out of range, or
- * the table is full. */
+ * mapping; `flags`: PAGE_TABLE_WRITABLE, PAGE_TABLE_UNIFIED and so on. false: pid or address out of
+ * range, or the table is full. */
 bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
                       uint64_t flags);
 bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
@@ -137,6 +140,18 @@ static inline bool page_table_look_up(const struct page_table *t, uint32_t pid, 
 unsigned page_table_fragment(const struct page_table *t, uint32_t pid, uint64_t address,
                              uint64_t *physical);
 
+static inline enum mem_type page_table_type(uint64_t flags)
+{
+    return flags & PAGE_TABLE_UNCACHED ? MEM_UNCACHED
+           : flags & PAGE_TABLE_FINE   ? MEM_FINE
+                                       : MEM_COARSE;
+}
+
+static inline bool page_table_is_writable(uint64_t flags)
+{
+    return (flags & PAGE_TABLE_WRITABLE) && !(flags & PAGE_TABLE_COPIED);
+}
+
 /* false: not mapped. `physical` is that of the page's first byte. */
 static inline bool page_table_find(const struct page_table *t, uint32_t pid, uint64_t address,
                                    uint64_t *physical, bool *writable)
@@ -144,7 +159,7 @@ static inline bool page_table_find(const struct page_table *t, uint32_t pid, uin
     uint64_t flags;
     if (!page_table_look_up(t, pid, address, physical, &flags))
         return false;
-    *writable = (flags & PAGE_TABLE_WRITABLE) && !(flags & PAGE_TABLE_COPIED);
+    *writable = page_table_is_writable(flags);
     return true;
 }
 

@@ -271,7 +271,7 @@ static inline bool translation_enter(struct translation_table *t, uint32_t pid, 
         t->valid_count++;
     e->key = key;
     e->pid = pid;
-    e->writable = page->writable;
+    e->traits = page->traits;
     e->physical = page->physical - ((first << page->page_bits) - (address >> bits << bits));
     translation_chain(t, i);
     return true;

@@ -30,7 +30,7 @@ struct translation_entry {
     uint32_t pid;
     uint32_t chain;        /* next of the same hash bucket */
     uint32_t newer, older; /* neighbours in the set's order of use, from when it is first taken */
-    bool writable;
+    uint8_t traits;
 };
 
 struct translation_set {

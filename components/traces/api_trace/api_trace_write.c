@@ -149,6 +149,8 @@ static bool fits(const struct api_trace *trace, const struct api_trace_form *for
                    ? are_sized(call)
                    : form->since > 0 && (call->module != 0) == has_key(form, MEMBER(module))
                          && (call->cluster != 0) == has_key(form, MEMBER(cluster));
+    if (call->kind == API_TRACE_MALLOC)
+        return (call->flags != 0) == has_key(form, MEMBER(flags));
     return (call->stream == 0 || has_key(form, MEMBER(stream)))
            && (call->rows <= 1 || has_key(form, MEMBER(rows)));
 }

@@ -5,6 +5,7 @@
 
 #include "cache_control.gen.h"
 #include "cache_types.h"
+#include "components/protocols/translate/translated_page.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
 
@@ -47,9 +48,10 @@ static void walk(const struct harness_message *request, struct harness_message *
         m->found.physical = address & 0xf000;
         m->found.fragment_bits = 16;
     }
-    m->found.writable = pages == OPEN || pages == FRAGMENTS || (fault && pages != READ_ONLY);
+    m->found.traits = page_traits(
+        pages == OPEN || pages == FRAGMENTS || (fault && pages != READ_ONLY), MEM_COARSE);
     if (pages == AWAY_COPIED && faults < 2)
-        m->found.writable = false;
+        m->found.traits = 0;
     if ((pages == AWAY || pages == AWAY_COPIED) && !faults)
         m->found.fragment_bits = 0;
     memcpy(reply->fields, header.fields, sizeof reply->fields);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "components/protocols/page_table/page_table.h"
+#include "components/protocols/translate/translated_page.h"
 #include "mmu.gen.h"
 
 #define OWNER_STORE  struct page_table
@@ -80,7 +81,7 @@ Test(mmu, a_walk_takes_its_latency_and_finds_the_page)
     cr_expect(m.found.page_bits);
     cr_expect_eq(m.found.physical, (uint64_t)(PAGES - 7) << 14);
     cr_expect_eq(m.found.page_bits, 14);
-    cr_expect(m.found.writable);
+    cr_expect(page_may_be_written(m.found.traits));
 }
 
 Test(mmu, pages_of_others_and_beyond_the_end_are_not_mapped)
@@ -93,7 +94,7 @@ Test(mmu, pages_of_others_and_beyond_the_end_are_not_mapped)
     cr_expect_not(page_found(users[0], 1).found.page_bits);
     cr_expect_not(page_found(users[0], 2).found.page_bits);
     cr_expect(page_found(users[0], 3).found.page_bits);
-    cr_expect_not(page_found(users[0], 3).found.writable);
+    cr_expect_not(page_may_be_written(page_found(users[0], 3).found.traits));
     const struct mmu_io *io = harness_instance(mmu);
     cr_expect_eq(io->stats.walks, 3);
     cr_expect_eq(io->stats.faults, 2);

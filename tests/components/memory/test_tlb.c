@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "components/protocols/translate/translated_page.h"
 #include "tests/components/translations.h"
 #include "tlb.gen.h"
 
@@ -27,7 +28,7 @@ static void walk(const struct harness_message *request, struct harness_message *
                         + (request->cycle > moved_after ? (uint64_t)1 << 41 : 0);
     m->found.page_bits = (uint8_t)(address < 1 << 30 ? page_bits : 0);
     m->found.fragment_bits = (uint8_t)(fragment_bits > page_bits ? fragment_bits : page_bits);
-    m->found.writable = true;
+    m->found.traits = page_traits(true, MEM_COARSE);
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
 

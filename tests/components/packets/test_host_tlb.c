@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "components/protocols/translate/translated_page.h"
 #include "host_tlb.gen.h"
 #include "tests/components/harness.h"
 #include "tlb_control.gen.h"
@@ -32,7 +33,7 @@ static void walk(const struct harness_message *request, struct harness_message *
     struct translate_reply *r = (struct translate_reply *)(void *)&out;
     r->found.physical = valid ? (PAGES - 1 - page) * PAGE : 0;
     r->found.page_bits = r->found.fragment_bits = valid ? 12 : 0;
-    r->found.writable = true;
+    r->found.traits = page_traits(true, MEM_COARSE);
     reply->kind = TRANSLATE_FOUND;
     memcpy(reply->fields, out.fields, sizeof reply->fields);
 }

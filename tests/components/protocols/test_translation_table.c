@@ -106,7 +106,7 @@ static void check_find(struct translation_table *t, const struct model_page *pag
         return;
     const struct translation_entry *e = translation_entry(t, found);
     cr_assert_eq(e->physical, expected->physical);
-    cr_assert_eq(e->writable, expected->writable);
+    cr_assert_eq(page_may_be_written(e->traits), expected->writable);
     cr_assert_eq(translation_bits(e), expected->bits);
     if (rand() % 2) {
         translation_touch(t, found);
@@ -116,7 +116,8 @@ static void check_find(struct translation_table *t, const struct model_page *pag
 
 static struct translated_page translated(const struct model_page *page)
 {
-    return (struct translated_page){page->physical, 12, (uint8_t)page->bits, page->writable};
+    return (struct translated_page){page->physical, 12, (uint8_t)page->bits,
+                                    page_traits(page->writable, MEM_COARSE)};
 }
 
 /* A page is asked for, others too, and it comes. */
@@ -198,7 +199,7 @@ Test(translation_table, buckets_and_ways_are_used_from_the_first_one_on)
     arena_open();
     translation_table_init(&t, SETS_MOST, WAYS_MOST, 64, false);
     for (uint64_t page = 0; page < PAGES; page++) {
-        struct translated_page found = {page << 12, 12, 12, true};
+        struct translated_page found = {page << 12, 12, 12, page_traits(true, MEM_COARSE)};
         translation_enter(&t, 1, page << 12, &found);
         cr_assert_lt(translation_find(&t, 1, page << 12), SETS_MOST);
     }

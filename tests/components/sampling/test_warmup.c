@@ -6,6 +6,7 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "components/protocols/translate/translated_page.h"
 #include "tests/components/memory/cache_types.h"
 #include "components/sampling/warmup.h"
 #include "tests/components/translations.h"
@@ -306,7 +307,7 @@ static void walk(const struct harness_message *request, struct harness_message *
     memcpy(&m->found.physical, request->fields, 8);
     m->found.physical &= ~(uint64_t)0xfff;
     m->found.page_bits = m->found.fragment_bits = 12;
-    m->found.writable = true;
+    m->found.traits = page_traits(true, MEM_COARSE);
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
 

@@ -31,7 +31,25 @@ PROBE(f32_add, "v_add_f32 v8, v10, v11")
 PROBE(f32_add_chain, "v_add_f32 v10, v10, v11")
 PROBE(f32_multiply, "v_mul_f32 v8, v10, v11")
 PROBE(f32_fma, "v_fma_f32 v8, v10, v11, v10")
+#ifdef MICRO_CDNA
+PROBE(i32_add, "v_add_u32 v8, v10, v11")
+PROBE(i32_multiply_add, "v_mad_u64_u32 v[8:9], s[20:21], v10, v11, v[12:13]")
+PROBE(f32_convert, "v_cvt_f32_i32 v8, v10")
+PROBE(f32_cosine, "v_cos_f32 v8, v10")
+PROBE(f32_logarithm, "v_log_f32 v8, v10")
+PROBE(f32_reciprocal_root, "v_rsq_f32 v8, v10")
+PROBE(f16_exponential, "v_exp_f16 v8, v10")
+PROBE(f16_logarithm, "v_log_f16 v8, v10")
+PROBE(f16_reciprocal, "v_rcp_f16 v8, v10")
+PROBE(f16_sine, "v_sin_f16 v8, v10")
+PROBE(f16_pairs, "v_pk_fma_f16 v8, v10, v11, v10")
+PROBE(f32_pairs, "v_pk_fma_f32 v[8:9], v[12:13], v[12:13], v[12:13]")
+PROBE(f64_convert, "v_cvt_f64_f32 v[8:9], v10")
+PROBE(f64_reciprocal_root, "v_rsq_f64 v[8:9], v[12:13]")
+PROBE(f64_square_root, "v_sqrt_f64 v[8:9], v[12:13]")
+#else
 PROBE(i32_add, "v_add_u32 v8, vcc, v10, v11")
+#endif
 PROBE(i32_multiply, "v_mul_lo_u32 v8, v10, v11")
 PROBE(f32_reciprocal, "v_rcp_f32 v8, v10")
 PROBE(f32_square_root, "v_sqrt_f32 v8, v10")
@@ -74,6 +92,12 @@ int main(int argc, char **argv)
         ONE(i32_add),  ONE(i32_multiply),    ONE(f32_reciprocal), ONE(f32_square_root),
         ONE(f32_sine), ONE(f32_exponential), ONE(f64_add),        ONE(f64_multiply),
         ONE(f64_fma),  ONE(f64_reciprocal),  ONE(scalar_add),     ONE(scalar_multiply),
+#ifdef MICRO_CDNA
+        ONE(i32_multiply_add), ONE(f32_convert), ONE(f32_cosine), ONE(f32_logarithm),
+        ONE(f32_reciprocal_root), ONE(f16_exponential), ONE(f16_logarithm), ONE(f16_reciprocal),
+        ONE(f16_sine), ONE(f16_pairs), ONE(f32_pairs), ONE(f64_convert), ONE(f64_reciprocal_root),
+        ONE(f64_square_root),
+#endif
     };
     uint64_t *times = device_zeros<uint64_t>(32);
     for (const probe &p : probes) {

@@ -62,8 +62,12 @@ static hipError_t map(const struct hip_allocation *allocation)
     struct api_trace_call call = {.kind = API_TRACE_HOST_MAP,
                                   .place = {number, API_TRACE_HOST, 0, NULL}};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
+    bool coarse =
+        allocation->kind == HIP_PINNED_MEMORY && allocation->flags & hipHostMallocNonCoherent;
     error = allocation->kind == HIP_PINNED_MEMORY ? hip_managed_map(start, size)
                                                   : hip_registered_map(start, size);
+    if (error == hipSuccess && coarse)
+        error = hip_status(hip.api->advise(start, size, DRIVER_ADVICE_FINE, false));
     if (error == hipSuccess) {
         hip_set_mapped(start);
         watched.count--;

@@ -3,6 +3,8 @@
 #include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_recorder.h"
 
+enum { DEVICE_MALLOC_UNCACHED = 3 /* hipDeviceMallocUncached of later versions */ };
+
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address)
 {
@@ -55,22 +57,34 @@ void hip_memory_forget(int device)
     }
 }
 
-hipError_t hip_allocate_for_program(void **pointer, size_t size)
+/* `flags`: those of hipExtMallocWithFlags, by which amdgpu types the memory. */
+static hipError_t allocate(void **pointer, size_t size, unsigned flags)
 {
+    enum { APART = 2 << 20 /* a fragment has one type, so no other buffer shares these pages */ };
     if (!pointer)
         return hipErrorInvalidValue;
     *pointer = NULL;
     if (size == 0)
         return hipSuccess;
     uint64_t address = 0;
-    hipError_t error = hip_allocate_device(hip_current_device(), size, HIP_ALLOCATION_ALIGN,
-                                           HIP_DEVICE_MEMORY, &address);
+    hipError_t error =
+        hip_allocate_device(hip_current_device(), size, flags ? APART : HIP_ALLOCATION_ALIGN,
+                            HIP_DEVICE_MEMORY, &address);
+    if (error == hipSuccess && flags)
+        error = hip_status(hip.api->advise(
+            address, size,
+            flags == DEVICE_MALLOC_UNCACHED ? DRIVER_ADVICE_UNCACHED : DRIVER_ADVICE_FINE, true));
     if (error == hipSuccess) {
         HIP_RECORD(.kind = API_TRACE_MALLOC, .to.allocation = hip_allocation_number(address),
-                   .size = size);
+                   .size = size, .flags = flags);
         *pointer = (void *)(uintptr_t)address;
     }
     return error;
+}
+
+hipError_t hip_allocate_for_program(void **pointer, size_t size)
+{
+    return allocate(pointer, size, hipDeviceMallocDefault);
 }
 
 /* Only whole allocations that the program made are freed. */
@@ -112,8 +126,7 @@ static hipError_t release_memory(void *pointer)
 
 HIP_CALL(hipMalloc, (void **pointer, size_t size), hip_allocate_for_program(pointer, size));
 HIP_CALL(hipExtMallocWithFlags, (void **pointer, size_t size, unsigned flags),
-         flags > hipMallocSignalMemory ? hipErrorInvalidValue
-                                       : hip_allocate_for_program(pointer, size));
+         flags > DEVICE_MALLOC_UNCACHED ? hipErrorInvalidValue : allocate(pointer, size, flags));
 HIP_CALL_ALWAYS(hipFree, (void *pointer), release_memory(pointer));
 
 hipError_t hipFreeAsync(void *pointer, hipStream_t stream)

@@ -83,13 +83,19 @@ static hipError_t advise(const void *pointer, size_t size, hipMemoryAdvise advic
             return hipSuccess; /* the host may access everything */
         on = advice == hipMemAdviseSetAccessedBy;
         break;
+    case hipMemAdviseSetCoarseGrain:
+    case hipMemAdviseUnsetCoarseGrain:
+        which = DRIVER_ADVICE_FINE;
+        on = advice == hipMemAdviseUnsetCoarseGrain;
+        break;
     default:
-        return hipSuccess; /* coherence is the same for all memory */
+        return hipSuccess;
     }
     if (device != hipCpuDeviceId && !hip_is_device(device))
         return hipErrorInvalidDevice;
-    if (hip.devices[0].info.pages_move)
-        hip_recorder.refuse("it advises where managed memory lies, which no trace says");
+    if (which == DRIVER_ADVICE_FINE || hip.devices[0].info.pages_move)
+        hip_recorder.refuse("it advises where managed memory lies, or how coherent it is, which no "
+                            "trace says");
     return hip_status(hip.api->advise((uintptr_t)pointer, size, which, on));
 }
 

@@ -20,7 +20,7 @@ static uint64_t rows_of(const struct api_trace_call *call)
 static void call_malloc(const struct api_trace_call *call)
 {
     void *address = NULL;
-    play_check(call, hipMalloc(&address, call->size), "hipMalloc");
+    play_check(call, hipExtMallocWithFlags(&address, call->size, call->flags), "hipMalloc");
     play_add(PLAY_DEVICE, call->to.allocation, address);
 }
 

@@ -96,7 +96,7 @@ static void ask_for_place(struct driver *d, const struct driver_handle *h, enum 
     bool unified = place == DRIVER_PLACE_MANAGED;
     q->pid = h->pid;
     q->use = PROGRAM_BUFFER;
-    q->flags = unified ? PAGE_TABLE_UNIFIED : 0;
+    q->flags = unified ? PAGE_TABLE_UNIFIED | PAGE_TABLE_FINE : 0;
     q->device = h->member;
     q->device_count = h->count;
     if (unified && driver_evicts(d)) /* comes to a GPU when it is used, unless it is pinned */
@@ -267,10 +267,9 @@ static enum driver_status host_alias(struct driver *d, uint64_t address, uint64_
 
 /* ---- single pages ---- */
 
-/* Called before a mapping is changed: checks that the range lies in one allocation of the program,
- * and waits until nothing uses it. */
-static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint64_t size,
-                                        const char *what, uint32_t *pid)
+/* The process of a range, which has to lie in one allocation of the program. */
+static enum driver_status mapping_find(struct driver *d, uint64_t address, uint64_t size,
+                                       const char *what, uint32_t *pid)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     if (!a || a->use > PROGRAM_CODE || !size || size > a->end - address)
@@ -278,7 +277,16 @@ static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint
                            "%s: [0x%" PRIx64 ", 0x%" PRIx64 ") is not inside of one allocation",
                            what, address, address + size);
     *pid = a->pid;
-    enum driver_status status = shootdown_check();
+    return DRIVER_OK;
+}
+
+/* Called before a mapping is changed: finds the process, and waits until nothing uses the range. */
+static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint64_t size,
+                                        const char *what, uint32_t *pid)
+{
+    enum driver_status status = mapping_find(d, address, size, what, pid);
+    if (status == DRIVER_OK)
+        status = shootdown_check();
     return status == DRIVER_OK ? host_wait_everything(d) : status;
 }
 
@@ -374,16 +382,20 @@ static enum driver_status host_advise(struct driver *d, uint64_t address, uint64
                                       enum driver_advice advice, bool on)
 {
     static const uint64_t flag_of[] = {[DRIVER_ADVICE_REMOTE] = PAGE_TABLE_REMOTE,
-                                       [DRIVER_ADVICE_READ_MOSTLY] = PAGE_TABLE_READ_MOSTLY};
+                                       [DRIVER_ADVICE_READ_MOSTLY] = PAGE_TABLE_READ_MOSTLY,
+                                       [DRIVER_ADVICE_FINE] = PAGE_TABLE_FINE,
+                                       [DRIVER_ADVICE_UNCACHED] = PAGE_TABLE_UNCACHED};
     uint64_t page = driver_page_bytes(d), physical, flags;
+    bool is_type = advice >= DRIVER_ADVICE_FINE;
     uint32_t pid;
-    if (!driver_move_count(d))
+    if (!is_type && !driver_move_count(d))
         return DRIVER_OK;
-    enum driver_status status = mapping_begin(d, address, size, "advice", &pid);
+    enum driver_status status =
+        (is_type ? mapping_find : mapping_begin)(d, address, size, "advice", &pid);
     for (uint64_t at = address / page * page; at < address + size && status == DRIVER_OK;
          at += page) {
         if (!page_table_look_up(driver_page_table(d), pid, at, &physical, &flags)
-            || !(flags & PAGE_TABLE_UNIFIED))
+            || !(is_type || flags & PAGE_TABLE_UNIFIED))
             continue;
         flags = on ? flags | flag_of[advice] : flags & ~flag_of[advice];
         page_table_enter(driver_page_table(d), pid, at, physical, flags);

@@ -29,7 +29,9 @@ struct kfd_memory {
 enum {
     AT_HOST = KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_USERPTR,
     IN_DEVICE = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | AT_HOST,
-    KINDS = IN_DEVICE | KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL | KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP
+    KINDS = IN_DEVICE | KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL | KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP,
+    UNCACHED = KFD_IOC_ALLOC_MEM_FLAGS_UNCACHED,
+    TYPED = KFD_IOC_ALLOC_MEM_FLAGS_COHERENT | UNCACHED
 };
 
 #define ADDRESSES_END ((uint64_t)1 << 47)
@@ -252,6 +254,12 @@ static int take_pages(struct kfd_allocation *a)
         return result;
     a->in_device = true;
     result = kfd_memory_allow(a, 0);
+    if (result == 0 && !a->moves && a->flags & TYPED)
+        result =
+            kfd_status(kfd.api->advise(
+                           kfd_name(a->address), a->size,
+                           a->flags & UNCACHED ? DRIVER_ADVICE_UNCACHED : DRIVER_ADVICE_FINE, true),
+                       "typing memory");
     if (result == 0)
         result = kfd_status(kfd.api->clear(kfd_name(a->address), a->size), "allocating memory");
     if (result == 0 && a->host)

@@ -168,7 +168,8 @@ static uint32_t device_of(uint32_t location)
     return gpu < 0 ? DRIVER_HOST_DEVICE : kfd_now->device[gpu];
 }
 
-/* Pages that are preferred at the host, or accessed in place, stay where they are. */
+/* Pages that are preferred at the host, or accessed in place, stay where they are. Coherent ones
+ * are fine-grained. */
 static int advise(const struct kfd_allocation *a, const struct range *range)
 {
     const struct traits *traits = &range->traits;
@@ -176,10 +177,11 @@ static int advise(const struct kfd_allocation *a, const struct range *range)
     bool stay = traits->preferred == KFD_IOCTL_SVM_LOCATION_SYSMEM || traits->in_place;
     first = a->address > range->start ? a->address : range->start;
     last = end < range->end ? end : range->end;
-    return a->moves ? kfd_status(
-               kfd.api->advise(kfd_name(first), last - first, DRIVER_ADVICE_REMOTE, stay),
-               "attributes of memory")
-                    : 0;
+    enum driver_status status = kfd.api->advise(kfd_name(first), last - first, DRIVER_ADVICE_FINE,
+                                                (traits->flags & KFD_IOCTL_SVM_FLAG_COHERENT) != 0);
+    if (status == DRIVER_OK && a->moves)
+        status = kfd.api->advise(kfd_name(first), last - first, DRIVER_ADVICE_REMOTE, stay);
+    return kfd_status(status, "attributes of memory");
 }
 
 /* With XNACK a prefetch moves pages, as an access would. */
