@@ -85,7 +85,7 @@ static void note_line(const struct warm_access *a)
         address_list_add(a->address, first);
 }
 
-/* Of the line around `address`, which lies in the span, bytes `mask` are accessed. */
+/* An access to bytes `mask` of the line around `address`, which lies in the span. */
 static inline struct warm_access access_at(const struct host_view *t, const struct host_span *w,
                                            enum warm_kind kind, uint64_t address, uint64_t mask)
 {
