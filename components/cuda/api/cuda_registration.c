@@ -1,6 +1,6 @@
 /* Binaries embedded in a program: what the constructors of nvcc and clang register before main().
  *
- * The HIP library keeps the list (hip_fat_binary.c). What is different here is only what a binary
+ * The HIP library keeps the list (hip_registration.c). What is different here is only what a binary
  * looks like, so load() gets the PTX for a device out of it when the binary is first used there. */
 #include "cuda_internal.h"
 

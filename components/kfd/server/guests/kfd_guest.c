@@ -130,7 +130,7 @@ static void finish_call(struct kfd_connection *c)
     if (waited && status == DRIVER_OK)
         kfd.api->waited(word_in(c, 0));
     if (status >= DRIVER_FAULT)
-        kfd_look_at_end(status);
+        kfd_note_end_of_simulation(status);
     c->began = false;
     answer(c, (int)status);
 }

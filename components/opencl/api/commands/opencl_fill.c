@@ -3,7 +3,7 @@
 #include "opencl_fill.h"
 
 #include "opencl_driver_commands.h"
-#include "components/opencl/api/commands/opencl_transfer.h"
+#include "opencl_transfer.h"
 #include "components/opencl/api/devices/opencl_features.h"
 
 #include <string.h>
