@@ -480,7 +480,7 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
         add_blank(f);
     w->last_end = tokens[to - 1].span.end;
     context.comment = w->comment;
-    joined_comments(f, &w->comment, to - 1); /* those inside of the line, which it writes */
+    joined_comments(f, &w->comment, to - 1); /* comments inside the line, which it writes */
     const char *comment = joined_comments(f, &w->comment, to);
     if (comment != NULL)
         w->last_end = f->list->comments.items[w->comment - 1].span.end;

@@ -63,7 +63,7 @@ static void assign_partitions(const uint8_t *rank_of, uint32_t partitions, uint3
                               uint32_t threads, uint32_t *shards_made)
 {
     uint32_t assigned = 0, first = *shards_made, own = 0;
-    bool main_apart = number == 0; /* what it does next is known by itself: run.c */
+    bool main_apart = number == 0; /* the main partition's next step is known by itself: run.c */
     for (uint32_t i = 1; i < partitions; i++)
         own += rank_of[i] == number;
     uint32_t count = min_u64(own, threads);
