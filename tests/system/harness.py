@@ -196,14 +196,19 @@ def is_code(word):
     return word.endswith(".hsaco") and "/" not in word and (PROGRAMS / word).exists()
 
 
+def cuda_headers():
+    """Words of `heddle cuda-cc` by which it reads the headers that the build has compiled, for a
+    third of the time. None with --full."""
+    return [] if full else ["-Xclang", "-include-pch", "-Xclang", PROGRAMS / "cuda_headers.pch"]
+
+
 def cuda_cc(source, output, *options):
-    """`heddle cuda-cc SOURCE -o OUTPUT`. Without --full it reads the headers that the build has
-    compiled, for a third of the time, unless the source or the options change these."""
+    """`heddle cuda-cc SOURCE -o OUTPUT`, with cuda_headers() unless the source or the options
+    change these."""
     __tracebackhide__ = True
     changed = any(not option.startswith("-l") for option in options) or re.search(
         "__managed__|__cluster_dims__", Path(source).read_text(encoding="utf-8"))
-    headers = [] if full or changed else [
-        "-Xclang", "-include-pch", "-Xclang", PROGRAMS / "cuda_headers.pch"]
+    headers = [] if changed else cuda_headers()
     return call([HEDDLE, "cuda-cc", *headers, source, "-o", output, *options])
 
 

@@ -1,10 +1,11 @@
 """The HIP programs of tests/programs that tests run in numbers."""
+import fcntl
 import itertools
 import subprocess
 
 import pytest
 
-from harness import BUILD
+from harness import BUILD, SYSTEM
 
 GOOD = """
     vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module atax aes128
@@ -34,9 +35,12 @@ CUDA_OPTIONS = {"own_streams": ["--default-stream", "per-thread"]}
 
 
 def built(path):
-    """`path` of a program; what is not built always is built now, which is so under --full."""
+    """`path` of a program; what is not built always is built now, which is so under --full. One
+    worker at a time, since ninja writes its log into the folder."""
     if not path.exists():
-        subprocess.run(["ninja", "-C", BUILD, path.relative_to(BUILD)], check=True)
+        with open(SYSTEM / "ninja.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            subprocess.run(["ninja", "-C", BUILD, path.relative_to(BUILD)], check=True)
     return path
 
 

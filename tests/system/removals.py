@@ -39,7 +39,7 @@ ONE_GPU = """vectoradd saxpy matmul_tiled transpose reduction histogram stencil 
     """.split()
 SEVERAL_GPUS = "peers spread devices peer_copies halo".split() + ONE_GPU[:15]
 SMALL = "gpu.arrays=1 gpu.banks=2 gpu.vram=256MiB"
-# What is built for targets of CDNA: NAME.gfx9, NAME.gfx942, and where it is built for all targets.
+# What is built for targets of CDNA (NAME, NAME.gfx942), and where it is built for all targets.
 CDNA = "scratch shuffles matrix".split()
 CDNA_ALL = """copies fences atomics flushes shared_lines spmv streams device_variables life pipeline
     """.split()
@@ -68,7 +68,7 @@ def on(*names, **how):
 def for_cdna(target, suffix):
     """Programs, with their arguments."""
     labels = [(f"cdna/{name}.{target}", size) for name, size in map(str.split, LABELS)]
-    return [*(f"{name}.{suffix}" for name in CDNA),
+    return [*(name if suffix == "gfx9" else f"{name}.{suffix}" for name in CDNA),
             *(f"{label} {size} --check" for label, size in labels if (PROGRAMS / label).exists()),
             *(f"{name}.{suffix}" for name in CDNA_ALL if (PROGRAMS / f"{name}.{suffix}").exists())]
 

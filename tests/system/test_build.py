@@ -36,15 +36,17 @@ def test_what_is_written_beside_a_description_makes_no_build(heddle, tmp_path):
     own, more = tmp_path / "own", tmp_path / "more"
     for folder in own, more:
         folder.mkdir()
-    tiny = (harness.ROOT / TINY).read_text().replace("link pcie {", "link other {")
-    (own / "tiny.heddle").write_text(f'import "beside";  import "mine";\n{tiny}')
+    hang = Path("tests/system/hang")
+    relays = (hang / "deadlock.heddle").read_text().replace("latency 2cy", "via pcie")
+    (own / "relays.heddle").write_text(f'import "beside";  import "mine";\n{relays}')
+    shutil.copy(hang / "relay.c", own)
     (own / "beside.heddle").write_text("")
     (more / "mine.heddle").write_text("link pcie { bandwidth = 8GB/s; latency = 5ns; }\n")
-    env = {"HEDDLE_CACHE": tmp_path / "cache"}
+    env = {"HEDDLE_CACHE": str(tmp_path / "cache")}
 
     def built():
         time.sleep(0.05)  # what is as new as a build has no stamp
-        heddle(f"build --generic -I {more} {own}/tiny.heddle", env=env)
+        heddle(f"build --generic -I {more} {own}/relays.heddle", env=env)
         [stamp] = (tmp_path / "cache").glob("platforms/*/platform.stamp")
         return stamp.stat().st_mtime_ns, (stamp.parent / "platform.tables").read_bytes()
     first = built()

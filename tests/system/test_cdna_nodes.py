@@ -6,7 +6,7 @@ import re
 import pytest
 
 from harness import PROGRAMS, same_bytes
-from programs import built, only_full
+from programs import only_full
 
 SMALL = ("platforms/mi300x_x8.heddle --generic --max-cycles 20000000 --set gpus=3 --set xcds=2"
          " --set arrays=1 --set vram=1GiB")
@@ -17,8 +17,7 @@ COPY = 1 << 20  # bytes
                                      "collectives.gfx942 halving 1024",
                                      *only_full("peers.gfx942")])
 def test_programs_use_all_gpus(run, program):
-    name, *words = program.split()
-    run(f"{SMALL} -- {built(PROGRAMS / name)} {' '.join(words)}", "PASS")
+    run(f"{SMALL} -- {PROGRAMS}/{program}", "PASS")
 
 
 @pytest.mark.parametrize("access", ["push", "pull"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import ANY, BUILD, HEDDLE, ROOT, call
+from harness import ANY, BUILD, HEDDLE, ROOT, call, cuda_headers
 
 PROGRAMS = Path(__file__).parent.parent / "programs/cuda"
 MACHINE = "platforms/a100.heddle --mode functional"
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.skipif(not shutil.which("clang++-19"), reason="clang-19
 def compiled(tmp_path):
     def compile_program(name, *options):
         program = tmp_path / name
-        call([HEDDLE, "cuda-cc", PROGRAMS / f"{name}.cu", "-o", program, *options],
-             env={"PATH": "/usr/bin:/bin"})
+        call([HEDDLE, "cuda-cc", *cuda_headers(), PROGRAMS / f"{name}.cu", "-o", program,
+              *options], env={"PATH": "/usr/bin:/bin"})
         return program
     return compile_program
 
@@ -56,7 +56,7 @@ def test_disassembler_shows_the_ptx_of_a_program(tmp_path):
     """All of it, of one architecture; a container that is damaged is named."""
     ptx, program = tmp_path / "a.ptx", tmp_path / "a.o"
     for more in (["--ptx", "-o", ptx], ["-c", "-o", program]):
-        call([HEDDLE, "cuda-cc", PROGRAMS / "halves.cu", *more])
+        call([HEDDLE, "cuda-cc", *cuda_headers(), PROGRAMS / "halves.cu", *more])
     shown = call([HEDDLE, "disasm", program]).stdout
     assert shown.startswith("# PTX of sm_80\n") and shown.count("# PTX") == 1
     kernels = re.findall(r"\.entry (\w+)", ptx.read_text())
@@ -124,9 +124,10 @@ def test_other_sources_are_host_code(run, tmp_path):
               tmp_path / source])
     call([HEDDLE, "cuda-cc", "-lib", tmp_path / "c.c", tmp_path / "d.cpp", "-o",
           tmp_path / "libparts.a"])
-    for words in ([tmp_path / "c.c", tmp_path / "d.cpp"], [f"-L{tmp_path}", "-lparts"],
-                  [tmp_path / "objects/c.o", tmp_path / "objects/d.o"]):
-        call([HEDDLE, "cuda-cc", tmp_path / "a.cu", *words, "-o", tmp_path / "x"])
+    call([HEDDLE, "cuda-cc", *cuda_headers(), "-c", tmp_path / "a.cu", "-o", tmp_path / "a.o"])
+    for words in (["a.cu", "c.c", "d.cpp"], ["a.o", "libparts.a"],
+                  ["a.o", "objects/c.o", "objects/d.o"]):
+        call([HEDDLE, "cuda-cc", *(tmp_path / word for word in words), "-o", tmp_path / "x"])
         run(f"{MACHINE} -- {tmp_path}/x", "^14$")
     call([HEDDLE, "cuda-cc", "-x", "cu", "-c", tmp_path / "d.cpp", "-o", tmp_path / "d.o"],
          r"d\.cpp:2:2: error: CUDA", status=1)
@@ -174,7 +175,8 @@ int main()
     std::printf("%s %d\\n", cudaGetErrorName(cudaDeviceSynchronize()), *p);
 }}
 """)
-    call([HEDDLE, "cuda-cc", "-arch=sm_80", tmp_path / "a.cu", "-o", tmp_path / "a"])
+    call([HEDDLE, "cuda-cc", *cuda_headers(), "-arch=sm_80", tmp_path / "a.cu", "-o",
+          tmp_path / "a"])
     place = rf"a\.cu:5: {re.escape(instruction)} is not executed \(kernel 'bad\(int\*\)'\)"
     run(f"{MACHINE} -- {tmp_path / 'a'}", f"^heddle: warning: .*{place}",
         f"^heddle: cudaLaunchKernel: .*{place}", "^cudaErrorLaunchFailure$", "^cudaSuccess 7$",
@@ -187,8 +189,8 @@ int main()
     ("int k = cuInit(0);", r"calls CUDA's driver \(cuInit\(\)\), whose functions heddle does not")])
 def test_libraries_that_are_not_there_are_named(tmp_path, text, message):
     (tmp_path / "a.cu").write_text(f"#include <cstdio>\n{text}\nint main() {{}}\n")
-    call([HEDDLE, "cuda-cc", tmp_path / "a.cu", "-o", tmp_path / "a"], rf"a\.cu' {message}",
-         status=1)
+    call([HEDDLE, "cuda-cc", *cuda_headers(), tmp_path / "a.cu", "-o", tmp_path / "a"],
+         rf"a\.cu' {message}", status=1)
 
 
 def test_closed_libraries_are_named(tmp_path):
@@ -260,7 +262,8 @@ def test_what_no_file_defines_is_named(tmp_path):
     (tmp_path / "b.cu").write_text("__device__ float scaleby(float x) { return 2 * x; }\n")
     place = r"a\.cu:5:\d+: error: nothing defines 'scale_by\(float\)', which device code uses"
     for name, words, messages in (
-            ("a", [], [place + r" \(-rdc=true", r"a\.cu:5:\d+: error: nothing defines 'table'"]),
+            ("a", cuda_headers(),
+             [place + r" \(-rdc=true", r"a\.cu:5:\d+: error: nothing defines 'table'"]),
             ("ab", ["-rdc=true", tmp_path / "b.cu"],
              [place + r"; did you mean 'scaleby\(float\)' of .*b\.cu\?$"])):
         told = call([HEDDLE, "cuda-cc", tmp_path / "a.cu", *words, "-o", tmp_path / name],
