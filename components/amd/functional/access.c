@@ -1,10 +1,10 @@
 /* Memory instructions; see access.h. Called by the functional executor.
  *
- * Most accesses lie in one span, and are either one contiguous run over the lanes or dwords here
- * and there: those go straight between registers and memory, bytes and words by way of a stage.
- * Everything else (accesses across spans, atomics) goes lane by lane, in ascending order, so that
- * the highest lane wins where several store to one address, as in timing mode. Compiled once for
- * each x86-64 level (ACCESS_VARIANT is the suffix). */
+ * Most accesses lie in one span and have a prepared form (access_fast.h). Of the others, dwords of
+ * one span go straight between registers and memory, as those of private memory on gfx8. Everything
+ * else (accesses across spans, atomics) goes lane by lane, in ascending order, so that the highest
+ * lane wins where several store to one address, as in timing mode. Compiled once for each x86-64
+ * level (ACCESS_VARIANT is the suffix). */
 #include "access.h"
 #include "footprint.h"
 #include "touch.h"
@@ -65,34 +65,12 @@ static __attribute__((noinline)) void touch_lanes_of(struct host_view *t, const 
 
 /* ---- shape of an access ---- */
 
-/* How the active lanes of a load or store lie in one span. */
+/* Where the active lanes of a load or store of dwords lie in one span. */
 struct shape {
     char *host; /* of address `base` */
     uint64_t base;
     uint32_t step; /* bytes from one dword of a lane to its next */
-    bool linear;   /* lane l's bytes at base + l * bytes; lanes may lie before the span */
 };
-
-static bool is_linear(const struct isa_memory *m, uint64_t *base)
-{
-    uint64_t wrong = 0;
-    unsigned first = (unsigned)__builtin_ctzll(m->mask);
-    unsigned last = 63 - (unsigned)__builtin_clzll(m->mask);
-    uint64_t start = m->address[first] - (uint64_t)first * m->bytes;
-    if (m->address[last] - m->address[first] != (uint64_t)(last - first) * m->bytes)
-        return false;
-    if (m->mask == UINT64_MAX) {
-        for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
-    } else {
-        for (uint64_t rest = m->mask; rest && !wrong; rest &= rest - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(rest);
-            wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
-        }
-    }
-    *base = start;
-    return !wrong;
-}
 
 static bool lanes_inside(const struct host_span *w, const struct isa_memory *m, uint64_t extent)
 {
@@ -115,63 +93,20 @@ static bool lanes_inside(const struct host_span *w, const struct isa_memory *m, 
 static bool find_shape(struct host_view *t, const struct isa_memory *m, uint8_t *hint,
                        struct shape *shape)
 {
-    unsigned first = (unsigned)__builtin_ctzll(m->mask);
-    unsigned last = 63 - (unsigned)__builtin_clzll(m->mask);
     bool swizzled = m->bytes > 4 && m->swizzle_mask;
-    if ((swizzled && (m->mask & ~m->swizzle_mask)) || m->straddle_mask)
+    if (m->bytes % 4 || (swizzled && (m->mask & ~m->swizzle_mask)) || m->straddle_mask)
         return false;
     shape->step = swizzled ? m->dword_stride : 4;
-    shape->linear = !swizzled && is_linear(m, &shape->base);
-    uint64_t extent = shape->linear ? (uint64_t)(last - first + 1) * m->bytes
-                      : swizzled    ? (uint64_t)(m->bytes / 4 - 1) * shape->step + 4
-                                    : m->bytes;
-    const struct host_span *w = span_of(t, m->address[first], extent, hint);
+    uint64_t extent = (uint64_t)(m->bytes / 4 - 1) * shape->step + 4;
+    const struct host_span *w = span_of(t, m->address[__builtin_ctzll(m->mask)], extent, hint);
     if (!w)
         return false;
-    if (shape->linear) {
-        shape->host = (char *)((uintptr_t)w->host + (shape->base - w->start));
-        return true;
-    }
     shape->base = w->start;
     shape->host = w->host;
     return lanes_inside(w, m, extent);
 }
 
 /* ---- dwords ---- */
-
-static void load_linear(uint32_t *to, const char *from, unsigned dwords, uint64_t mask)
-{
-    if (mask == UINT64_MAX && dwords == 1) {
-        memcpy(to, from, ISA_LANES * 4);
-    } else if (mask == UINT64_MAX) {
-        for (unsigned lane = 0; lane < ISA_LANES; lane++, from += dwords * 4)
-            for (unsigned i = 0; i < dwords; i++)
-                memcpy(&to[64 * i + lane], from + 4 * i, 4);
-    } else {
-        for (uint64_t rest = mask; rest; rest &= rest - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(rest);
-            for (unsigned i = 0; i < dwords; i++)
-                memcpy(&to[64 * i + lane], from + (size_t)lane * dwords * 4 + 4 * i, 4);
-        }
-    }
-}
-
-static void store_linear(char *to, const uint32_t *from, unsigned dwords, uint64_t mask)
-{
-    if (mask == UINT64_MAX && dwords == 1) {
-        memcpy(to, from, ISA_LANES * 4);
-    } else if (mask == UINT64_MAX) {
-        for (unsigned lane = 0; lane < ISA_LANES; lane++, to += dwords * 4)
-            for (unsigned i = 0; i < dwords; i++)
-                memcpy(to + 4 * i, &from[64 * i + lane], 4);
-    } else {
-        for (uint64_t rest = mask; rest; rest &= rest - 1) {
-            unsigned lane = (unsigned)__builtin_ctzll(rest);
-            for (unsigned i = 0; i < dwords; i++)
-                memcpy(to + (size_t)lane * dwords * 4 + 4 * i, &from[64 * i + lane], 4);
-        }
-    }
-}
 
 static void load_dwords(uint32_t *to, const struct shape *s, const struct isa_memory *m)
 {
@@ -208,37 +143,10 @@ static uint32_t *registers(const struct isa_context *context, unsigned code)
 static void move_dwords(const struct isa_context *context, const struct isa_inst *inst,
                         const struct isa_memory *m, const struct shape *s)
 {
-    if (m->kind == ISA_MEMORY_LOAD && s->linear)
-        load_linear(registers(context, inst->dst), s->host, m->bytes / 4, m->mask);
-    else if (m->kind == ISA_MEMORY_LOAD)
+    if (m->kind == ISA_MEMORY_LOAD)
         load_dwords(registers(context, inst->dst), s, m);
-    else if (s->linear)
-        store_linear(s->host, registers(context, inst->src[1]), m->bytes / 4, m->mask);
     else
         store_dwords(registers(context, inst->src[1]), s, m);
-}
-
-/* Bytes and words of one span; the stage holds them as a wavefront's accesses lie in memory. */
-static void move_parts(struct isa_context *context, const struct isa_inst *inst,
-                       const struct isa_memory *m, const struct shape *s)
-{
-    uint8_t stage[ISA_LANES * 2];
-    if (m->kind == ISA_MEMORY_STORE)
-        isa_memory_store_data(context, inst, m->mask, stage, m->bytes);
-    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(rest);
-        char *host =
-            s->linear ? s->host + (size_t)lane * m->bytes : s->host + (m->address[lane] - s->base);
-        uint8_t *part = stage + lane * m->bytes;
-        for (unsigned i = 0; i < m->bytes; i++) {
-            if (m->kind == ISA_MEMORY_STORE)
-                host[i] = (char)part[i];
-            else
-                part[i] = (uint8_t)host[i];
-        }
-    }
-    if (m->kind == ISA_MEMORY_LOAD)
-        isa_memory_load(context, inst, m->mask, stage, m->bytes);
 }
 
 /* ---- lane by lane ---- */
@@ -428,7 +336,7 @@ const char *PASTE(access_vector_,
 {
     const struct isa_inst *inst = ready->inst;
     struct isa_memory m;
-    struct shape shape;
+    struct shape shape = {0};
     *lane = WORK_NO_LANE;
     if (__builtin_expect(access_fast_vector(view, context, wave, ready, hint), 1)) {
         wave->pc += ready->size;
@@ -451,10 +359,8 @@ const char *PASTE(access_vector_,
         return lost;
     if (m.lds_mask)
         isa_memory_lds(context, inst, &m);
-    if (plain && m.bytes % 4 == 0)
+    if (plain)
         move_dwords(context, inst, &m, &shape);
-    else if (plain)
-        move_parts(context, inst, &m, &shape);
     else if (m.mask)
         move_lanes(view, context, inst, &m, hint);
     wave->pc += inst->size;

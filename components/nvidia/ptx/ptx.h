@@ -190,7 +190,6 @@ struct ptx_module {
     uint32_t version;        /* 85 for 8.5 */
     uint32_t target;         /* 80 for sm_80 */
     const char *target_name; /* "sm_90a" */
-    uint32_t address_bits;   /* 64; 32 is refused */
     const char **files;      /* names of sources by the numbers of .file; gaps are NULL */
     uint32_t file_count;
     struct ptx_variable *variables;

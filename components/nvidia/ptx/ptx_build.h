@@ -121,8 +121,7 @@ struct ptx_parser {
     uint32_t depth;
     struct ptx_declaration declaration;
     struct ptx_function *function; /* whose header or body is being read, or NULL */
-    uint32_t function_index;
-    struct ptx_variable *params; /* of the header or prototype being read */
+    struct ptx_variable *params;   /* of the header or prototype being read */
     struct ptx_variable *results;
     uint32_t param_count;
     uint32_t result_count;
@@ -138,7 +137,6 @@ struct ptx_parser {
     uint32_t loc_line;
     uint64_t bytes; /* of all variables */
     size_t warning_bytes;
-    const char *last_text; /* the last token as written */
     bool has_version;
     bool has_target;
 };

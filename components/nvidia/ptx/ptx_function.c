@@ -17,14 +17,12 @@ static struct ptx_function *named_function(struct ptx_parser *parser, const char
 {
     struct ptx_module *module = parser->module;
     struct ptx_symbol *old = ptx_name_of(name)->top;
-    if (old && old->meaning == PTX_MEANS_BASE && old->base == PTX_BASE_FUNCTION) {
-        parser->function_index = old->index;
+    if (old && old->meaning == PTX_MEANS_BASE && old->base == PTX_BASE_FUNCTION)
         return &module->functions[old->index];
-    }
     struct ptx_symbol *symbol = ptx_declare(parser, name, line);
     symbol->meaning = PTX_MEANS_BASE;
     symbol->base = PTX_BASE_FUNCTION;
-    symbol->index = parser->function_index = module->function_count;
+    symbol->index = module->function_count;
     return PTX_APPEND(parser->arena, module->functions, module->function_count);
 }
 
@@ -183,7 +181,6 @@ void ptx_set_target(struct ptx_parser *parser, const char *word, uint32_t line)
 
 void ptx_set_address_size(struct ptx_parser *parser, struct ptx_number number, uint32_t line)
 {
-    parser->module->address_bits = (uint32_t)number.bits;
     if (number.bits != PTX_ADDRESS_BITS)
         ptx_error_at(parser, line,
                      "addresses of 64 bits are supported, not of %llu; compile for "

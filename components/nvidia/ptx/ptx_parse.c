@@ -38,7 +38,6 @@ struct ptx_module *ptx_parse(const char *name, const char *text, size_t size,
                                 .name = base_name(name)};
     parsed->module.warnings = ptx_arena_text(&parsed->arena, "", 0);
     parsed->module.name = ptx_arena_text(&parsed->arena, parser.name, strlen(parser.name));
-    parsed->module.address_bits = 32;
     ptx_scope_open(&parser);
     if (size > TEXT_MAX) {
         ptx_error_at(&parser, 1, "the text has more than 1 GiB");

@@ -15,7 +15,8 @@ static uint32_t mbarrier_number(uint8_t kind, const struct itrace_bulk *at)
 {
     if (kind == TRACE_PHASE_WAIT && !at->need)
         return PHASE_NOTHING;
-    return at->barrier ? (uint32_t)(at->barrier % PHASE_WINDOW / 8 % TRACE_PHASES) : TRACE_PHASES;
+    return at->barrier ? (uint32_t)((at->barrier & WARP_RANK_OFFSET) / 8 % TRACE_PHASES)
+                       : TRACE_PHASES;
 }
 
 /* The generic address of the barrier; 0: there is none in the block. */

@@ -10,7 +10,7 @@
  * wait is for all copies that are under way.
  *
  * Traces of PTX say what a wait is for (player_mbarrier.c), so nothing is counted. */
-#include "trace_player_state.h"
+#include "player_call.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static uint32_t phase_count(struct player_kernel *k, uint8_t kind, const struct 
                        : step->count             ? step->address[0]
                                                  : 0;
     uint32_t number;
-    address %= PHASE_WINDOW;
+    address &= WARP_RANK_OFFSET;
     if (!step->mask || !address || (number = phase_find(p, address)) == TRACE_PHASES)
         return TRACE_PHASES;
     struct player_barrier *b = &p->barrier[number];
@@ -79,7 +79,7 @@ static unsigned phase_record(uint32_t words[TRACE_RECORD], uint8_t kind, uint32_
         *to++ = (uint32_t)step->mask;
     *to++ = number << 8 | runs;
     *to++ = step->copy.need;
-    *to++ = (uint32_t)(step->copy.barrier % PHASE_WINDOW);
+    *to++ = (uint32_t)(step->copy.barrier & WARP_RANK_OFFSET);
     for (uint32_t i = 0; i < runs; i++) {
         trace_writer_wide(&to, step->copy.run[i].base);
         *to++ = (uint32_t)step->copy.run[i].stride;

@@ -280,10 +280,7 @@ static void trace_async_step(const struct itrace_step *step);
 
 /* ---- trace_phase.c ---- */
 
-enum {
-    PHASE_NOTHING = TRACE_PHASES + 1, /* of a record: counts and waits for nothing */
-    PHASE_WINDOW = 1 << 24 /* shared memory's: addresses are offsets in it, or behind its base */
-};
+enum { PHASE_NOTHING = TRACE_PHASES + 1 /* of a record: counts and waits for nothing */ };
 
 static void phases_begin(struct player_kernel *k);
 static void phases_begin_warp(struct player_kernel *k);

@@ -22,8 +22,7 @@ struct warp_build {
     uint32_t *param_words_of; /* of each .param variable of the function: first number of a narrow
                                  register for each of its words */
     uint32_t first_op;
-    uint32_t param_first, result_first; /* narrow registers of the function's own */
-    uint32_t spilled;                   /* local offset of a copy of the parameters; PTX_NONE */
+    uint32_t spilled; /* local offset of a copy of the parameters; PTX_NONE */
     uint32_t local;
     bool missing; /* the instruction, in this form */
 };

@@ -21,38 +21,8 @@ enum api_direction {
 
 #define API_REQUEST_MOST_BYTES (PACKET_HEADER_BYTES + sizeof(struct api_request))
 
-struct api_request {
-#include "components/packets/packet/packet_members.def"
-#include "components/packets/api_packet/api_request.def"
-#include "components/packets/packet/packet_undefine.def"
-} PACKED;
-
-static const struct packet_field api_request_fields[] = {
-#include "components/packets/packet/packet_table.def"
-#include "components/packets/api_packet/api_request.def"
-#include "components/packets/packet/packet_undefine.def"
-};
-
-static const struct packet_layout api_request_layout = {
-    .name = "api_request",
-    .version = 1,
-    .fields = api_request_fields,
-    .field_count = sizeof api_request_fields / sizeof api_request_fields[0],
-    .struct_bytes = sizeof(struct api_request),
-};
-
-/* Bytes written, or 0: `fault` says why. */
-static inline size_t api_request_encode(const struct api_request *packet, void *bytes, size_t size,
-                                        struct packet_fault *fault)
-{
-    return packet_encode(&api_request_layout, packet, bytes, size, fault);
-}
-
-/* Bytes read, or 0: `fault` says why, and `packet` is as it was. */
-static inline size_t api_request_decode(struct api_request *packet, const void *bytes, size_t size,
-                                        struct packet_fault *fault)
-{
-    return packet_decode(&api_request_layout, packet, bytes, size, fault);
-}
+#define PACKET             api_request
+#define PACKET_DESCRIPTION "components/packets/api_packet/api_request.def"
+#include "components/packets/packet/packet_declare.def"
 
 #endif

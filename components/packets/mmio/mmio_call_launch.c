@@ -164,10 +164,10 @@ static bool max_blocks(struct mmio *c, struct mmio_call *k)
     if (!waves || k->request.max_blocks.block_size > info->max_work_group)
         return end_call(c, k, MMIO_INVALID_VALUE);
     uint32_t simd = info->wavefronts_per_simd;
-    if (kernel->vgpr_count && info->vgprs_per_simd / kernel->vgpr_count < simd)
-        simd = info->vgprs_per_simd / kernel->vgpr_count;
-    if (kernel->sgpr_count && info->sgprs_per_simd / kernel->sgpr_count < simd)
-        simd = info->sgprs_per_simd / kernel->sgpr_count;
+    if (kernel->registers.vgprs && info->vgprs_per_simd / kernel->registers.vgprs < simd)
+        simd = info->vgprs_per_simd / kernel->registers.vgprs;
+    if (kernel->registers.sgprs && info->sgprs_per_simd / kernel->registers.sgprs < simd)
+        simd = info->sgprs_per_simd / kernel->registers.sgprs;
     uint64_t blocks = simd * info->simds_per_cu / waves;
     uint64_t lds = kernel->group_size + k->request.max_blocks.shared_bytes;
     if (lds && info->lds_bytes_per_cu / lds < blocks)

@@ -1,7 +1,7 @@
 /* Packets: bytes with a fixed layout, in simulated memory.
  *
- * A packet is described once, in NAME.def; NAME.h makes of it the structure (packet_members.def)
- * and the table of its fields (packet_table.def). The macros of a description:
+ * A packet is described once, in NAME.def; NAME.h makes of it the structure, the table of its
+ * fields, and NAME_encode() and NAME_decode() (packet_declare.def). The macros of a description:
  *
  *     NUMBER(type, name)     1, 2, 4 or 8 bytes: integers, addresses, floating-point numbers
  *     TRUTH(name)            one byte, 0 or 1

@@ -13,6 +13,7 @@
 #ifndef HEDDLE_ISA_CODE_OBJECT_H
 #define HEDDLE_ISA_CODE_OBJECT_H
 
+#include "components/amd/isa/kernel_registers.h"
 #include "object_memory.h"
 
 #include <stdbool.h>
@@ -107,39 +108,14 @@ struct code_object_kernel {
     uint32_t group_size;    /* bytes of LDS a work-group, without dynamic LDS */
     uint32_t private_size;  /* bytes of scratch a work-item */
     uint32_t stack_size;    /* more of them, which version 5 and later leave to the runtime */
-    bool dynamic_stack;  /* private_size is not known at compile time (recursion, function pointers)
-                          */
-    uint32_t vgpr_count; /* allocated 32-bit registers a lane, rounded to the granule; AGPRs
-                            included where they share a file with VGPRs */
-    uint32_t accum_offset; /* VGPRs a lane, before the first AGPR */
-    uint32_t
-        sgpr_count; /* allocated, with VCC, FLAT_SCRATCH and XNACK_MASK, rounded to the granule */
+    bool dynamic_stack; /* private_size is not known at compile time (recursion, function pointers)
+                         */
     uint32_t
         max_group_threads; /* the compiler's bound of work-items a work-group; 0 = none recorded */
     uint32_t wavefront_size; /* 64 or 32 */
 
-    /* Initial SGPRs, in this order, then the work-group ids. */
-    bool enable_private_segment_buffer;   /* 4 registers */
-    bool enable_dispatch_ptr;             /* 2 */
-    bool enable_queue_ptr;                /* 2 */
-    bool enable_kernarg_ptr;              /* 2 */
-    bool enable_dispatch_id;              /* 2 */
-    bool enable_flat_scratch_init;        /* 2 */
-    bool enable_private_segment_size;     /* 1 */
-    bool enable_grid_work_group_count[3]; /* 1 each; v2 only */
-    uint32_t preload_count;               /* 1 each: dwords of the arguments */
-    uint32_t user_sgpr_count;             /* the sum, as the descriptor states it */
-    bool enable_work_group_id[3];         /* 1 each */
-    bool enable_work_group_info;          /* 1 */
-    bool enable_private_wave_offset;      /* 1, last */
-    uint32_t work_item_id_dimensions;     /* initial VGPRs: 1 = x, 2 = x y, 3 = x y z */
-
-    /* Float mode, as in the MODE register. Rounding: 0 nearest, 1 up, 2 down, 3 towards zero.
-     * Denormals: bit 0 = keep inputs, bit 1 = keep outputs (0 flushes both, 3 keeps both). */
-    uint32_t float_round_32, float_round_16_64, float_denorm_32, float_denorm_16_64;
-    bool dx10_clamp, ieee_mode;
-    uint32_t pgm_rsrc1, pgm_rsrc2, pgm_rsrc3; /* raw */
-    uint16_t preload;                         /* raw kernarg_preload */
+    struct kernel_words words; /* of its descriptor */
+    struct kernel_registers registers;
 
     struct code_object_argument *arguments; /* by ascending offset */
     uint32_t argument_count;

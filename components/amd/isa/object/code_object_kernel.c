@@ -54,8 +54,8 @@ const struct code_object_fact code_object_facts[CODE_OBJECT_FACTS] = {
      offsetof(struct code_object_kernel, private_size), false},
     {".wavefront_size", "WavefrontSize", offsetof(struct code_object_kernel, wavefront_size),
      false},
-    {".sgpr_count", "NumSGPRs", offsetof(struct code_object_kernel, sgpr_count), true},
-    {".vgpr_count", "NumVGPRs", offsetof(struct code_object_kernel, vgpr_count), true},
+    {".sgpr_count", "NumSGPRs", offsetof(struct code_object_kernel, registers.sgprs), true},
+    {".vgpr_count", "NumVGPRs", offsetof(struct code_object_kernel, registers.vgprs), true},
 };
 
 /* Hidden arguments are filled by the runtime, the others by the program. */
@@ -184,42 +184,14 @@ static enum kernel_generation generation_of(const struct code_object *object,
     return major == 9 ? KERNEL_GFX9 : KERNEL_GFX8;
 }
 
-/* The words that both kinds of descriptor hold. */
 static void read_registers(const struct code_object *object, struct code_object_kernel *kernel,
-                           const struct kernel_words *words)
+                           struct kernel_words words)
 {
-    struct kernel_registers k;
-    kernel_registers_decode(&k, generation_of(object, kernel), words);
-    kernel->pgm_rsrc1 = words->rsrc1;
-    kernel->pgm_rsrc2 = words->rsrc2;
-    kernel->pgm_rsrc3 = words->rsrc3;
-    kernel->preload = words->preload;
-    kernel->preload_count = k.preload;
-    kernel->vgpr_count = k.vgprs;
-    kernel->accum_offset = k.accum_offset;
-    kernel->sgpr_count = k.sgprs;
-    kernel->float_round_32 = field(k.float_mode, 0, 2);
-    kernel->float_round_16_64 = field(k.float_mode, 2, 2);
-    kernel->float_denorm_32 = field(k.float_mode, 4, 2);
-    kernel->float_denorm_16_64 = field(k.float_mode, 6, 2);
-    kernel->dx10_clamp = k.dx10_clamp;
-    kernel->ieee_mode = k.ieee_mode;
-    kernel->enable_private_wave_offset = k.private_wave_offset;
-    kernel->user_sgpr_count = k.user_sgprs;
-    for (unsigned dimension = 0; dimension < 3; dimension++) {
-        kernel->enable_work_group_id[dimension] = k.work_group_id[dimension];
-        kernel->enable_grid_work_group_count[dimension] =
-            object->version == 2 && k.grid_work_groups[dimension];
-    }
-    kernel->enable_work_group_info = k.work_group_info;
-    kernel->work_item_id_dimensions = k.work_item_dimensions;
-    kernel->enable_private_segment_buffer = k.private_segment_buffer;
-    kernel->enable_dispatch_ptr = k.dispatch_ptr;
-    kernel->enable_queue_ptr = k.queue_ptr;
-    kernel->enable_kernarg_ptr = k.kernarg_ptr;
-    kernel->enable_dispatch_id = k.dispatch_id;
-    kernel->enable_flat_scratch_init = k.flat_scratch_init;
-    kernel->enable_private_segment_size = k.private_segment_size;
+    enum { GRID_WORK_GROUPS = 7 << 7 }; /* reserved since version 3 */
+    if (object->version > 2)
+        words.properties &= (uint16_t)~GRID_WORK_GROUPS;
+    kernel->words = words;
+    kernel_registers_decode(&kernel->registers, generation_of(object, kernel), &words);
 }
 
 /* `described`: the size of the arguments by the descriptor. */
@@ -241,14 +213,13 @@ static bool read_descriptor_v3(struct code_object *object, struct code_object_ke
                                const uint8_t *at)
 {
     const struct kernel_words words = kernel_words_read(at);
-    uint16_t properties = words.properties;
     kernel->group_size = code_object_u32(at + 0);
     kernel->private_size = code_object_u32(at + 4);
     kernel->entry_address = kernel->descriptor_address + code_object_u64(at + 16);
-    kernel->wavefront_size = field(properties, 10, 1) ? 32 : 64;
-    kernel->dynamic_stack = kernel->dynamic_stack || field(properties, 11, 1);
+    kernel->wavefront_size = field(words.properties, 10, 1) ? 32 : 64;
+    kernel->dynamic_stack = kernel->dynamic_stack || field(words.properties, 11, 1);
     kernel->stack_size = object->version >= 5 && kernel->dynamic_stack ? CODE_OBJECT_STACK : 0;
-    read_registers(object, kernel, &words);
+    read_registers(object, kernel, words);
     return choose_kernarg_size(object, kernel, code_object_u32(at + 8));
 }
 
@@ -262,9 +233,9 @@ static bool read_descriptor_v2(struct code_object *object, struct code_object_ke
     kernel->wavefront_size = at[103] == 5 ? 32 : 64; /* a power of two */
     kernel->dynamic_stack = field(properties, 20, 1);
     read_registers(object, kernel,
-                   &(struct kernel_words){.rsrc1 = code_object_u32(at + 48),
-                                          .rsrc2 = code_object_u32(at + 52),
-                                          .properties = (uint16_t)properties});
+                   (struct kernel_words){.rsrc1 = code_object_u32(at + 48),
+                                         .rsrc2 = code_object_u32(at + 52),
+                                         .properties = (uint16_t)properties});
     return choose_kernarg_size(object, kernel, code_object_u64(at + 72));
 }
 
@@ -306,19 +277,17 @@ static bool check_entry(struct code_object *object, const struct code_object_ker
 static bool check_user_registers(struct code_object *object,
                                  const struct code_object_kernel *kernel)
 {
-    unsigned count = kernel->enable_private_segment_buffer * 4u + kernel->enable_dispatch_ptr * 2u
-                     + kernel->enable_queue_ptr * 2u + kernel->enable_kernarg_ptr * 2u
-                     + kernel->enable_dispatch_id * 2u + kernel->enable_flat_scratch_init * 2u
-                     + kernel->enable_private_segment_size;
-    for (unsigned dimension = 0; dimension < 3; dimension++) {
-        count += kernel->enable_grid_work_group_count[dimension];
-    }
-    count += kernel->preload_count;
-    if (count > kernel->user_sgpr_count || kernel->work_item_id_dimensions > 3) {
+    const struct kernel_registers *k = &kernel->registers;
+    unsigned pairs = k->dispatch_ptr + k->queue_ptr + k->kernarg_ptr + k->dispatch_id
+                     + (unsigned)k->flat_scratch_init;
+    unsigned count = k->private_segment_buffer * 4u + 2 * pairs + k->private_segment_size
+                     + k->grid_work_groups[0] + k->grid_work_groups[1] + k->grid_work_groups[2]
+                     + k->preload;
+    if (count > k->user_sgprs || k->work_item_dimensions > 3) {
         return code_object_fail(object,
                                 "kernel '%.120s' has a damaged descriptor: %u initial scalar "
                                 "registers are enabled, %u are counted",
-                                kernel->name, count, kernel->user_sgpr_count);
+                                kernel->name, count, k->user_sgprs);
     }
     return true;
 }

@@ -132,22 +132,17 @@ void kernarg_make_descriptor(const struct code_object *object,
         return;
     }
     uint64_t entry = kernel->entry_address - kernel->descriptor_address;
-    uint32_t properties =
-        (uint32_t)kernel->enable_private_segment_buffer | (uint32_t)kernel->enable_dispatch_ptr << 1
-        | (uint32_t)kernel->enable_queue_ptr << 2 | (uint32_t)kernel->enable_kernarg_ptr << 3
-        | (uint32_t)kernel->enable_dispatch_id << 4
-        | (uint32_t)kernel->enable_flat_scratch_init << 5
-        | (uint32_t)kernel->enable_private_segment_size << 6
-        | (uint32_t)(kernel->wavefront_size == 32) << 10 | (uint32_t)kernel->dynamic_stack << 11;
+    enum { INITIAL_REGISTERS = 0x3ff, WAVE32 = 10, DYNAMIC_STACK = 11 };
+    uint32_t properties = (kernel->words.properties & INITIAL_REGISTERS)
+                          | (uint32_t)(kernel->wavefront_size == 32) << WAVE32
+                          | (uint32_t)kernel->dynamic_stack << DYNAMIC_STACK;
     memset(descriptor, 0, 64);
     put_u32(descriptor + 0, kernel->group_size);
     put_u32(descriptor + 4, kernel->private_size);
     put_u32(descriptor + 8, kernel->kernarg_size);
     put_u32(descriptor + 16, (uint32_t)entry);
     put_u32(descriptor + 20, (uint32_t)(entry >> 32));
-    put_u32(descriptor + 48, kernel->pgm_rsrc1);
-    put_u32(descriptor + 52, kernel->pgm_rsrc2);
-    for (unsigned dimension = 0; dimension < 3; dimension++) /* where v2 has them, reserved since */
-        properties |= (uint32_t)kernel->enable_grid_work_group_count[dimension] << (7 + dimension);
+    put_u32(descriptor + 48, kernel->words.rsrc1);
+    put_u32(descriptor + 52, kernel->words.rsrc2);
     put_u32(descriptor + 56, properties);
 }

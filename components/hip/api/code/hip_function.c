@@ -36,10 +36,10 @@ static unsigned count_work_groups(const struct hip_function *function, unsigned 
     if (function->module->is_ptx)
         return count_blocks(function, threads, dynamic_lds);
     unsigned slots = info->wavefronts_per_simd;
-    if (kernel->vgpr_count > 0)
-        slots = smaller(slots, info->vgprs_per_simd / kernel->vgpr_count);
-    if (kernel->sgpr_count > 0)
-        slots = smaller(slots, info->sgprs_per_simd / kernel->sgpr_count);
+    if (kernel->registers.vgprs > 0)
+        slots = smaller(slots, info->vgprs_per_simd / kernel->registers.vgprs);
+    if (kernel->registers.sgprs > 0)
+        slots = smaller(slots, info->sgprs_per_simd / kernel->registers.sgprs);
     unsigned groups = slots * info->simds_per_cu / wavefronts;
     size_t lds = kernel->group_size + dynamic_lds;
     if (lds > 0)
@@ -132,7 +132,7 @@ HIP_DEFINE(hipFuncGetAttributes, (attributes, host_function), hipFuncAttributes 
         .localSizeBytes = kernel->private_size,
         .maxDynamicSharedSizeBytes = (int)dynamic_lds_limit(function, false),
         .maxThreadsPerBlock = (int)threads_limit(function),
-        .numRegs = (int)kernel->vgpr_count,
+        .numRegs = (int)kernel->registers.vgprs,
         .sharedSizeBytes = kernel->group_size,
     };
     return hipSuccess;
@@ -156,7 +156,7 @@ HIP_DEFINE(hipFuncGetAttribute, (value, attribute, handle), int *value,
         *value = (int)kernel->private_size;
         return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_NUM_REGS:
-        *value = (int)kernel->vgpr_count;
+        *value = (int)kernel->registers.vgprs;
         return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
         *value = (int)function->module->object.version;

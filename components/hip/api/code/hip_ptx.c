@@ -80,7 +80,7 @@ static hipError_t make_functions(struct hip_module *module)
             status = hip.api->ptx_kernel(entry, &facts);
         if (status != DRIVER_OK)
             return hip_status_of(status, "loading PTX");
-        kernel->vgpr_count = facts.registers;
+        kernel->registers.vgprs = facts.registers;
         kernel->group_size = facts.shared_bytes;
         kernel->private_size = facts.local_bytes;
         kernel->max_group_threads = facts.max_threads;

@@ -177,7 +177,8 @@ static void run_kernel(const struct code_object *object, const struct code_objec
     for (uint32_t group = 0; group < ITEMS / 64 && !why; group++) {
         struct isa_wave wave;
         struct isa_context ctx = {.vgpr = vgpr, .lds = lds, .lds_size = LDS};
-        ctx.vgpr_count = kernel->accum_offset ? kernel->accum_offset : kernel->vgpr_count;
+        ctx.vgpr_count = kernel->registers.accum_offset ? kernel->registers.accum_offset
+                                                        : kernel->registers.vgprs;
         ctx.agpr_count = traits->accumulators ? 512 - ctx.vgpr_count : 0;
         wavefront_set_apertures(target, p.scratch, &ctx);
         wavefront_start(target, &wave, vgpr, &p, (const uint32_t[3]){group, 0, 0}, 0);

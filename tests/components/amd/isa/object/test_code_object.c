@@ -70,15 +70,15 @@ ParameterizedTest(struct expected *expected, code_object, reads_all_versions)
     cr_assert_eq(add->private_size, 0);
     cr_assert_eq(add->wavefront_size, 64);
     cr_assert_eq(add->max_group_threads, 256);
-    cr_assert(add->enable_private_segment_buffer && add->enable_kernarg_ptr);
-    cr_assert_eq(add->enable_dispatch_ptr, expected->add_dispatch_ptr);
-    cr_assert(add->enable_work_group_id[0] && !add->enable_work_group_id[1]);
-    cr_assert(tile->enable_work_group_id[1] && !tile->enable_work_group_id[2]);
-    cr_assert_eq(add->work_item_id_dimensions, 1);
-    cr_assert_eq(tile->work_item_id_dimensions, 2);
-    cr_assert_eq(add->float_denorm_32, expected->denorm_32);
-    cr_assert_eq(add->float_denorm_16_64, 3);
-    cr_assert(add->ieee_mode && add->dx10_clamp);
+    const struct kernel_registers *a = &add->registers, *t = &tile->registers;
+    cr_assert(a->private_segment_buffer && a->kernarg_ptr);
+    cr_assert_eq(a->dispatch_ptr, expected->add_dispatch_ptr);
+    cr_assert(a->work_group_id[0] && !a->work_group_id[1]);
+    cr_assert(t->work_group_id[1] && !t->work_group_id[2]);
+    cr_assert_eq(a->work_item_dimensions, 1);
+    cr_assert_eq(t->work_item_dimensions, 2);
+    cr_assert_eq(a->float_mode, 0xc0 | expected->denorm_32 << 4);
+    cr_assert(a->ieee_mode && a->dx10_clamp);
     cr_assert_eq(object.span % CODE_OBJECT_PAGE, 0);
     code_object_release(&object);
 }
@@ -112,12 +112,13 @@ Test(code_object, reads_descriptor_fields_and_applies_relocations)
     cr_assert_eq(kernel->kernarg_align, 16);
     cr_assert_eq(kernel->group_size, 512);
     cr_assert_eq(kernel->private_size, 24);
-    cr_assert_eq(kernel->vgpr_count, 12);
-    cr_assert_eq(kernel->user_sgpr_count, 2);
-    cr_assert_not(kernel->enable_private_segment_buffer);
-    cr_assert(kernel->enable_work_group_id[0] && kernel->enable_work_group_id[2]);
-    cr_assert_eq(kernel->work_item_id_dimensions, 3);
-    cr_assert_eq(kernel->float_denorm_32, 3);
+    const struct kernel_registers *k = &kernel->registers;
+    cr_assert_eq(k->vgprs, 12);
+    cr_assert_eq(k->user_sgprs, 2);
+    cr_assert_not(k->private_segment_buffer);
+    cr_assert(k->work_group_id[0] && k->work_group_id[2]);
+    cr_assert_eq(k->work_item_dimensions, 3);
+    cr_assert_eq(k->float_mode >> 4 & 3, 3);
     const struct code_object_symbol *value = code_object_find_symbol(&object, "value");
     const struct code_object_symbol *pointer = code_object_find_symbol(&object, "pointer");
     cr_assert(value && pointer && value->is_variable && value->size == 8 && pointer->size == 16);
@@ -215,11 +216,11 @@ ParameterizedTest(struct preload_case *each, code_object, reads_what_gfx90a_and_
     cr_expect_str_eq(object.target.gfx, each->gfx);
     cr_expect_eq(object.target.xnack, CODE_OBJECT_FEATURE_ANY);
     cr_expect_eq(object.target.sramecc, CODE_OBJECT_FEATURE_ANY);
-    cr_expect_eq(kernel->vgpr_count, 304);
-    cr_expect_eq(kernel->accum_offset, 40);
-    cr_expect_eq(kernel->preload_count, 5);
-    cr_expect_eq(kernel->preload, 5 | 2 << 7);
-    cr_expect_eq(kernel->user_sgpr_count, 7);
+    cr_expect_eq(kernel->registers.vgprs, 304);
+    cr_expect_eq(kernel->registers.accum_offset, 40);
+    cr_expect_eq(kernel->registers.preload, 5);
+    cr_expect_eq(kernel->registers.preload_offset, 2);
+    cr_expect_eq(kernel->registers.user_sgprs, 7);
     code_object_release(&object);
 }
 
