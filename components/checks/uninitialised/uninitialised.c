@@ -484,7 +484,7 @@ static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t
     return lanes;
 }
 
-static void load(const struct access *a, const struct isa_use *to, unsigned first)
+static void load_undefined(const struct access *a, const struct isa_use *to, unsigned first)
 {
     uint64_t exec = isa_wave_exec(current.step->scalars), address = 0;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
@@ -494,7 +494,7 @@ static void load(const struct access *a, const struct isa_use *to, unsigned firs
     }
 }
 
-static void store(const struct access *a, const struct isa_use *data)
+static void store_undefined(const struct access *a, const struct isa_use *data)
 {
     struct wave_state *w = current.state;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
@@ -527,7 +527,7 @@ static void update(const struct access *a)
             report(FINDING_UNINITIALISED_STORE, origin_of(address, a->space),
                    (unsigned)__builtin_ctzll(undefined));
     }
-    store(a, NULL);
+    store_undefined(a, NULL);
 }
 
 static const struct isa_use *use_at(enum isa_use_place place, bool written)
@@ -548,11 +548,11 @@ static void access_memory(enum isa_memory_kind kind, const struct access *a, uns
     if (!a->lanes)
         return;
     if (kind == ISA_MEMORY_LOAD && to)
-        load(a, to, which * ((a->bytes + 3) / 4));
+        load_undefined(a, to, which * ((a->bytes + 3) / 4));
     else if (kind == ISA_MEMORY_STORE)
-        store(a, data);
+        store_undefined(a, data);
     else if (kind == ISA_MEMORY_ATOMIC && overwrites)
-        store(a, data);
+        store_undefined(a, data);
     else if (kind == ISA_MEMORY_ATOMIC)
         update(a);
     for (unsigned d = 0; kind == ISA_MEMORY_ATOMIC && to && d < to->dwords; d++)
