@@ -50,7 +50,7 @@ static void scan(struct depend *depend, struct depend_file *file, const char *te
     }
 }
 
-static struct depend_file *load(struct depend *depend, const char *path)
+static struct depend_file *load_record(struct depend *depend, const char *path)
 {
     const struct intern_entry *known = intern_find(&depend->paths, path);
     if (known)
@@ -88,7 +88,7 @@ static bool has_first_folder(struct depend *depend, const char *folder, const ch
     bool is_there = stat(path, &status) == 0;
     intern_add(&depend->folders, path, is_there);
     if (!is_there)
-        load(depend, path);
+        load_record(depend, path);
     return is_there;
 }
 
@@ -97,13 +97,13 @@ static struct depend_file *resolve(struct depend *depend, const struct depend_fi
                                    uint32_t folder_count)
 {
     if (name[0] == '/')
-        return load(depend, name);
+        return load_record(depend, name);
     for (uint32_t i = 0; i <= folder_count; i++) {
         const char *folder = i == 0 ? from->folder : folders[i - 1];
         if (!has_first_folder(depend, folder, name))
             continue;
-        struct depend_file *file =
-            load(depend, *folder ? arena_printf(depend->arena, "%s/%s", folder, name) : name);
+        struct depend_file *file = load_record(
+            depend, *folder ? arena_printf(depend->arena, "%s/%s", folder, name) : name);
         if (file->readable)
             return file;
     }
@@ -117,7 +117,7 @@ static int by_name(const void *a, const void *b)
 
 static void add_folder(struct depend *depend, struct sha256 *hash, const char *folder)
 {
-    load(depend, *folder ? folder : "."); /* for depend_path() */
+    load_record(depend, *folder ? folder : "."); /* for depend_path() */
     VECTOR(const char *) names = {0};
     DIR *dir = opendir(*folder ? folder : ".");
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
@@ -131,7 +131,7 @@ static void add_folder(struct depend *depend, struct sha256 *hash, const char *f
     if (names.count > 0)
         qsort(names.items, names.count, sizeof *names.items, by_name);
     for (uint32_t i = 0; i < names.count; i++) {
-        struct depend_file *file = load(
+        struct depend_file *file = load_record(
             depend, arena_printf(depend->arena, "%s/%s", *folder ? folder : ".", names.items[i]));
         if (file->readable)
             sha256_add_string(hash, file->digest);
@@ -159,7 +159,7 @@ static void visit(struct depend *depend, struct sha256 *hash, struct depend_file
 bool depend_add(struct depend *depend, struct sha256 *hash, const char *path,
                 const char *const *folders, uint32_t folder_count)
 {
-    struct depend_file *file = load(depend, path);
+    struct depend_file *file = load_record(depend, path);
     if (!file->readable) {
         fprintf(stderr, "heddle: cannot read '%s': %s\n", path, strerror(errno));
         return false;

@@ -206,7 +206,7 @@ static void check_names(struct checker *checker, const struct api_trace *trace,
 }
 
 /* `*calls`: how many were read. */
-static bool check(struct command *c, const char **path, uint32_t *calls)
+static bool check_trace(struct command *c, const char **path, uint32_t *calls)
 {
     struct stat status;
     if (stat(*path, &status) == 0 && S_ISDIR(status.st_mode))
@@ -227,7 +227,7 @@ static bool check(struct command *c, const char **path, uint32_t *calls)
 bool command_api_trace_check(struct command *c, const char *path)
 {
     uint32_t calls;
-    return check(c, &path, &calls);
+    return check_trace(c, &path, &calls);
 }
 
 int command_api_trace(struct command *c)
@@ -240,7 +240,7 @@ int command_api_trace(struct command *c)
                 o->arguments.items[0]);
         return EXIT_USAGE;
     }
-    if (!check(c, &path, &calls))
+    if (!check_trace(c, &path, &calls))
         return EXIT_ERRORS;
     printf("%s: %" PRIu32 " calls, no errors\n", path, calls);
     return EXIT_CLEAN;

@@ -220,7 +220,7 @@ static void each(struct tool *tool, const char *path, bool (*one)(struct tool *,
     itrace_list_release(&list);
 }
 
-static void check(struct tool *tool, const char *path)
+static void check_trace(struct tool *tool, const char *path)
 {
     each(tool, path, check_one);
 }
@@ -233,7 +233,7 @@ static void stats(struct tool *tool, const char *path)
 static const struct {
     const char *name;
     void (*take)(struct tool *tool, const char *path);
-} tools[] = {{"mem", filter}, {"stats", stats}, {"check", check}, {"group", group}};
+} tools[] = {{"mem", filter}, {"stats", stats}, {"check", check_trace}, {"group", group}};
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 
 static int unknown_tool(const char *word)

@@ -225,7 +225,7 @@ static int store_text(struct options *options, const struct option_spec *spec, c
     return -1;
 }
 
-static int store(struct options *options, const struct option_spec *spec, const char *value)
+static int store_value(struct options *options, const struct option_spec *spec, const char *value)
 {
     void *field = (char *)options + spec->field;
     if (spec->type == OPTION_NUMBER)
@@ -300,7 +300,7 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
             return wrong_kind(options, spec, value);
         spec = named;
     }
-    return store(options, spec, value);
+    return store_value(options, spec, value);
 }
 
 static bool is_given(const struct options *options, const char *name)

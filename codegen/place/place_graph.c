@@ -19,7 +19,7 @@ static int by_ends(const void *a, const void *b)
 }
 
 /* Edges between the same two, one behind the other, become one. */
-static uint32_t merge(struct place_edge *edges, uint32_t count)
+static uint32_t merge_edges(struct place_edge *edges, uint32_t count)
 {
     uint32_t kept = 0;
     qsort(edges, count, sizeof *edges, by_ends);
@@ -109,5 +109,5 @@ void place_graph_make(struct place_graph *graph, struct arena *arena, const stru
         for (int replies = 0; c->wire && replies < 2; replies++)
             add_sender(graph, c, replies, first);
     }
-    graph->edge_count = merge(graph->edges, graph->edge_count);
+    graph->edge_count = merge_edges(graph->edges, graph->edge_count);
 }

@@ -69,8 +69,8 @@ static const char *why_constant(const struct check_wave *wave, uint64_t address)
     return check_is_constant(name);
 }
 
-static void store(const struct check_wave *wave, const struct observed_instruction *s,
-                  unsigned lane, uint64_t address, uint32_t bytes)
+static void check_store(const struct check_wave *wave, const struct observed_instruction *s,
+                        unsigned lane, uint64_t address, uint32_t bytes)
 {
     const char *why = why_constant(wave, address);
     if (!why || finding_seen(FINDING_READONLY_STORE, s->pc, 0))
@@ -91,10 +91,10 @@ static void step_readonly(const struct check_wave *wave, const struct observed_i
         if (m->address[lane] / 16 == page)
             continue;
         page = m->address[lane] / 16;
-        store(wave, s, lane, m->address[lane], m->bytes);
+        check_store(wave, s, lane, m->address[lane], m->bytes);
     }
     if (a && s->address && a->kind != ISA_SCALAR_LOAD)
-        store(wave, s, FINDING_NO_LANE, a->address, 4u * a->valid);
+        check_store(wave, s, FINDING_NO_LANE, a->address, 4u * a->valid);
 }
 
 const struct check check_readonly = {.check = FINDING_CHECK_READONLY, .step = step_readonly};

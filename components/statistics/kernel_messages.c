@@ -34,7 +34,7 @@ static void send_text(uint32_t text)
     rank_put_text(0, text ? arena_at(char, text) : "");
 }
 
-static void send(uint32_t kernel, uint64_t end_ps)
+static void send_record(uint32_t kernel, uint64_t end_ps)
 {
     const struct kernel_record *k = &kernel_records.record[kernel];
     struct message m = {kernel, (uint32_t)k->details.bytes, *k};
@@ -50,10 +50,10 @@ static void send(uint32_t kernel, uint64_t end_ps)
 static void encode(uint32_t to, uint64_t end_ps)
 {
     (void)to; /* the only one */
-    kernel_records_take_marks(end_ps, send);
+    kernel_records_take_marks(end_ps, send_record);
     for (uint32_t i = 0; end_ps == ENGINE_NEVER && i < kernel_records.count; i++)
         if (!(kernel_records.record[i].state & KERNEL_ENDED))
-            send(i, end_ps);
+            send_record(i, end_ps);
 }
 
 /* The record of the other rank's kernel; NULL: there is no room for it. */
@@ -92,7 +92,7 @@ static void update(struct kernel_record *k, const struct kernel_record *theirs,
     k->state = own.state | (theirs->state & KERNEL_ENDED);
 }
 
-static void merge(struct rank_reader *from)
+static void merge_records(struct rank_reader *from)
 {
     struct message m;
     while (from->left) {
@@ -111,4 +111,4 @@ static void merge(struct rank_reader *from)
 }
 
 const struct rank_channel kernel_channel = {
-    .times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END, .encode = encode, .merge = merge};
+    .times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END, .encode = encode, .merge = merge_records};

@@ -91,7 +91,7 @@ static void merge_share(const struct head *head, struct rank_reader *from)
         kernel_shares_add(head->kernel, details, how, head->details);
 }
 
-static void merge(struct rank_reader *from)
+static void merge_shares(struct rank_reader *from)
 {
     struct head head;
     while (from->left) {
@@ -102,4 +102,4 @@ static void merge(struct rank_reader *from)
 }
 
 const struct rank_channel kernel_shares_channel = {
-    .times = RANK_CHANNEL_BARRIER, .to_all = true, .encode = encode, .merge = merge};
+    .times = RANK_CHANNEL_BARRIER, .to_all = true, .encode = encode, .merge = merge_shares};

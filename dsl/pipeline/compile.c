@@ -46,7 +46,7 @@ static struct source_file *read_main(struct compilation *c, const char *file)
     return source;
 }
 
-static void load(struct compilation *c, struct source_file *source)
+static void load_source(struct compilation *c, struct source_file *source)
 {
     if (c->used)
         bug("a compilation is used once");
@@ -150,7 +150,7 @@ static const struct model *declarations(struct compilation *c)
 static const struct model *compile_source(struct compilation *c, struct source_file *source,
                                           const char *platform, bool all_platforms)
 {
-    load(c, source);
+    load_source(c, source);
     if (!c->program.damaged && elaborate_fits(&c->program)) {
         struct type_info *chosen = choose_platform(c, source, platform);
         for (uint32_t i = 0; chosen != NULL && all_platforms && i < c->program.types.count; i++) {
@@ -177,7 +177,7 @@ const struct program *compilation_load(struct compilation *c, const char *file)
     c->diagnostics.muted++;
     c->program.knows_elsewhere = true; /* no message says which file would have declared a name */
     if (source != NULL)
-        load(c, source);
+        load_source(c, source);
     c->diagnostics.muted--;
     return source != NULL ? &c->program : NULL;
 }
@@ -207,7 +207,7 @@ static const struct model *declarations_of(struct compilation *c, struct source_
 {
     if (source == NULL)
         return NULL;
-    load(c, source);
+    load_source(c, source);
     return c->program.damaged || !elaborate_fits(&c->program) ? NULL : declarations(c);
 }
 

@@ -301,7 +301,7 @@ void rank_refuse(const char *what)
 
 /* ---- start and end ---- */
 
-static const struct rank_transport *load(const char *path)
+static const struct rank_transport *load_transport(const char *path)
 {
     rank_transport_function *function = NULL;
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
@@ -345,7 +345,7 @@ bool rank_open(void)
                         "another one\n");
         return false;
     }
-    transport = load(path);
+    transport = load_transport(path);
     if (!transport)
         return false;
     if (transport->abi != RANK_TRANSPORT_ABI) {

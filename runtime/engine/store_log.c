@@ -67,7 +67,7 @@ static void encode(uint32_t to, uint64_t end_ps)
     }
 }
 
-static void merge(struct rank_reader *from)
+static void merge_stores(struct rank_reader *from)
 {
     struct run run;
     while (from->left) {
@@ -86,7 +86,7 @@ void store_log_begin(void)
     static const struct rank_channel channel = {.times = RANK_CHANNEL_BARRIER,
                                                 .to_all = true,
                                                 .encode = encode,
-                                                .merge = merge,
+                                                .merge = merge_stores,
                                                 .sent = forget_runs};
     rank_channel_register(&channel);
     store_log_on = true;

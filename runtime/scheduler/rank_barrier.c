@@ -46,7 +46,7 @@ static void plan_all(struct rank_barrier *m)
     }
 }
 
-static void send(struct rank_barrier *m, uint64_t limit_ps)
+static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
 {
     struct word *w = &words[ranks.number];
     rank_rings_send(&w->arrivals);
@@ -112,7 +112,7 @@ static void take_messages(const struct rank_barrier *m, uint64_t start_ps)
 
 void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps)
 {
-    send(m, limit_ps);
+    send_messages(m, limit_ps);
     agree(m);
     take_messages(m, min_u64(m->end_ps, limit_ps));
 }

@@ -119,8 +119,8 @@ def test_guard_of_another_header_is_found():
     assert not guard_of_another("runtime/engine/rows.h", "ROW(1)\n")
 
 
-VERBS = set("add begin end fill find finish forget has join keep made make note place put release "
-            "run settle start step take told".split())
+VERBS = set("add begin check end fill find finish forget has join keep load made make merge "
+            "note place put release run send settle start step store take told".split())
 
 
 def verbs_without_object(named):

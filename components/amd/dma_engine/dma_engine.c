@@ -175,14 +175,14 @@ static struct ring *lane_find(struct dma_engine *c)
     return NULL;
 }
 
-/* The message that send() will send. */
+/* The message that send_request() will send. */
 static struct mem_request *next_request(const struct ring *lane)
 {
     return (struct mem_request *)(void *)ring_slot(lane->tail);
 }
 
-static void send(struct dma_engine *c, struct ring *lane, enum mem_request_kind kind,
-                 uint32_t number)
+static void send_request(struct dma_engine *c, struct ring *lane, enum mem_request_kind kind,
+                         uint32_t number)
 {
     next_request(lane)->tag = (uint16_t)number;
     ring_post(lane, c->io.base.limit, kind, 1);
@@ -223,7 +223,7 @@ static void send_atomic(struct dma_engine *c, struct ring *lane, uint32_t number
     memcpy(mem_atomic_operand(payload, dma_line(c)) + first, &value, sizeof value);
     c->io.stats.bytes_read += sizeof value;
     c->io.stats.bytes_written += sizeof value;
-    send(c, lane, MEM_ATOMIC, number);
+    send_request(c, lane, MEM_ATOMIC, number);
 }
 
 /* A line, nearly always. */
@@ -280,10 +280,10 @@ static void issue(struct dma_engine *c, struct ring *lane, uint32_t i)
     const struct dma_piece *p = piece_at(c, number);
     if (command->kind == COMMAND_WRITE) {
         copy_bytes(c, put_write(c, lane, number), command_bytes(c, i) + p->offset, p->bytes);
-        send(c, lane, MEM_WRITE, number);
+        send_request(c, lane, MEM_WRITE, number);
     } else if (command->kind == COMMAND_FILL) {
         fill_bytes(put_write(c, lane, number), command->pattern, p->offset, p->bytes);
-        send(c, lane, MEM_WRITE, number);
+        send_request(c, lane, MEM_WRITE, number);
     } else if (command->kind == COMMAND_ATOMIC) {
         send_atomic(c, lane, number, command->value);
     } else {
@@ -293,7 +293,7 @@ static void issue(struct dma_engine *c, struct ring *lane, uint32_t i)
         m->read.pid = 0;
         m->read.coherent = false;
         c->io.stats.bytes_read += p->bytes;
-        send(c, lane, MEM_READ, number);
+        send_request(c, lane, MEM_READ, number);
     }
 }
 
@@ -303,7 +303,7 @@ static void send_kept(struct dma_engine *c, struct ring *lane, uint32_t number)
     const struct dma_piece *p = piece_at(c, number);
     copy_bytes(c, put_write(c, lane, number), kept_at(c, number) + p->target % dma_line(c),
                p->bytes);
-    send(c, lane, MEM_WRITE, number);
+    send_request(c, lane, MEM_WRITE, number);
 }
 
 /* Issues as much of command `i` as lanes and slots allow. true: something. */

@@ -8,7 +8,7 @@
 #include "isa_math.h"
 
 /* Two constant sizes rather than a variable one: these are on the way of every atomic access. */
-static uint64_t load(const void *memory, unsigned bytes)
+static uint64_t load_value(const void *memory, unsigned bytes)
 {
     uint64_t value = 0;
     if (bytes == 4)
@@ -18,7 +18,7 @@ static uint64_t load(const void *memory, unsigned bytes)
     return value;
 }
 
-static void store(void *memory, unsigned bytes, uint64_t value)
+static void store_value(void *memory, unsigned bytes, uint64_t value)
 {
     if (bytes == 4)
         memcpy(memory, &value, 4);
@@ -102,7 +102,7 @@ static uint64_t result_of(enum isa_atomic op, unsigned bytes, uint64_t old, uint
     case ISA_ATOMIC_SWAP:
         return operand;
     case ISA_ATOMIC_CMPSWAP:
-        return old == load(compare, bytes) ? operand : old;
+        return old == load_value(compare, bytes) ? operand : old;
     case ISA_ATOMIC_ADD:
         return old + operand;
     case ISA_ATOMIC_SUB:
@@ -126,7 +126,7 @@ static uint64_t result_of(enum isa_atomic op, unsigned bytes, uint64_t old, uint
     case ISA_ATOMIC_DEC:
         return old == 0 || old > operand ? operand : old - 1;
     case ISA_ATOMIC_FCMPSWAP:
-        return as_float(old, bytes) == as_float(load(compare, bytes), bytes) ? operand : old;
+        return as_float(old, bytes) == as_float(load_value(compare, bytes), bytes) ? operand : old;
     case ISA_ATOMIC_FMIN:
         return float_choice(true, old, operand, bytes);
     case ISA_ATOMIC_FMAX:
@@ -145,9 +145,9 @@ static uint64_t result_of(enum isa_atomic op, unsigned bytes, uint64_t old, uint
 void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const void *operand,
                       const void *compare, void *old)
 {
-    uint64_t before = load(memory, bytes);
-    uint64_t after = result_of(op, bytes, before, load(operand, bytes), compare);
-    store(memory, bytes, after);
+    uint64_t before = load_value(memory, bytes);
+    uint64_t after = result_of(op, bytes, before, load_value(operand, bytes), compare);
+    store_value(memory, bytes, after);
     if (old)
-        store(old, bytes, before);
+        store_value(old, bytes, before);
 }

@@ -70,8 +70,8 @@ static void load_checked(struct isa_context *ctx, uint64_t exec, unsigned type,
     }
 }
 
-static void load(struct isa_context *ctx, uint64_t exec, unsigned type, const struct lanes_span *s,
-                 uint32_t offset, uint32_t *to)
+static void load_lanes(struct isa_context *ctx, uint64_t exec, unsigned type,
+                       const struct lanes_span *s, uint32_t offset, uint32_t *to)
 {
     unsigned bytes = isa_type_bytes(type);
     bool is_signed = type == TYPE_I8 || type == TYPE_I16;
@@ -85,8 +85,8 @@ static void load(struct isa_context *ctx, uint64_t exec, unsigned type, const st
     lanes_load(to, lds + offset + s->low, s, bytes, is_signed, &memory, exec);
 }
 
-static void store(struct isa_context *ctx, uint64_t exec, unsigned type, const struct lanes_span *s,
-                  uint32_t offset, const uint32_t *from)
+static void store_lanes(struct isa_context *ctx, uint64_t exec, unsigned type,
+                        const struct lanes_span *s, uint32_t offset, const uint32_t *from)
 {
     unsigned bytes = isa_type_bytes(type),
              shift = type == TYPE_D16_HI_U8 || type == TYPE_D16_HI_U16 ? 16 : 0;
@@ -120,8 +120,8 @@ static void load_two(struct isa_context *ctx, uint64_t exec, const struct isa_in
     two_offsets(inst, isa_type_bytes(type), by_64, offset);
     memcpy(at, vgpr(ctx, inst->src[0]), sizeof at); /* what is loaded may overwrite it */
     struct lanes_span s = lanes_span_of(at, exec, isa_type_bytes(type));
-    load(ctx, exec, type, &s, offset[0], vgpr(ctx, inst->dst));
-    load(ctx, exec, type, &s, offset[1], vgpr(ctx, inst->dst) + 64 * isa_type_dwords(type));
+    load_lanes(ctx, exec, type, &s, offset[0], vgpr(ctx, inst->dst));
+    load_lanes(ctx, exec, type, &s, offset[1], vgpr(ctx, inst->dst) + 64 * isa_type_dwords(type));
 }
 
 static void store_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
@@ -130,8 +130,8 @@ static void store_two(struct isa_context *ctx, uint64_t exec, const struct isa_i
     uint32_t offset[2];
     two_offsets(inst, isa_type_bytes(type), by_64, offset);
     struct lanes_span s = lanes_span_of(vgpr(ctx, inst->src[0]), exec, isa_type_bytes(type));
-    store(ctx, exec, type, &s, offset[0], vgpr(ctx, inst->src[1]));
-    store(ctx, exec, type, &s, offset[1], vgpr(ctx, inst->src[2]));
+    store_lanes(ctx, exec, type, &s, offset[0], vgpr(ctx, inst->src[1]));
+    store_lanes(ctx, exec, type, &s, offset[1], vgpr(ctx, inst->src[2]));
 }
 
 static void thread_addresses(const struct isa_wave *wave, uint32_t address[64])
@@ -369,14 +369,14 @@ static void load_at(struct isa_context *ctx, uint64_t exec, const struct isa_ins
                     unsigned type, const uint32_t *address)
 {
     struct lanes_span s = lanes_span_of(address, exec, isa_type_bytes(type));
-    load(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->dst));
+    load_lanes(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->dst));
 }
 
 static void store_at(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                      unsigned type, const uint32_t *address)
 {
     struct lanes_span s = lanes_span_of(address, exec, isa_type_bytes(type));
-    store(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->src[1]));
+    store_lanes(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->src[1]));
 }
 
 /* What moves values between lanes, or has addresses of its own. */

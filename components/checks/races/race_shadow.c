@@ -94,7 +94,7 @@ static bool is_before(const struct race_event *e, const struct race_access *a)
 }
 
 /* true: they race. */
-static bool check(const struct race_event *e, const struct race_access *a, enum race_use use)
+static bool check_access(const struct race_event *e, const struct race_access *a, enum race_use use)
 {
     bool races = conflict(use, e->use) && !is_before(e, a);
     if (races)
@@ -204,14 +204,14 @@ __attribute__((noinline)) static void touch_anew(const struct race_event *e, str
     bool same =
         e->data && c->value == value && may_be_atomic(e->use) && may_be_atomic(c->write_use);
     if (c->write.id && c->write.id != own.id && !same)
-        races = check(e, &c->write, c->write_use);
+        races = check_access(e, &c->write, c->write_use);
     if (c->more && e->use == RACE_READ && pool[c->more].only_reads) {
         ; /* reads do not race */
     } else if (c->more) {
         for (unsigned i = 0; i < pool[c->more].count; i++)
-            check(e, &pool[c->more].access[i], pool[c->more].use[i]);
+            check_access(e, &pool[c->more].access[i], pool[c->more].use[i]);
     } else if (c->other.id && c->other.id != own.id) {
-        check(e, &c->other, c->other_use);
+        check_access(e, &c->other, c->other_use);
     }
     if (!(e->use & RACE_WRITE) || e->use & RACE_ATOMIC_READ) {
         if (!keep_access(e, c, &own) && !races) {

@@ -25,7 +25,7 @@ enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };
 
 /* What is known of an instruction once it was seen. Its address alone does not tell it: code is
  * loaded where other code was, and processes have theirs at one address. */
-struct known {
+struct facts {
     struct isa_inst inst;
     struct isa_use use[ISA_USES_MOST];
     uint8_t uses, effect; /* enum isa_effect */
@@ -60,14 +60,14 @@ static struct undefined_memory memory;
 static struct undefined_memory *lds; /* by work-group */
 static struct private_memory *privates;
 static uint64_t lds_room, private_room;
-static struct known *cache;
+static struct facts *cache;
 static struct origin *origins;
 
 static struct {
     const struct check_wave *wave;
     const struct observed_instruction *step;
     struct wave_state *state;
-    const struct known *known;
+    const struct facts *facts;
 } current;
 
 static void open_check(void)
@@ -80,12 +80,12 @@ static void open_check(void)
 
 /* ---- instructions ---- */
 
-static const struct known *know(const struct observed_instruction *s)
+static const struct facts *facts_of(const struct observed_instruction *s)
 {
-    struct known *k = &cache[s->pc / 4 % CACHE];
+    struct facts *k = &cache[s->pc / 4 % CACHE];
     if (memcmp(&k->inst, s->inst, sizeof k->inst) == 0)
         return k;
-    *k = (struct known){.inst = *s->inst,
+    *k = (struct facts){.inst = *s->inst,
                         .effect = (uint8_t)isa_effect(s->inst),
                         .saves_exec = isa_saves_exec(s->inst),
                         .reads_scc = isa_reads_scc(s->inst)};
@@ -203,7 +203,7 @@ static void add_use(struct sum *sum, const struct isa_use *u)
 static struct sum sources(void)
 {
     struct sum sum = {0};
-    const struct known *k = current.known;
+    const struct facts *k = current.facts;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
         if (!u->written && !is_implied_exec(u))
@@ -268,7 +268,7 @@ static uint64_t decided(const struct isa_use *const source[2], unsigned count,
 static uint64_t scalar_result(const struct sum *sum, bool wide)
 {
     const struct isa_use *source[2] = {NULL, NULL};
-    const struct known *k = current.known;
+    const struct facts *k = current.facts;
     unsigned count = 0;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
@@ -290,7 +290,7 @@ static uint64_t scalar_result(const struct sum *sum, bool wide)
 
 static void step_scalar_unit(void)
 {
-    const struct known *k = current.known;
+    const struct facts *k = current.facts;
     struct sum sum = sources();
     struct wave_state *w = current.state;
     bool branches =
@@ -329,13 +329,13 @@ static void step_scalar_unit(void)
 static void read_lane(const struct sum *sum)
 {
     uint64_t exec = isa_wave_exec(current.step->scalars);
-    bool first = current.known->effect == ISA_READS_FIRST_LANE;
+    bool first = current.facts->effect == ISA_READS_FIRST_LANE;
     uint64_t undefined = first && exec ? sum->lanes >> __builtin_ctzll(exec) & 1
                          : first       ? 0
                                        : sum->lanes == UINT64_MAX;
-    for (unsigned i = 0; i < current.known->uses; i++) {
-        if (current.known->use[i].written && is_scalar(&current.known->use[i]))
-            put_scalar(&current.known->use[i], undefined ? UINT64_MAX : 0, sum->from);
+    for (unsigned i = 0; i < current.facts->uses; i++) {
+        if (current.facts->use[i].written && is_scalar(&current.facts->use[i]))
+            put_scalar(&current.facts->use[i], undefined ? UINT64_MAX : 0, sum->from);
     }
 }
 
@@ -344,13 +344,13 @@ static struct sum selected(void)
 {
     struct sum sum = {0};
     uint64_t chosen = 0;
-    for (unsigned i = 0; i < current.known->uses; i++) {
-        const struct isa_use *u = &current.known->use[i];
+    for (unsigned i = 0; i < current.facts->uses; i++) {
+        const struct isa_use *u = &current.facts->use[i];
         if (!u->written && is_mask(u) && !is_implied_exec(u))
             chosen = value_of(u);
     }
-    for (unsigned i = 0; i < current.known->uses; i++) {
-        const struct isa_use *u = &current.known->use[i];
+    for (unsigned i = 0; i < current.facts->uses; i++) {
+        const struct isa_use *u = &current.facts->use[i];
         struct sum one = {0};
         if (u->written || is_implied_exec(u))
             continue;
@@ -367,11 +367,11 @@ static struct sum selected(void)
 /* The dword that goes to the d-th one of the destination. */
 static struct sum moved(unsigned d)
 {
-    bool pairs = current.known->effect == ISA_MOVES_PAIRS;
+    bool pairs = current.facts->effect == ISA_MOVES_PAIRS;
     unsigned place = pairs ? ISA_USE_SOURCE0 + d : ISA_USE_SOURCE0;
     struct sum sum = {0};
-    for (unsigned i = 0; i < current.known->uses; i++) {
-        struct isa_use u = current.known->use[i];
+    for (unsigned i = 0; i < current.facts->uses; i++) {
+        struct isa_use u = current.facts->use[i];
         unsigned at = pairs ? current.step->inst->opsel >> d & 1 : d;
         if (u.written || u.place != place || at >= u.dwords)
             continue;
@@ -386,8 +386,8 @@ static void move_dwords(void)
 {
     uint64_t exec = isa_wave_exec(current.step->scalars);
     struct sum sum[2] = {moved(0), moved(1)}; /* before one is overwritten */
-    for (unsigned i = 0; i < current.known->uses; i++) {
-        const struct isa_use *u = &current.known->use[i];
+    for (unsigned i = 0; i < current.facts->uses; i++) {
+        const struct isa_use *u = &current.facts->use[i];
         for (unsigned d = 0; u->written && d < u->dwords && d < 2; d++)
             put_vector(u, d, exec, sum[d].lanes, sum[d].computed, sum[d].from);
     }
@@ -395,7 +395,7 @@ static void move_dwords(void)
 
 static void step_vector_unit(void)
 {
-    const struct known *k = current.known;
+    const struct facts *k = current.facts;
     uint64_t exec = isa_wave_exec(current.step->scalars);
     if (k->effect == ISA_MOVES || k->effect == ISA_MOVES_PAIRS) {
         move_dwords();
@@ -429,8 +429,8 @@ static void step_vector_unit(void)
 static void check_addresses(uint64_t lanes)
 {
     struct wave_state *w = current.state;
-    for (unsigned i = 0; i < current.known->uses; i++) {
-        const struct isa_use *u = &current.known->use[i];
+    for (unsigned i = 0; i < current.facts->uses; i++) {
+        const struct isa_use *u = &current.facts->use[i];
         bool address =
             u->place == ISA_USE_SOURCE0 || u->place == ISA_USE_SCALAR || u->place == ISA_USE_OFFSET;
         struct sum sum = {0};
@@ -484,7 +484,7 @@ static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t
     return lanes;
 }
 
-static void load(const struct access *a, const struct isa_use *to, unsigned first)
+static void load_undefined(const struct access *a, const struct isa_use *to, unsigned first)
 {
     uint64_t exec = isa_wave_exec(current.step->scalars), address = 0;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
@@ -494,7 +494,7 @@ static void load(const struct access *a, const struct isa_use *to, unsigned firs
     }
 }
 
-static void store(const struct access *a, const struct isa_use *data)
+static void store_undefined(const struct access *a, const struct isa_use *data)
 {
     struct wave_state *w = current.state;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
@@ -527,13 +527,13 @@ static void update(const struct access *a)
             report(FINDING_UNINITIALISED_STORE, origin_of(address, a->space),
                    (unsigned)__builtin_ctzll(undefined));
     }
-    store(a, NULL);
+    store_undefined(a, NULL);
 }
 
 static const struct isa_use *use_at(enum isa_use_place place, bool written)
 {
-    for (unsigned i = 0; i < current.known->uses; i++) {
-        const struct isa_use *u = &current.known->use[i];
+    for (unsigned i = 0; i < current.facts->uses; i++) {
+        const struct isa_use *u = &current.facts->use[i];
         if (u->place == place && u->written == written && isa_use_is_vector(u))
             return u;
     }
@@ -548,11 +548,11 @@ static void access_memory(enum isa_memory_kind kind, const struct access *a, uns
     if (!a->lanes)
         return;
     if (kind == ISA_MEMORY_LOAD && to)
-        load(a, to, which * ((a->bytes + 3) / 4));
+        load_undefined(a, to, which * ((a->bytes + 3) / 4));
     else if (kind == ISA_MEMORY_STORE)
-        store(a, data);
+        store_undefined(a, data);
     else if (kind == ISA_MEMORY_ATOMIC && overwrites)
-        store(a, data);
+        store_undefined(a, data);
     else if (kind == ISA_MEMORY_ATOMIC)
         update(a);
     for (unsigned d = 0; kind == ISA_MEMORY_ATOMIC && to && d < to->dwords; d++)
@@ -615,8 +615,8 @@ static void step_scalar_memory(void)
     const struct isa_scalar *a = current.step->scalar;
     struct wave_state *w = current.state;
     check_addresses(UINT64_MAX);
-    for (unsigned i = 0; i < current.known->uses; i++) {
-        const struct isa_use *u = &current.known->use[i];
+    for (unsigned i = 0; i < current.facts->uses; i++) {
+        const struct isa_use *u = &current.facts->use[i];
         for (unsigned d = 0; u->written && is_scalar(u) && d < u->dwords; d++) {
             uint64_t at = a->address + 4 * d;
             bool undefined =
@@ -639,7 +639,7 @@ static void step_undefined(const struct check_wave *wave, const struct observed_
     current.wave = wave;
     current.step = s;
     current.state = &waves[wave->slot];
-    current.known = know(s);
+    current.facts = facts_of(s);
     switch (s->inst->unit) {
     case ISA_UNIT_VMEM:
         if (s->memory)

@@ -1,7 +1,8 @@
 /* Binaries embedded in a program: what the constructors of nvcc and clang register before main().
  *
  * The HIP library keeps the list (hip_registration.c). What is different here is only what a binary
- * looks like, so load() gets the PTX for a device out of it when the binary is first used there. */
+ * looks like, so load_embedded() gets the PTX for a device out of it when the binary is first used
+ * there. */
 #include "cuda_internal.h"
 
 #include "components/cuda/fatbin/cuda_fatbin.h"
@@ -57,7 +58,7 @@ static hipError_t load_container(const void *bytes, size_t size, int device,
     return error;
 }
 
-static hipError_t load(const void *bytes, int device, struct hip_module **loaded)
+static hipError_t load_embedded(const void *bytes, int device, struct hip_module **loaded)
 {
     const struct hip_services *services = cuda_services();
     const struct wrapper *wrapper = bytes;
@@ -77,7 +78,7 @@ static hipError_t load(const void *bytes, int device, struct hip_module **loaded
 
 void **cuda_register_binary(const void *wrapper)
 {
-    return cuda_services()->register_binary(wrapper, load);
+    return cuda_services()->register_binary(wrapper, load_embedded);
 }
 
 void cuda_registration_step(void **handle)

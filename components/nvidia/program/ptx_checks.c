@@ -38,7 +38,7 @@ static const struct ptx_variable *constant_at(const struct ptx_code *code, uint6
     return NULL;
 }
 
-static void store(const struct ptx_past *past, const struct warp_step *s, unsigned lane)
+static void note_store(const struct ptx_past *past, const struct warp_step *s, unsigned lane)
 {
     uint64_t address = s->addresses[lane];
     const struct ptx_variable *v = constant_at(past->code, address);
@@ -70,7 +70,7 @@ static void step_readonly(const struct ptx_past *past, const struct warp_step *s
     for (uint32_t rest = s->active; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         if (s->addresses[lane] / 16 != last)
-            store(past, s, lane);
+            note_store(past, s, lane);
         last = s->addresses[lane] / 16;
     }
 }

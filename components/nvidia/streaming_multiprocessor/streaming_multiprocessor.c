@@ -12,8 +12,9 @@
 #include "sm_state.h"
 
 /* For kernels without time (components/sampling/warmup.h): what the control port would be told. */
-static void sm_warm_begin(struct component *self)
+static void sm_warm_begin(struct component *self, bool system)
 {
+    (void)system;
     const struct streaming_multiprocessor *c =
         (const struct streaming_multiprocessor *)(void *)self;
     if (streaming_multiprocessor_control_is_connected(c))

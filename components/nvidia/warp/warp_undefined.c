@@ -231,14 +231,14 @@ static struct row *element(const struct warp_machine *m, const struct warp_op *o
     return op->count ? row_at(m, p->bank, p->at) : row_at(m, op->bank[alone], op->at[alone]);
 }
 
-static void load(const struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+static void load_undefined(const struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     uint32_t bytes = op->count ? op->target & 255 : m->bytes;
     for (unsigned i = 0; i < (op->count ? op->count : 1u); i++)
         put_row(element(m, op, 0, i), mask, read_bytes(m, op, mask, (uint64_t)i * bytes, bytes));
 }
 
-static void store(const struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+static void store_undefined(const struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     uint32_t bytes = op->count ? op->target & 255 : m->bytes;
     for (unsigned i = 0; i < (op->count ? op->count : 1u); i++) {
@@ -267,11 +267,11 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
     switch (inst->opcode) {
     case PTX_OP_LD:
     case PTX_OP_LDU:
-        load(m, op, mask);
+        load_undefined(m, op, mask);
         return;
     case PTX_OP_ST:
     case PTX_OP_ST_ASYNC:
-        store(m, op, mask);
+        store_undefined(m, op, mask);
         return;
     case PTX_OP_ATOM:
     case PTX_OP_RED:

@@ -133,7 +133,7 @@ static void send_fence(struct tester *c, uint16_t tag, uint64_t address, uint32_
         tester_mem_send_fence(c, tag, SCOPE_AGENT, acquire, release);
 }
 
-static void send(struct tester *c, uint32_t line)
+static void send_line(struct tester *c, uint32_t line)
 {
     uint16_t tag = (uint16_t)index_pool_take(&c->free);
     uint64_t address = (uint64_t)tester_params(c)->base + (uint64_t)line * line_bytes(c);
@@ -168,7 +168,7 @@ static bool send_next(struct tester *c)
     if (c->issued == (uint64_t)tester_params(c)->requests || !index_pool_has(&c->free)
         || !pick_line(c, &line) || !tester_mem_can_send(c))
         return false;
-    send(c, line);
+    send_line(c, line);
     return true;
 }
 

@@ -33,7 +33,7 @@ static bool finish_arguments(const struct argument_list *list, struct api_trace_
     return true;
 }
 
-static void store(uint8_t *bytes, uint32_t size, uint64_t value)
+static void store_bytes(uint8_t *bytes, uint32_t size, uint64_t value)
 {
     for (uint32_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)(value >> 8 * i);
@@ -48,7 +48,7 @@ static bool store_integer(const char *text, size_t length, uint32_t size, uint8_
     if (!api_trace_number(text + negative, length - negative, negative ? most / 2 + 1 : most,
                           &value))
         return false;
-    store(bytes, size, negative ? 0 - value : value);
+    store_bytes(bytes, size, negative ? 0 - value : value);
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool store_float(const char *text, size_t length, uint32_t size, uint8_t 
         double value = strtod(copy, &end);
         memcpy(&bits, &value, sizeof bits);
     }
-    store(bytes, size, bits);
+    store_bytes(bytes, size, bits);
     return *end == 0;
 }
 

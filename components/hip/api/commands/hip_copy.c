@@ -38,7 +38,7 @@ static bool on_device(const struct copy *copy, int side)
 
 /* ---- the steps ---- */
 
-static hipError_t check(struct copy *copy)
+static hipError_t check_copy(struct copy *copy)
 {
     struct hip_use *to = &copy->uses[TO], *from = &copy->uses[FROM];
     size_t widest = copy->to_pitch > copy->from_pitch ? copy->to_pitch : copy->from_pitch;
@@ -182,7 +182,7 @@ static hipError_t run_copy(struct copy *copy)
     hipError_t error = hip_stream_queue(copy->stream, &copy->queue, &device);
     if (error != hipSuccess || copy->width == 0 || copy->rows == 0)
         return error;
-    error = check(copy);
+    error = check_copy(copy);
     if (hip_captures(copy->stream))
         return error == hipSuccess ? capture(copy) : error;
     if (error == hipSuccess)
@@ -273,7 +273,7 @@ hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t
                              size_t width, size_t rows, hipMemcpyKind kind)
 {
     struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
-    return width == 0 || rows == 0 ? hipSuccess : check(&copy);
+    return width == 0 || rows == 0 ? hipSuccess : check_copy(&copy);
 }
 
 HIP_CALL(hipMemcpy2D,

@@ -24,7 +24,7 @@ struct fill {
 
 /* ---- the steps ---- */
 
-static hipError_t check(const struct fill *fill)
+static hipError_t check_fill(const struct fill *fill)
 {
     void *pointer = (void *)(uintptr_t)fill->address;
     if (fill->to.location.allocation.number == 0) {
@@ -110,7 +110,7 @@ static hipError_t run_fill(struct fill *fill)
     if (error != hipSuccess || fill->count == 0 || fill->rows == 0)
         return error;
     fill->to.location = hip_location_of(fill->address);
-    error = check(fill);
+    error = check_fill(fill);
     if (hip_captures(fill->stream))
         return error == hipSuccess ? capture(fill) : error;
     if (error == hipSuccess)
@@ -157,7 +157,7 @@ hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows)
                         .rows = rows,
                         .pitch = pitch,
                         .to.location = hip_location_of((uintptr_t)to)};
-    return width == 0 || rows == 0 ? hipSuccess : check(&fill);
+    return width == 0 || rows == 0 ? hipSuccess : check_fill(&fill);
 }
 
 HIP_CALL(hipMemset, (void *to, int value, size_t size),

@@ -95,7 +95,7 @@ static bool put_pages(struct managed *m, uint64_t first, uint64_t count, enum lo
 
 /* Sends blocks [first, end) before the device reads or, with `written`, changes them. The pages are
  * closed before the command is enqueued, which reads `own`. */
-static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool written)
+static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, bool written)
 {
     for (uint64_t block = first, next; block < end; block = next) {
         enum location location = m->locations[block], after = written ? AT_DEVICE : AT_BOTH;
@@ -156,7 +156,7 @@ hipError_t hip_managed_before_launch(uint32_t queue)
         return waited;
     for (size_t i = 0; i < managed_pages.count; i++) {
         struct managed *m = managed_pages.list[i];
-        hipError_t error = m->open ? send(m, 0, m->blocks, true) : hipSuccess;
+        hipError_t error = m->open ? send_blocks(m, 0, m->blocks, true) : hipSuccess;
         if (error != hipSuccess)
             return error;
         m->open = false;
@@ -171,7 +171,8 @@ hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t siz
         return hipSuccess;
     uint64_t offset = address - m->address;
     hipError_t error =
-        m->open ? send(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written) : hipSuccess;
+        m->open ? send_blocks(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written)
+                : hipSuccess;
     return error == hipSuccess ? wait_for_sent(queue) : error;
 }
 

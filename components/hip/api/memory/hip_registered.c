@@ -175,7 +175,7 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
 /* ---- to the device ---- */
 
 /* A program may free registered memory without unregistering it: then it cannot be read. */
-static hipError_t check(const struct range *range, bool written)
+static hipError_t check_range(const struct range *range, bool written)
 {
     uint64_t end = range->start;
     if (hip_is_accessible(range->start, range->size, written, &end))
@@ -217,7 +217,7 @@ static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last)
 }
 
 /* Sends what the host has changed. Changed pieces that are neighbours go together. */
-static hipError_t send(struct range *range)
+static hipError_t send_range(struct range *range)
 {
     hipError_t error = range->sent ? hip_wait_here(range->sent) : hipSuccess;
     uint64_t first = 0, last = 0; /* changed bytes that are not sent yet */
@@ -241,7 +241,7 @@ hipError_t hip_registered_before_launch(uint32_t queue)
     hipError_t error = hipSuccess;
     bool changed = false;
     for (size_t i = 0; i < registered.count && error == hipSuccess; i++) {
-        error = check(&registered.ranges[i], false);
+        error = check_range(&registered.ranges[i], false);
         changed |= error == hipSuccess && has_changed(&registered.ranges[i]);
     }
     if (changed && error == hipSuccess && registered.launch_count > 0) {
@@ -252,7 +252,7 @@ hipError_t hip_registered_before_launch(uint32_t queue)
     }
     for (size_t i = 0; i < registered.count && error == hipSuccess; i++) {
         struct range *range = &registered.ranges[i];
-        error = changed && has_changed(range) ? send(range) : hipSuccess;
+        error = changed && has_changed(range) ? send_range(range) : hipSuccess;
         uint64_t done_ps = 0;
         if (error == hipSuccess && range->sent && queue != hip.devices[range->device].queue
             && hip.api->time_of(range->sent, &done_ps) == DRIVER_NOT_READY)
@@ -277,12 +277,12 @@ bool hip_registered_is_behind(void)
 }
 
 /* Writes what kernels have changed to the host and to `known`. */
-static hipError_t merge(struct range *range, const char *found)
+static hipError_t merge_changes(struct range *range, const char *found)
 {
     char *host = (char *)(uintptr_t)range->start;
     if (memcmp(found, range->known, range->size) == 0)
         return hipSuccess;
-    hipError_t error = check(range, true);
+    hipError_t error = check_range(range, true);
     for (uint64_t i = 0; i < range->size && error == hipSuccess; i++)
         if (found[i] != range->known[i])
             host[i] = range->known[i] = found[i];
@@ -297,7 +297,7 @@ static hipError_t fetch_range(struct range *range)
     if (error == hipSuccess)
         error = hip_wait_here(ticket);
     if (error == hipSuccess)
-        error = merge(range, found);
+        error = merge_changes(range, found);
     hip_release(found);
     return error;
 }

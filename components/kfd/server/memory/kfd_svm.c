@@ -260,7 +260,7 @@ static bool has_svm(int gpu)
     return gpu >= 0 && kfd.gpu[gpu].traits->encoding != ISA_ENCODING_GFX8;
 }
 
-static int check(const struct kfd_ioctl_svm_attribute *list, uint32_t count)
+static int check_attributes(const struct kfd_ioctl_svm_attribute *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t value = list[i].value;
@@ -459,7 +459,7 @@ int kfd_svm_call(struct kfd_request *request)
         return get_attributes(call);
     if (call->op != KFD_IOCTL_SVM_OP_SET_ATTR)
         return -EINVAL;
-    int result = check(call->attrs, call->nattr);
+    int result = check_attributes(call->attrs, call->nattr);
     return result ? result : set_attributes(call);
 }
 

@@ -282,7 +282,8 @@ static cl_int find_code(struct launch *launch, const struct request *request)
     return launch->function ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
 }
 
-static cl_int check(const struct opencl_enqueue *how, struct request *request, cl_kernel handle)
+static cl_int check_launch(const struct opencl_enqueue *how, struct request *request,
+                           cl_kernel handle)
 {
     struct opencl_queue *queue = NULL;
     cl_int error = opencl_check_enqueue(how, &queue);
@@ -303,7 +304,7 @@ static cl_int check(const struct opencl_enqueue *how, struct request *request, c
 
 static cl_int enqueue(const struct opencl_enqueue *how, cl_kernel handle, struct request request)
 {
-    cl_int error = check(how, &request, handle);
+    cl_int error = check_launch(how, &request, handle);
     if (error != CL_SUCCESS)
         return error;
     struct launch *launch = opencl_allocate(sizeof *launch);

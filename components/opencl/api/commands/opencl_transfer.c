@@ -73,7 +73,7 @@ static void release_transfer(struct opencl_command *command)
 }
 
 /* Rows that are one behind the other on both sides are one row; so are slices. */
-static void merge(struct opencl_transfer *copy)
+static void merge_rows(struct opencl_transfer *copy)
 {
     if (copy->to.row == copy->width && copy->from.row == copy->width
         && (copy->slices == 1
@@ -96,7 +96,7 @@ struct opencl_transfer *opencl_transfer_rectangle(struct opencl_side to, struct 
                                      .slices = region[2]};
     opencl_hold(to.memory ? &to.memory->object : NULL);
     opencl_hold(from.memory ? &from.memory->object : NULL);
-    merge(copy);
+    merge_rows(copy);
     return copy;
 }
 
