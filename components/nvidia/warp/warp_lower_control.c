@@ -338,19 +338,32 @@ static void lower_match(struct warp_build *b)
     synchronize(b, op, lanes);
 }
 
+static enum warp_run redux_run(const struct warp_build *b, enum ptx_type type)
+{
+    unsigned is_unsigned = !ptx_type_is_signed(type);
+    if (type == PTX_F32)
+        return WARP_RUN_REDUX_F32;
+    switch (ptx_one_of(b->instruction, PTX_GROUP_OPERATION)) {
+    case PTX_MOD_ADD:
+        return WARP_RUN_REDUX_ADD;
+    case PTX_MOD_MIN:
+        return warp_run_at(WARP_RUN_REDUX_MIN_S32, is_unsigned);
+    case PTX_MOD_MAX:
+        return warp_run_at(WARP_RUN_REDUX_MAX_S32, is_unsigned);
+    case PTX_MOD_AND:
+        return WARP_RUN_REDUX_AND;
+    case PTX_MOD_OR:
+        return WARP_RUN_REDUX_OR;
+    default:
+        return WARP_RUN_REDUX_XOR;
+    }
+}
+
 static void lower_redux(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
     enum ptx_type type = (enum ptx_type)in->types[0];
-    unsigned is_unsigned = !ptx_type_is_signed(type);
-    enum warp_run run =
-        type == PTX_F32                ? WARP_RUN_REDUX_F32
-        : has_modifier(b, PTX_MOD_ADD) ? WARP_RUN_REDUX_ADD
-        : has_modifier(b, PTX_MOD_MIN) ? warp_run_at(WARP_RUN_REDUX_MIN_S32, is_unsigned)
-        : has_modifier(b, PTX_MOD_MAX) ? warp_run_at(WARP_RUN_REDUX_MAX_S32, is_unsigned)
-        : has_modifier(b, PTX_MOD_AND) ? WARP_RUN_REDUX_AND
-        : has_modifier(b, PTX_MOD_OR)  ? WARP_RUN_REDUX_OR
-                                       : WARP_RUN_REDUX_XOR;
+    enum warp_run run = redux_run(b, type);
     struct warp_value a = warp_input(b, &in->operands[1], type),
                       lanes = warp_input(b, &in->operands[2], PTX_U32);
     struct warp_op *op = warp_emit1(b, run, warp_output(b, &in->operands[0], false), a);

@@ -32,15 +32,28 @@ static int format_of(enum ptx_type type)
     return -1;
 }
 
+static unsigned rounding_of(const struct warp_build *b)
+{
+    switch (ptx_one_of(b->instruction, PTX_GROUP_ROUND)) {
+    case PTX_MOD_RZ:
+    case PTX_MOD_RZI:
+        return ROUND_ZERO;
+    case PTX_MOD_RM:
+    case PTX_MOD_RMI:
+        return ROUND_MINUS;
+    case PTX_MOD_RP:
+    case PTX_MOD_RPI:
+        return ROUND_PLUS;
+    case PTX_MOD_RNA:
+        return ROUND_AWAY;
+    default:
+        return ROUND_NEAREST;
+    }
+}
+
 static uint64_t how_of(const struct warp_build *b, int format)
 {
-    enum ptx_modifier m = ptx_one_of(b->instruction, PTX_GROUP_ROUND);
-    unsigned mode = m == PTX_MOD_RZ || m == PTX_MOD_RZI   ? ROUND_ZERO
-                    : m == PTX_MOD_RM || m == PTX_MOD_RMI ? ROUND_MINUS
-                    : m == PTX_MOD_RP || m == PTX_MOD_RPI ? ROUND_PLUS
-                    : m == PTX_MOD_RNA                    ? ROUND_AWAY
-                                                          : ROUND_NEAREST;
-    return mode | (has_modifier(b, PTX_MOD_RELU) ? FORMAT_RELU : 0u)
+    return rounding_of(b) | (has_modifier(b, PTX_MOD_RELU) ? FORMAT_RELU : 0u)
            | (has_modifier(b, PTX_MOD_SATFINITE) ? FORMAT_FINITE : 0u) | (uint64_t)format << 8;
 }
 

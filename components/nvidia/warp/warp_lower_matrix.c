@@ -52,6 +52,26 @@ static unsigned add_places(struct warp_build *b, const struct ptx_operand *o, bo
     return count;
 }
 
+static unsigned elements_of_register(enum warp_element element)
+{
+    switch (element) {
+    case WARP_E_F64:
+    case WARP_E_F32:
+    case WARP_E_TF32:
+        return 1;
+    case WARP_E_F16:
+    case WARP_E_BF16:
+        return 2;
+    case WARP_E_S4:
+    case WARP_E_U4:
+        return 8;
+    case WARP_E_B1:
+        return 32;
+    default:
+        return 4;
+    }
+}
+
 static void lower_mma(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -86,13 +106,7 @@ static void lower_mma(struct warp_build *b)
                  | (has_modifier(b, PTX_MOD_AND) ? WARP_M_AND : 0u);
     /* each lane holds a part of each matrix */
     unsigned held = is_wmma ? 0 : x.m * x.k / WARP_LANES;
-    unsigned bits = x.a == WARP_E_F64                         ? 1
-                    : x.a <= WARP_E_TF32                      ? 1
-                    : x.a == WARP_E_F16 || x.a == WARP_E_BF16 ? 2
-                    : x.a == WARP_E_B1                        ? 32
-                    : x.a == WARP_E_S4 || x.a == WARP_E_U4    ? 8
-                                                              : 4;
-    if (held && n[1] * bits != held)
+    if (held && n[1] * elements_of_register((enum warp_element)x.a) != held)
         b->missing = true;
 }
 
