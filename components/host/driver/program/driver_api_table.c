@@ -476,13 +476,6 @@ static void api_nudge(void)
     __atomic_store_n(&driver_process()->nudged, true, __ATOMIC_SEQ_CST);
 }
 
-static void api_programs(const struct driver_programs *programs)
-{
-    api_enter();
-    driver_process()->programs = programs;
-    api_leave(DRIVER_OK);
-}
-
 API_CALL(waited, (ticket), uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
@@ -641,27 +634,6 @@ API_CALL(set_kernel_heap, (device, bytes), uint32_t device, uint64_t bytes)
     return ptx_set_heap(d, device, bytes);
 }
 
-static void api_set_printer(void (*print)(uint32_t device, const char *text, size_t size))
-{
-    api_enter();
-    driver_process()->print = print;
-    api_leave(DRIVER_OK);
-}
-
-static void api_set_caller(bool (*caller)(struct driver_call *call))
-{
-    api_enter();
-    driver_process()->caller = caller;
-    api_leave(DRIVER_OK);
-}
-
-static void api_set_alone(bool (*is_alone)(void))
-{
-    api_enter();
-    driver_process()->is_alone = is_alone;
-    api_leave(DRIVER_OK);
-}
-
 static bool api_meets(uint64_t entry)
 {
     api_enter();
@@ -670,14 +642,21 @@ static bool api_meets(uint64_t entry)
     return meets;
 }
 
-/* ---- errors and the end of the process ---- */
+/* What the front end says of itself once. */
+#define API_SET(name, member, parameter)                                                           \
+    static void api_##name(parameter)                                                              \
+    {                                                                                              \
+        api_enter();                                                                               \
+        driver_process()->member = member;                                                         \
+        api_leave(DRIVER_OK);                                                                      \
+    }
+API_SET(programs, programs, const struct driver_programs *programs)
+API_SET(set_printer, print, void (*print)(uint32_t device, const char *text, size_t size))
+API_SET(set_caller, caller, bool (*caller)(struct driver_call *call))
+API_SET(set_alone, is_alone, bool (*is_alone)(void))
+API_SET(set_attendant, attend, void (*attend)(const struct driver_attention *now))
 
-static void api_set_attendant(void (*attend)(const struct driver_attention *now))
-{
-    api_enter();
-    driver_process()->attend = attend;
-    api_leave(DRIVER_OK);
-}
+/* ---- errors and the end of the process ---- */
 
 static void api_program_ends(bool ends)
 {
