@@ -2,7 +2,6 @@
  * promise. Run by `heddle run` like any program; prints `PASS driver_queues`, or `FAIL` and why.
  * The argument `small` says that the platform holds few commands (driver.commands). */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 
 #define PROGRAM "driver_queues"
@@ -136,76 +135,26 @@ static void many_threads_drain(void)
         MUST(api->queue_destroy(drains[i].queue));
 }
 
-static uint64_t awaited;
-static atomic_bool waiting, waited;
-
-static void *wait_for_it(void *argument)
-{
-    (void)argument;
-    waiting = true;
-    MUST(api->wait(awaited));
-    waited = true;
-    return NULL;
-}
-
-/* While the simulation is paused, commands are taken, time stands still, and whoever waits goes on
- * waiting. */
-static void pause_and_continue(void)
-{
-    pthread_t thread;
-    uint64_t before;
-    struct timespec moment = {.tv_nsec = 30000000};
-    CHECK(api->resume() == DRIVER_INVALID_VALUE);
-    MUST(api->pause());
-    before = api->now();
-    MUST(api->write(0, memory, source, PIECES * PIECE, &awaited));
-    CHECK(api->wait(awaited) == DRIVER_INVALID_VALUE && strstr(api->error_text(), "continue"));
-    CHECK(pthread_create(&thread, NULL, wait_for_it, NULL) == 0);
-    while (!waiting)
-        nanosleep(&moment, NULL);
-    nanosleep(&moment, NULL);
-    CHECK(!waited && api->now() == before);
-    MUST(api->mark(0, true, NULL)); /* the lock is free */
-    MUST(api->resume());
-    pthread_join(thread, NULL);
-    CHECK(waited && api->now() > before);
-}
-
-/* The same commands, drained in one go, with a pause after a while, or step by step, are done at
- * the same times. */
-static uint64_t span_of_copies(int how)
+/* The same commands, drained in one go, or step by step, are done at the same times. */
+static uint64_t span_of_copies(bool by_step)
 {
     uint64_t tickets[4], begin_ps, end_ps;
-    pthread_t thread;
-    MUST(api->wait_all(0));
+    MUST(api->wait_queue(0));
     MUST(api->mark(0, true, &tickets[0]));
     for (int i = 1; i < 4; i++)
         MUST(api->write(0, memory, source, PIECES * PIECE / 4, &tickets[i]));
-    if (how == 1) {
-        for (int i = 0; i < 4; i++)
-            MUST(api->wait(tickets[i]));
-    } else if (how == 2) {
-        awaited = tickets[3];
-        waiting = false;
-        CHECK(pthread_create(&thread, NULL, wait_for_it, NULL) == 0);
-        while (!waiting)
-            ;
-        for (int i = 0; i < 20; i++) {
-            MUST(api->pause());
-            MUST(api->resume());
-        }
-        pthread_join(thread, NULL);
-    }
+    for (int i = 0; i < 4 && by_step; i++)
+        MUST(api->wait(tickets[i]));
     MUST(api->wait(tickets[3]));
     MUST(api->time_of(tickets[0], &begin_ps));
     MUST(api->time_of(tickets[3], &end_ps));
     return end_ps - begin_ps;
 }
 
-static void pauses_change_nothing(void)
+static void waits_change_nothing(void)
 {
-    uint64_t plain = span_of_copies(0);
-    CHECK(span_of_copies(0) == plain && span_of_copies(1) == plain && span_of_copies(2) == plain);
+    uint64_t plain = span_of_copies(false);
+    CHECK(span_of_copies(false) == plain && span_of_copies(true) == plain);
 }
 
 /* More commands than there is room for: the call waits, and all are done. */
@@ -235,8 +184,7 @@ int main(int argc, char **argv)
         queues_are_in_order();
         queues_wait_for_each_other();
         many_threads_drain();
-        pause_and_continue();
-        pauses_change_nothing();
+        waits_change_nothing();
     }
     overflow(small);
     MUST(api->release(memory));

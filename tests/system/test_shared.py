@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,18 @@ def test_four_processes_on_a_gpu_do_the_same_every_time(measure):
     kernels = times[0].stats["kernels"]
     assert len(kernels) == 3 + 5 + 4 + 6 and any(k["overlaps"] for k in kernels)
     same(*times)
+
+
+LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
+
+
+@pytest.mark.skipif(not os.access(LAST_NUMBER, os.W_OK),
+                    reason="this system does not let processes choose their numbers")
+def test_processes_are_in_the_order_of_their_start_though_their_numbers_begin_anew(measure):
+    last = int(Path("/proc/sys/kernel/pid_max").read_text()) - 3
+    same(*[measure(f"{TINY} --mode functional --shared 3 -- /bin/sh -c '{anew} {MINE} 0 2 100 & "
+                   f"{MINE} 0 3 200 & {MINE} 0 1 300 & wait'", NOTHING_LEFT)
+           for anew in (f"echo {last} > {LAST_NUMBER};", f"echo {last - 500} > {LAST_NUMBER};")])
 
 
 def test_a_process_has_its_turn_however_long_it_computes(run):

@@ -3,41 +3,17 @@
 
 #include <string.h>
 
-static hipKernelNodeParams kernel_node(const struct cuda_kernel_node *kernel)
+const hipKernelNodeParams *cuda_kernel_node(const struct cuda_kernel_node *kernel,
+                                            hipKernelNodeParams *params)
 {
-    return (hipKernelNodeParams){.func = kernel->function,
-                                 .gridDim = kernel->grid,
-                                 .blockDim = kernel->block,
-                                 .sharedMemBytes = kernel->shared,
-                                 .kernelParams = kernel->values,
-                                 .extra = kernel->extra};
-}
-
-hipError_t cuda_add_kernel_node(hipGraphNode_t *node, hipGraph_t graph,
-                                const hipGraphNode_t *before, size_t count,
-                                const struct cuda_kernel_node *kernel)
-{
-    if (!kernel)
-        return hipErrorInvalidValue;
-    const hipKernelNodeParams params = kernel_node(kernel);
-    return hipGraphAddKernelNode(node, graph, before, count, &params);
-}
-
-hipError_t cuda_set_kernel_node(hipGraphNode_t node, const struct cuda_kernel_node *kernel)
-{
-    if (!kernel)
-        return hipErrorInvalidValue;
-    const hipKernelNodeParams params = kernel_node(kernel);
-    return hipGraphKernelNodeSetParams(node, &params);
-}
-
-hipError_t cuda_set_kernel_node_of(hipGraphExec_t exec, hipGraphNode_t node,
-                                   const struct cuda_kernel_node *kernel)
-{
-    if (!kernel)
-        return hipErrorInvalidValue;
-    const hipKernelNodeParams params = kernel_node(kernel);
-    return hipGraphExecKernelNodeSetParams(exec, node, &params);
+    if (kernel)
+        *params = (hipKernelNodeParams){.func = kernel->function,
+                                        .gridDim = kernel->grid,
+                                        .blockDim = kernel->block,
+                                        .sharedMemBytes = kernel->shared,
+                                        .kernelParams = kernel->values,
+                                        .extra = kernel->extra};
+    return kernel ? params : NULL;
 }
 
 hipError_t cuda_get_kernel_node(hipGraphNode_t node, struct cuda_kernel_node *kernel)
@@ -53,40 +29,16 @@ hipError_t cuda_get_kernel_node(hipGraphNode_t node, struct cuda_kernel_node *ke
     return error;
 }
 
-static hipMemsetParams fill_node(const struct cuda_fill_node *fill)
+const hipMemsetParams *cuda_fill_node(const struct cuda_fill_node *fill, hipMemsetParams *params)
 {
-    return (hipMemsetParams){.dst = fill->to,
-                             .pitch = fill->pitch,
-                             .value = fill->value,
-                             .elementSize = fill->element,
-                             .width = fill->width,
-                             .height = fill->height};
-}
-
-hipError_t cuda_add_fill_node(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                              size_t count, const struct cuda_fill_node *fill)
-{
-    if (!fill)
-        return hipErrorInvalidValue;
-    const hipMemsetParams params = fill_node(fill);
-    return hipGraphAddMemsetNode(node, graph, before, count, &params);
-}
-
-hipError_t cuda_set_fill_node(hipGraphNode_t node, const struct cuda_fill_node *fill)
-{
-    if (!fill)
-        return hipErrorInvalidValue;
-    const hipMemsetParams params = fill_node(fill);
-    return hipGraphMemsetNodeSetParams(node, &params);
-}
-
-hipError_t cuda_set_fill_node_of(hipGraphExec_t exec, hipGraphNode_t node,
-                                 const struct cuda_fill_node *fill)
-{
-    if (!fill)
-        return hipErrorInvalidValue;
-    const hipMemsetParams params = fill_node(fill);
-    return hipGraphExecMemsetNodeSetParams(exec, node, &params);
+    if (fill)
+        *params = (hipMemsetParams){.dst = fill->to,
+                                    .pitch = fill->pitch,
+                                    .value = fill->value,
+                                    .elementSize = fill->element,
+                                    .width = fill->width,
+                                    .height = fill->height};
+    return fill ? params : NULL;
 }
 
 hipError_t cuda_get_fill_node(hipGraphNode_t node, struct cuda_fill_node *fill)

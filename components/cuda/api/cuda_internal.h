@@ -99,17 +99,12 @@ hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
 
 /* ---- cuda_graph.c ---- */
 
-hipError_t cuda_add_kernel_node(hipGraphNode_t *node, hipGraph_t graph,
-                                const hipGraphNode_t *before, size_t count,
-                                const struct cuda_kernel_node *kernel);
-hipError_t cuda_set_kernel_node(hipGraphNode_t node, const struct cuda_kernel_node *kernel);
-hipError_t cuda_set_kernel_node_of(hipGraphExec_t exec, hipGraphNode_t node,
-                                   const struct cuda_kernel_node *kernel);
-hipError_t cuda_add_fill_node(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                              size_t count, const struct cuda_fill_node *fill);
-hipError_t cuda_set_fill_node(hipGraphNode_t node, const struct cuda_fill_node *fill);
-hipError_t cuda_set_fill_node_of(hipGraphExec_t exec, hipGraphNode_t node,
-                                 const struct cuda_fill_node *fill);
+/* Parameters of a node as HIP has them, in `params`; NULL for NULL, which HIP refuses. */
+const hipKernelNodeParams *cuda_kernel_node(const struct cuda_kernel_node *kernel,
+                                            hipKernelNodeParams *params);
+const hipMemsetParams *cuda_fill_node(const struct cuda_fill_node *fill, hipMemsetParams *params);
+#define CUDA_KERNEL_NODE(kernel) cuda_kernel_node(kernel, &(hipKernelNodeParams){0})
+#define CUDA_FILL_NODE(fill)     cuda_fill_node(fill, &(hipMemsetParams){0})
 hipError_t cuda_update_graph(hipGraphExec_t exec, hipGraph_t graph,
                              struct cuda_update_result *result);
 hipError_t cuda_node_attribute(hipGraphNode_t node);

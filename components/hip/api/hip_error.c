@@ -2,6 +2,7 @@
  * error; and what answers of the driver are as errors. */
 #include "hip_internal.h"
 #include "components/hip/api/process/hip_process.h"
+#include "components/host/start/open_platform.h"
 
 #include "runtime/session/run_ledger.h"
 
@@ -137,15 +138,6 @@ hipError_t hipPeekAtLastError(void)
     return last_error;
 }
 
-/* The exit status of `heddle run` when the device was lost. */
-static enum exit_status outcome_of(enum driver_status status)
-{
-    return status == DRIVER_LIMIT      ? EXIT_LIMIT
-           : status == DRIVER_STALL    ? EXIT_STALL
-           : status == DRIVER_DEADLOCK ? EXIT_DEADLOCK
-                                       : EXIT_GAVE_UP;
-}
-
 /* Numbers of cudaError that HIP has no name for. */
 enum { CUDA_ERROR_ILLEGAL_INSTRUCTION = 715, CUDA_ERROR_MISALIGNED_ADDRESS = 716 };
 
@@ -196,7 +188,7 @@ hipError_t hip_status(enum driver_status status)
         hip_complain_always(text);
     if (breaks_device && hip.lost == hipSuccess) {
         hip.lost = error;
-        run_ledger_report(outcome_of(status));
+        run_ledger_report(exit_status_of(status));
     }
     return error;
 }

@@ -67,7 +67,6 @@ const struct hip_services *heddleServices(void)
         .queued = hip_host_memory_queued,
         .scan = hip_host_memory_scan,
         .make_own = hip_make_own,
-        .is_accessible = hip_is_accessible,
         .register_binary = hip_register_binary,
         .readable_bytes = hip_readable_bytes,
         .find_host_function = hip_find_host_function,

@@ -49,7 +49,6 @@ struct hip_services {
     void (*queued)(uint64_t ticket, const struct hip_use *target);
     void (*scan)(uint64_t to, const void *bytes, uint64_t size);
     void (*make_own)(bool own); /* hip_findings.h */
-    bool (*is_accessible)(uint64_t address, uint64_t size, bool written, uint64_t *end);
 
     /* Code and launches: hip_internal.h, hip_launch.h, hip_hostcall.h */
     void **(*register_binary)(const void *wrapper,

@@ -24,6 +24,8 @@ enum {
     UNORDERED_THREADS = 1000000 /* numbers of threads that have no turns, after the first */
 };
 
+#define DROPPED ((enum api_trace_kind)UINT32_MAX) /* in place of the kind of a line */
+
 /* A copy to the host that the program does not know to be over. */
 struct pending {
     uint64_t ticket;
@@ -36,7 +38,6 @@ struct pending {
 static struct {
     const char *folder;
     struct api_trace_call *calls;
-    bool *dropped; /* parallel to calls */
     size_t count, room;
     struct pending *pending;
     size_t pending_count, pending_room;
@@ -66,15 +67,8 @@ static uint32_t thread_number(void)
 
 static size_t append(const struct api_trace_call *call)
 {
-    if (record.count == record.room) {
-        record.room = record.room ? 2 * record.room : 256;
-        record.calls = hip_record_grow(record.calls, record.count * sizeof *record.calls,
-                                       record.room * sizeof *record.calls);
-        record.dropped = hip_record_grow(record.dropped, record.count * sizeof *record.dropped,
-                                         record.room * sizeof *record.dropped);
-    }
+    HIP_RECORD_MAKE_ROOM(record.calls, record.count, record.room);
     record.calls[record.count] = *call;
-    record.dropped[record.count] = false;
     return record.count++;
 }
 
@@ -99,7 +93,7 @@ static struct api_trace_call *line_at(size_t place)
 
 static void drop(size_t place)
 {
-    record.dropped[place] = true;
+    record.calls[place].kind = DROPPED;
 }
 
 /* The call of the thread came back: a line of its own, when others have begun calls meanwhile. */
@@ -140,12 +134,7 @@ static struct api_trace_pointer pointer_to(uint64_t address)
 
 static void add_pending(const struct pending *pending)
 {
-    if (record.pending_count == record.pending_room) {
-        record.pending_room = record.pending_room ? 2 * record.pending_room : 16;
-        record.pending =
-            hip_record_grow(record.pending, record.pending_count * sizeof *record.pending,
-                            record.pending_room * sizeof *record.pending);
-    }
+    HIP_RECORD_MAKE_ROOM(record.pending, record.pending_count, record.pending_room);
     record.pending[record.pending_count++] = *pending;
 }
 
@@ -428,7 +417,7 @@ static uint32_t compact(void)
     for (size_t i = 0; i < record.count; i++) {
         const struct api_trace_call *call = &record.calls[i];
         bool unfinished = call->kind == API_TRACE_COPY_FROM_DEVICE && !call->file;
-        if (!record.dropped[i] && !unfinished)
+        if (call->kind != DROPPED && !unfinished)
             record.calls[kept++] = *call;
     }
     return (uint32_t)kept;

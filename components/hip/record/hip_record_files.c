@@ -58,10 +58,13 @@ void *hip_record_keep(size_t size)
     return kept;
 }
 
-void *hip_record_grow(const void *old, size_t bytes, size_t size)
+void *hip_record_make_room(void *list, size_t count, size_t *room, size_t element_bytes)
 {
-    void *grown = hip_record_keep(size);
-    return bytes ? memcpy(grown, old, bytes) : grown;
+    if (count < *room)
+        return list;
+    *room = *room ? 2 * *room : 64;
+    void *grown = hip_record_keep(*room * element_bytes);
+    return count ? memcpy(grown, list, count * element_bytes) : grown;
 }
 
 static int open_file(const char *name, int flags)
@@ -151,11 +154,7 @@ const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, ui
         if (file->hash == hash && file->size == total && is_same(file, &rows))
             return file->name;
     }
-    if (files.count == files.room) {
-        files.room = files.room ? 2 * files.room : 16;
-        files.list = hip_record_grow(files.list, files.count * sizeof *files.list,
-                                     files.room * sizeof *files.list);
-    }
+    HIP_RECORD_MAKE_ROOM(files.list, files.count, files.room);
     char *name = hip_record_keep(NAME_BYTES);
     snprintf(name, NAME_BYTES, "data-%zu.bin", files.count + 1);
     write_rows(name, &rows);

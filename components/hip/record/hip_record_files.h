@@ -10,10 +10,12 @@
 #include <stdint.h>
 
 /* Memory for the recording, zero, which stays until the process ends. It is no part of the
- * program's heap: kernels may see addresses there, so a recording must not change them. `grow`: a
- * larger piece with the first `bytes` of the old one. */
+ * program's heap: kernels may see addresses there, so a recording must not change them.
+ * HIP_RECORD_MAKE_ROOM(): room for one more in a list of it. */
 void *hip_record_keep(size_t size);
-void *hip_record_grow(const void *old, size_t bytes, size_t size);
+#define HIP_RECORD_MAKE_ROOM(list, count, room)                                                    \
+    ((list) = hip_record_make_room(list, count, &(room), sizeof *(list)))
+void *hip_record_make_room(void *list, size_t count, size_t *room, size_t element_bytes);
 /* Claims the folder for this process. False: another has it, or it cannot be written; said. */
 bool hip_record_files_open(const char *folder);
 /* A file with `rows` rows of `size` bytes, `pitch` bytes apart; one that is there already if there

@@ -85,7 +85,7 @@ static bool driver_tick(struct driver *d)
     progress |= user_tick(d);
     progress |= calls_tick(d, driver_window_end);
     progress |= call_path(d) && call_path(d)->tick(d);
-    if (driver_is_paused() || driver_is_nudged())
+    if (driver_is_nudged())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
         d->stop_at = 0;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define DRIVER_API_VERSION 25
+#define DRIVER_API_VERSION 26
 
 enum driver_status {
     DRIVER_OK,
@@ -351,7 +351,6 @@ struct driver_api {
     /* Run the simulation until done. */
     enum driver_status (*wait)(uint64_t ticket);
     enum driver_status (*wait_queue)(uint32_t queue);
-    enum driver_status (*wait_all)(uint32_t device);
     /* Runs the simulation until any command is done, with `poll` at most for poll_cost; for front
      * ends that wait for several tickets. Without commands it returns at once. */
     enum driver_status (*advance)(bool poll);
@@ -374,12 +373,6 @@ struct driver_api {
     /* GPUs whose bits, by number, are not in `gpus` may not access the allocation that begins at
      * `address`, whatever else allows it; GPUs from 64 on are not concerned. */
     enum driver_status (*limit_to)(uint64_t address, uint64_t gpus);
-    /* Between the two, no simulated time passes: threads that wait go on waiting, others may
-     * enqueue. pause() comes back when no thread runs the engine any more, which is at the driver's
-     * next tick. The thread that has paused must not wait itself: DRIVER_INVALID_VALUE. When and
-     * how often this is done changes no result. */
-    enum driver_status (*pause)(void);
-    enum driver_status (*resume)(void);
     /* Simulated time in picoseconds, as it was when a call came back last. Takes no lock. */
     uint64_t (*now)(void);
     /* Lets so much simulated time pass, whether or not anything is under way. */

@@ -6,7 +6,6 @@
 
 static struct driver_process the_process = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
-    .continued = PTHREAD_COND_INITIALIZER,
 };
 
 /* Each thread has its own, as it has its own errno. */
@@ -15,11 +14,6 @@ static _Thread_local char failure[2048];
 static struct driver_process *driver_process(void)
 {
     return &the_process;
-}
-
-static bool driver_is_paused(void)
-{
-    return __atomic_load_n(&the_process.paused, __ATOMIC_RELAXED);
 }
 
 static bool driver_is_alone(void)

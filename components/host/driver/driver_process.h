@@ -1,6 +1,6 @@
 /* What the driver keeps outside of the simulation's state, of which a process has one: the lock,
  * why the simulation ended, what is known of loaded code and of a recording. A checkpoint does not
- * hold it. All of it is used with the lock held, except `paused`. */
+ * hold it. All of it is used with the lock held, except `nudged`. */
 #ifndef HEDDLE_DRIVER_PROCESS_H
 #define HEDDLE_DRIVER_PROCESS_H
 
@@ -19,11 +19,8 @@ struct driver_process {
     uint64_t now_ps; /* atomic: of the driver's clock, when a call came back last */
     bool is_running; /* the engine, in the thread */
     pthread_t runner;
-    bool paused; /* atomic; no thread enters the engine */
-    pthread_t pauser;
-    bool nudged; /* atomic; the engine is to come back from a step */
-    bool steps;  /* it runs in one */
-    pthread_cond_t continued;
+    bool nudged;             /* atomic; the engine is to come back from a step */
+    bool steps;              /* it runs in one */
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
     bool in_tick;            /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* of the launch by which it failed */
@@ -46,7 +43,6 @@ struct driver_process {
 };
 
 static struct driver_process *driver_process(void);
-static bool driver_is_paused(void);
 static bool driver_is_nudged(void);
 /* Can nothing but the launch that is executed change memory, as no thread of the program can go on?
  * Where one may, that is said once. */

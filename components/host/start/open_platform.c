@@ -7,6 +7,14 @@
 
 #define SAY(format, ...) fprintf(stderr, "heddle: " format "\n", __VA_ARGS__)
 
+enum exit_status exit_status_of(enum driver_status status)
+{
+    return status == DRIVER_LIMIT      ? EXIT_LIMIT
+           : status == DRIVER_STALL    ? EXIT_STALL
+           : status == DRIVER_DEADLOCK ? EXIT_DEADLOCK
+                                       : EXIT_GAVE_UP;
+}
+
 const struct heddle_platform *open_platform(const char *path)
 {
     const struct heddle_platform *(*open)(uint32_t);

@@ -4,6 +4,7 @@
 #define HEDDLE_OPEN_PLATFORM_H
 
 #include "components/host/driver/driver_api.h"
+#include "runtime/session/exit_status.h"
 #include "runtime/state/platform.h"
 
 /* NULL: it was said that the file is no platform of this version. */
@@ -11,5 +12,8 @@ const struct heddle_platform *open_platform(const char *path);
 /* Starts the simulation with the options, and gives its driver. NULL: it was said why not. */
 const struct driver_api *start_platform(const struct heddle_platform *platform, const char *options,
                                         const char *path);
+
+/* The status of `heddle run` when the simulation has ended with this one. */
+enum exit_status exit_status_of(enum driver_status status);
 
 #endif

@@ -63,6 +63,15 @@ static int open_at(int folder, const char *path, int flags, mode_t mode)
         mode_given;                                                                                \
     })
 
+/* A function in place of the C library's `symbol` that is one expression. */
+#define INTERPOSED(type, name, symbol, parameters, ...)                                            \
+    type interpose_##name parameters INTERPOSE(symbol);                                            \
+    type interpose_##name parameters                                                               \
+    {                                                                                              \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    type interpose_##name parameters
+
 int interpose_open(const char *path, int flags, ...) INTERPOSE(open);
 int interpose_open(const char *path, int flags, ...)
 {
@@ -78,18 +87,11 @@ int interpose_openat(int folder, const char *path, int flags, ...)
 int interpose_openat64(int folder, const char *path, int flags, ...) INTERPOSE_AS(openat64, openat);
 
 /* What _FORTIFY_SOURCE makes of calls without a mode. */
-int interpose_open_2(const char *path, int flags) INTERPOSE(__open_2);
-int interpose_open_2(const char *path, int flags)
-{
-    return open_at(AT_FDCWD, path, flags, 0);
-}
+INTERPOSED(int, open_2, __open_2, (const char *path, int flags), open_at(AT_FDCWD, path, flags, 0));
 int interpose_open64_2(const char *path, int flags) INTERPOSE_AS(__open64_2, __open_2);
 
-int interpose_openat_2(int folder, const char *path, int flags) INTERPOSE(__openat_2);
-int interpose_openat_2(int folder, const char *path, int flags)
-{
-    return open_at(folder, path, flags, 0);
-}
+INTERPOSED(int, openat_2, __openat_2, (int folder, const char *path, int flags),
+           open_at(folder, path, flags, 0));
 int interpose_openat64_2(int folder, const char *path, int flags)
     INTERPOSE_AS(__openat64_2, __openat_2);
 
@@ -175,25 +177,15 @@ static int stat_fd(int fd, struct stat *status)
     return as_device(INTERPOSE_NEXT(stat_fd, "fstat")(fd, status), kind, minor, status);
 }
 
-int interpose_stat(const char *path, struct stat *status) INTERPOSE(stat);
-int interpose_stat(const char *path, struct stat *status)
-{
-    return stat_at(AT_FDCWD, path, status, 0);
-}
+INTERPOSED(int, stat, stat, (const char *path, struct stat *status),
+           stat_at(AT_FDCWD, path, status, 0));
 int interpose_stat64(const char *path, struct stat *status) INTERPOSE_AS(stat64, stat);
 
-int interpose_lstat(const char *path, struct stat *status) INTERPOSE(lstat);
-int interpose_lstat(const char *path, struct stat *status)
-{
-    return stat_at(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
-}
+INTERPOSED(int, lstat, lstat, (const char *path, struct stat *status),
+           stat_at(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW));
 int interpose_lstat64(const char *path, struct stat *status) INTERPOSE_AS(lstat64, lstat);
 
-int interpose_fstat(int fd, struct stat *status) INTERPOSE(fstat);
-int interpose_fstat(int fd, struct stat *status)
-{
-    return stat_fd(fd, status);
-}
+INTERPOSED(int, fstat, fstat, (int fd, struct stat *status), stat_fd(fd, status));
 int interpose_fstat64(int fd, struct stat *status) INTERPOSE_AS(fstat64, fstat);
 
 int interpose_fstatat(int folder, const char *path, struct stat *status, int flags)
@@ -208,30 +200,18 @@ int interpose_fstatat64(int folder, const char *path, struct stat *status, int f
     INTERPOSE_AS(fstatat64, fstatat);
 
 /* Programs that were linked before glibc 2.33. */
-int interpose_xstat(int version, const char *path, struct stat *status) INTERPOSE(__xstat);
-int interpose_xstat(int version, const char *path, struct stat *status)
-{
-    (void)version;
-    return stat_at(AT_FDCWD, path, status, 0);
-}
+INTERPOSED(int, xstat, __xstat, (int version, const char *path, struct stat *status),
+           ((void)version, stat_at(AT_FDCWD, path, status, 0)));
 int interpose_xstat64(int version, const char *path, struct stat *status)
     INTERPOSE_AS(__xstat64, __xstat);
 
-int interpose_lxstat(int version, const char *path, struct stat *status) INTERPOSE(__lxstat);
-int interpose_lxstat(int version, const char *path, struct stat *status)
-{
-    (void)version;
-    return stat_at(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
-}
+INTERPOSED(int, lxstat, __lxstat, (int version, const char *path, struct stat *status),
+           ((void)version, stat_at(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW)));
 int interpose_lxstat64(int version, const char *path, struct stat *status)
     INTERPOSE_AS(__lxstat64, __lxstat);
 
-int interpose_fxstat(int version, int fd, struct stat *status) INTERPOSE(__fxstat);
-int interpose_fxstat(int version, int fd, struct stat *status)
-{
-    (void)version;
-    return stat_fd(fd, status);
-}
+INTERPOSED(int, fxstat, __fxstat, (int version, int fd, struct stat *status),
+           ((void)version, stat_fd(fd, status)));
 int interpose_fxstat64(int version, int fd, struct stat *status) INTERPOSE_AS(__fxstat64, __fxstat);
 
 int interpose_statx(int folder, const char *restrict path, int flags, unsigned mask,
@@ -273,23 +253,13 @@ static int access_at(int folder, const char *path, int mode, int flags)
     return -1;
 }
 
-int interpose_access(const char *path, int mode) INTERPOSE(access);
-int interpose_access(const char *path, int mode)
-{
-    return access_at(AT_FDCWD, path, mode, 0);
-}
+INTERPOSED(int, access, access, (const char *path, int mode), access_at(AT_FDCWD, path, mode, 0));
 
-int interpose_faccessat(int folder, const char *path, int mode, int flags) INTERPOSE(faccessat);
-int interpose_faccessat(int folder, const char *path, int mode, int flags)
-{
-    return access_at(folder, path, mode, flags);
-}
+INTERPOSED(int, faccessat, faccessat, (int folder, const char *path, int mode, int flags),
+           access_at(folder, path, mode, flags));
 
-int interpose_eaccess(const char *path, int mode) INTERPOSE(eaccess);
-int interpose_eaccess(const char *path, int mode)
-{
-    return access_at(AT_FDCWD, path, mode, AT_EACCESS);
-}
+INTERPOSED(int, eaccess, eaccess, (const char *path, int mode),
+           access_at(AT_FDCWD, path, mode, AT_EACCESS));
 int interpose_euidaccess(const char *path, int mode) INTERPOSE_AS(euidaccess, eaccess);
 
 ssize_t interpose_readlinkat(int folder, const char *path, char *to, size_t size)

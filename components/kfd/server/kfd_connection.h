@@ -11,9 +11,10 @@ struct kfd_connection {
     struct kfd_connection *after; /* of those whose processes wait for others to come */
     int fd, watch;                /* the latter tells when the process has ended; -1: none */
     pid_t pid;
-    bool pending; /* atomic: a call is being done */
-    bool listed;  /* of the machine's thread, as what follows */
-    bool stands;  /* for the process */
+    uint64_t started; /* when, in ticks of the system's clock; set when it waits for others */
+    bool pending;     /* atomic: a call is being done */
+    bool listed;      /* of the machine's thread, as what follows */
+    bool stands;      /* for the process */
     bool rung;
     int thread;
     struct kfd_process *process; /* NULL: none yet, or not any more */

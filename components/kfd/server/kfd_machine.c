@@ -5,13 +5,12 @@
  * several queues begin at the same moment, and the same program finds the same simulated time at
  * each of its steps.
  *
- * Between requests, of each process:
- *   is_busy     the driver has work of it, or a thread waits that may go on only at rest
- *   is_wanted   something of it waits for simulated time to pass
- *   is_held_up  a thread waits, and others compute that may ask for something at the same time
- *   computes    it has rung, and may ring again before time passes; is_held_up is a case of it
- * If none is busy the machine sleeps. If one is wanted and none computes, the engine runs.
- * Otherwise the machine looks after the threads that compute.
+ * Between requests the machine sleeps if no process is busy: neither has the driver work of it, nor
+ * waits a thread that may go on only at rest. Otherwise it does what the first of these asks for
+ * that any process is (enum readiness):
+ *   HELD_UP, COMPUTES   looks after threads, which may ask for something at this simulated time
+ *   WAITS               runs the engine
+ *   RESTS               looks after threads: those of the program have to go on
  *
  * With several processes the engine waits until each that has rung waits, too. A process may also
  * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
@@ -31,6 +30,7 @@
 #include <unistd.h>
 
 #include "components/host/start/heddle_start.h"
+#include "components/host/start/open_platform.h"
 #include "kfd_ioctl.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "components/kfd/server/guests/kfd_guest.h"
@@ -227,47 +227,51 @@ static bool is_busy(void)
     return busy || !let_go();
 }
 
-/* Does anything of this process want the engine to run? */
-static bool is_wanted(void)
-{
-    if (kfd_now->guest)
-        return kfd_guest_waits() || kfd_now->held;
-    return kfd_now->life == KFD_ENDED || kfd_now->unawaited || kfd_now->held || kfd_now->waits
-           || kfd_events_have_waiters();
-}
+enum readiness {
+    RESTS,
+    WAITS,    /* something of it waits for simulated time to pass */
+    COMPUTES, /* it has rung, and may ring again before time passes */
+    HELD_UP   /* it computes, and a thread of it waits */
+};
 
-/* A thread of this process waits, and others may ask for something at the same simulated time. */
-static bool is_held_up(void)
+static enum readiness readiness(void)
 {
-    return !kfd_now->guest && !kfd_now->unordered && kfd_ringers() == KFD_RINGER_WAITS
-           && !kfd_threads_at_rest();
-}
-
-/* Has it rung, and may it ring again before any simulated time passes? */
-static bool computes(void)
-{
-    if (kfd_now->guest)
-        return kfd_guest_computes();
-    if (kfd_now->life == KFD_ENDED || kfd_now->unawaited)
-        return false;
+    const struct kfd_process *p = kfd_now;
+    if (p->guest)
+        return kfd_guest_computes() ? COMPUTES : kfd_guest_waits() || p->held ? WAITS : RESTS;
+    if (p->life == KFD_ENDED || p->unawaited)
+        return WAITS;
     enum kfd_ringers ringers = kfd_ringers();
-    return ringers == KFD_RINGER_WAITS ? is_held_up() : ringers == KFD_RINGERS_RUN;
+    if (ringers == KFD_RINGERS_RUN)
+        return COMPUTES;
+    if (ringers == KFD_RINGER_WAITS && !p->unordered && !kfd_threads_at_rest())
+        return HELD_UP;
+    return p->held || p->waits || kfd_events_have_waiters() ? WAITS : RESTS;
+}
+
+static enum readiness most_ready(void)
+{
+    enum readiness most = RESTS;
+    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
+        enum readiness is = readiness();
+        most = is > most ? is : most;
+    }
+    return most;
 }
 
 static bool sleeps(void)
 {
-    if (kfd_now->guest)
-        return computes() && kfd_guest_sleeps();
-    return computes() && kfd_ringers() != KFD_RINGER_WAITS && kfd_ringers_asleep()
-           && !kfd_messages_pending();
+    return readiness() == COMPUTES
+           && (kfd_now->guest ? kfd_guest_sleeps()
+                              : kfd_ringers_asleep() && !kfd_messages_pending());
 }
 
 /* This process has computed since its last request. `slept`: threads did at the last look, before
  * which `handed` requests had come. */
-static void look_after_process(bool slept, uint32_t handed)
+static void look_after_process(bool held_up, bool slept, uint32_t handed)
 {
     uint64_t spent_ns = kfd_spent_ns() - kfd_now->spent_ns;
-    if (!is_held_up()) {
+    if (!held_up) {
         bool alone = (slept && sleeps()) || spent_ns > SPIN_NS;
         if (alone && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
             kfd_now->unawaited = true;
@@ -283,16 +287,17 @@ static void look_after_process(bool slept, uint32_t handed)
 }
 
 /* Those whose threads sleep still, or that have computed for long, are let behind. */
-static void look_after_threads(uint32_t handed)
+static void look_after_threads(enum readiness most, uint32_t handed)
 {
-    const struct timespec look = {0, kfd_any_process(is_held_up) ? MOMENT_NS : LOOK_NS};
+    const struct timespec look = {0, most == HELD_UP ? MOMENT_NS : LOOK_NS};
     bool slept = kfd_any_process(sleeps);
     wait_for_requests(handed, &look);
     if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
         return;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        if (computes())
-            look_after_process(slept, handed);
+        enum readiness is = readiness();
+        if (is >= COMPUTES)
+            look_after_process(is == HELD_UP, slept, handed);
     }
 }
 
@@ -375,10 +380,14 @@ static bool is_stuck(void)
     return kfd_ringers_asleep();
 }
 
+static void pause_moment(void)
+{
+    nanosleep(&(struct timespec){0, MOMENT_NS}, NULL);
+}
+
 /* Kernels that are executed without timing wait. What they have written is in memory. */
 static void attend(const struct driver_attention *now)
 {
-    const struct timespec moment = {0, 50000};
     struct kfd_process *before = kfd_now;
     own.attending = true;
     bool any = take_requests(true);
@@ -389,7 +398,7 @@ static void attend(const struct driver_attention *now)
     if (own.stuck > STUCK_MOST)
         refuse_oldest();
     else if (!goes_on)
-        nanosleep(&moment, NULL);
+        pause_moment();
     kfd_enter(before);
     if (is_over() && ++own.over > STUCK_MOST) {
         kfd_say("a kernel waits for its process, which has ended; nothing is written");
@@ -406,9 +415,8 @@ bool kfd_is_attending(void)
 
 void kfd_take_aside(void)
 {
-    const struct timespec moment = {0, 50000};
     if (!take_requests(true))
-        nanosleep(&moment, NULL);
+        pause_moment();
 }
 
 /* Processes that have ended, and whose work is over. */
@@ -455,13 +463,15 @@ void kfd_machine_run(void)
         close_processes();
         if (progress)
             continue;
-        if (!kfd_any_process(is_busy))
+        if (!kfd_any_process(is_busy)) {
             rest(handed);
-        else if (kfd_any_process(is_wanted) && !kfd_any_process(computes)
-                 && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+            continue;
+        }
+        enum readiness most = most_ready();
+        if (most == WAITS && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
             run_engine();
         else
-            look_after_threads(handed);
+            look_after_threads(most, handed);
     }
     kfd_processes_report();
 }
@@ -542,14 +552,6 @@ bool kfd_machine_open(bool for_kernel_driver)
 
 /* ---- what other files ask ---- */
 
-static enum exit_status outcome_of(enum driver_status status)
-{
-    return status == DRIVER_LIMIT      ? EXIT_LIMIT
-           : status == DRIVER_STALL    ? EXIT_STALL
-           : status == DRIVER_DEADLOCK ? EXIT_DEADLOCK
-                                       : EXIT_GAVE_UP;
-}
-
 /* An access names its address; anything else is a hang. */
 static void tell_fault(uint32_t gpu, uint64_t address, bool by_access)
 {
@@ -605,7 +607,7 @@ void kfd_note_end_of_simulation(enum driver_status status)
         return;
     snprintf(kfd.why, sizeof kfd.why, "the machine has ended: %s", kfd.api->error_text());
     __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
-    run_ledger_report(outcome_of(status));
+    run_ledger_report(exit_status_of(status));
     tell_end();
 }
 

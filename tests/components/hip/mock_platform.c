@@ -348,11 +348,6 @@ static enum driver_status wait_queue(uint32_t queue)
     return wait_until(command_count);
 }
 
-static enum driver_status pause_or_resume(void)
-{
-    return DRIVER_OK;
-}
-
 static enum driver_status advance(bool poll)
 {
     uint64_t next = 1;
@@ -571,10 +566,7 @@ static const struct driver_api api = {
     .stream_flags = stream_flags,
     .wait = wait_until,
     .wait_queue = wait_queue,
-    .wait_all = wait_queue,
     .advance = advance,
-    .pause = pause_or_resume,
-    .resume = pause_or_resume,
     .now = now,
     .pass = pass,
     .last = last,

@@ -297,23 +297,18 @@ static hipError_t add_made(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
     return error != hipSuccess ? error : made;
 }
 
-HIP_DEFINE(hipGraphAddKernelNode, (node, graph, before, count, p), hipGraphNode_t *node,
-           hipGraph_t graph, const hipGraphNode_t *before, size_t count,
-           const hipKernelNodeParams *p)
-{
-    struct hip_action action;
-    hipError_t made = hip_action_of_kernel(p, &action);
-    return add_made(node, graph, before, count, made, &action);
-}
-
-HIP_DEFINE_ALWAYS(hipGraphAddMemcpyNode, (node, graph, before, count, p), hipGraphNode_t *node,
-                  hipGraph_t graph, const hipGraphNode_t *before, size_t count,
-                  const hipMemcpy3DParms *p)
-{
-    struct hip_action action;
-    hipError_t made = hip_action_of_copy(p, &action);
-    return add_made(node, graph, before, count, made, &action);
-}
+#define ADD_NODE(define, make, kind, type)                                                         \
+    define(hipGraphAdd##kind##Node, (node, graph, before, count, p), hipGraphNode_t *node,         \
+           hipGraph_t graph, const hipGraphNode_t *before, size_t count, const type *p)            \
+    {                                                                                              \
+        struct hip_action action;                                                                  \
+        hipError_t made = make(p, &action);                                                        \
+        return add_made(node, graph, before, count, made, &action);                                \
+    }
+ADD_NODE(HIP_DEFINE, hip_action_of_kernel, Kernel, hipKernelNodeParams)
+ADD_NODE(HIP_DEFINE_ALWAYS, hip_action_of_copy, Memcpy, hipMemcpy3DParms)
+ADD_NODE(HIP_DEFINE_ALWAYS, hip_action_of_fill, Memset, hipMemsetParams)
+ADD_NODE(HIP_DEFINE_ALWAYS, hip_action_of_host, Host, hipHostNodeParams)
 
 hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *node, hipGraph_t graph,
                                    const hipGraphNode_t *before, size_t count, void *to,
@@ -321,24 +316,6 @@ hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *node, hipGraph_t graph,
 {
     const hipMemcpy3DParms p = hip_copy_of_row(to, from, size, kind);
     return hipGraphAddMemcpyNode(node, graph, before, count, &p);
-}
-
-HIP_DEFINE_ALWAYS(hipGraphAddMemsetNode, (node, graph, before, count, p), hipGraphNode_t *node,
-                  hipGraph_t graph, const hipGraphNode_t *before, size_t count,
-                  const hipMemsetParams *p)
-{
-    struct hip_action action;
-    hipError_t made = hip_action_of_fill(p, &action);
-    return add_made(node, graph, before, count, made, &action);
-}
-
-HIP_DEFINE_ALWAYS(hipGraphAddHostNode, (node, graph, before, count, p), hipGraphNode_t *node,
-                  hipGraph_t graph, const hipGraphNode_t *before, size_t count,
-                  const hipHostNodeParams *p)
-{
-    struct hip_action action;
-    hipError_t made = hip_action_of_host(p, &action);
-    return add_made(node, graph, before, count, made, &action);
 }
 
 hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,

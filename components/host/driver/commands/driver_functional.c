@@ -267,8 +267,7 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
  * over. UINT64_MAX: there is nothing. */
 static uint64_t others_from(const struct driver *d, const struct driver_command *k)
 {
-    uint64_t from =
-        engine_is_stopping() || driver_is_paused() || driver_is_nudged() ? 0 : UINT64_MAX;
+    uint64_t from = engine_is_stopping() || driver_is_nudged() ? 0 : UINT64_MAX;
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         if (i == k->queue || q->at == DRIVER_NONE)
@@ -283,7 +282,7 @@ static uint64_t others_from(const struct driver *d, const struct driver_command 
 
 static enum functional_others others_of(const struct driver *d, const struct driver_command *k)
 {
-    bool others = engine_is_stopping() || driver_is_paused() || driver_is_nudged();
+    bool others = engine_is_stopping() || driver_is_nudged();
     for (uint32_t i = 0; !others && i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         const struct driver_command *other =

@@ -439,45 +439,10 @@ API_CALL(wait_queue, (queue), uint32_t queue)
     return status == DRIVER_OK ? host_wait_queue(d, queue) : status;
 }
 
-API_CALL(wait_all, (device), uint32_t device)
-{
-    enum driver_status status = handle_check(d, device);
-    if (status == DRIVER_OK)
-        status = host_usable();
-    for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
-        const struct driver_queue *q = driver_queue_at(d, i);
-        if (q->used && q->handle == device)
-            status = host_wait_queue(d, i);
-    }
-    return status;
-}
-
-/* The flag stops the engine at the driver's next tick; the lock is free when no thread is in the
- * engine. */
-static enum driver_status api_pause(void)
-{
-    __atomic_store_n(&driver_process()->paused, true, __ATOMIC_RELAXED);
-    api_enter();
-    driver_process()->pauser = pthread_self();
-    return api_leave(DRIVER_OK);
-}
-
-static enum driver_status api_resume(void)
-{
-    api_enter();
-    if (!driver_is_paused())
-        return api_leave(driver_fail(DRIVER_INVALID_VALUE, "the simulation is not paused"));
-    __atomic_store_n(&driver_process()->paused, false, __ATOMIC_RELAXED);
-    pthread_cond_broadcast(&driver_process()->continued);
-    return api_leave(DRIVER_OK);
-}
-
 /* Until any command is done, or up to cycle `stop_at` where that is not 0. */
 static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
 {
     enum driver_status status = host_usable();
-    if (status == DRIVER_OK)
-        status = host_wait_continued();
     if (status != DRIVER_OK || !d->undone)
         return status;
     host_expect_end(d);
@@ -509,13 +474,6 @@ API_CALL(step, (most_ps), uint64_t most_ps)
 static void api_nudge(void)
 {
     __atomic_store_n(&driver_process()->nudged, true, __ATOMIC_SEQ_CST);
-}
-
-static void api_programs(const struct driver_programs *programs)
-{
-    api_enter();
-    driver_process()->programs = programs;
-    api_leave(DRIVER_OK);
 }
 
 API_CALL(waited, (ticket), uint64_t ticket)
@@ -552,10 +510,8 @@ API_CALL(pass, (span_ps), uint64_t span_ps)
     uint64_t end = engine_cycle_at(domain, engine.domains[domain].time_ps + span_ps);
     enum driver_status status = host_usable();
     while (status == DRIVER_OK && driver_now(d) < end) {
-        status = host_wait_continued();
         d->stop_at = end;
-        if (status == DRIVER_OK)
-            status = host_run(d);
+        status = host_run(d);
     }
     d->stop_at = 0;
     return status;
@@ -566,8 +522,6 @@ API_CALL(query, (ticket), uint64_t ticket)
     enum driver_status status = check_ticket(d, ticket);
     if (status == DRIVER_OK)
         status = host_usable();
-    if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
-        status = host_wait_continued();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
         status = host_run(d);
@@ -680,27 +634,6 @@ API_CALL(set_kernel_heap, (device, bytes), uint32_t device, uint64_t bytes)
     return ptx_set_heap(d, device, bytes);
 }
 
-static void api_set_printer(void (*print)(uint32_t device, const char *text, size_t size))
-{
-    api_enter();
-    driver_process()->print = print;
-    api_leave(DRIVER_OK);
-}
-
-static void api_set_caller(bool (*caller)(struct driver_call *call))
-{
-    api_enter();
-    driver_process()->caller = caller;
-    api_leave(DRIVER_OK);
-}
-
-static void api_set_alone(bool (*is_alone)(void))
-{
-    api_enter();
-    driver_process()->is_alone = is_alone;
-    api_leave(DRIVER_OK);
-}
-
 static bool api_meets(uint64_t entry)
 {
     api_enter();
@@ -709,14 +642,21 @@ static bool api_meets(uint64_t entry)
     return meets;
 }
 
-/* ---- errors and the end of the process ---- */
+/* What the front end says of itself once. */
+#define API_SET(name, member, parameter)                                                           \
+    static void api_##name(parameter)                                                              \
+    {                                                                                              \
+        api_enter();                                                                               \
+        driver_process()->member = member;                                                         \
+        api_leave(DRIVER_OK);                                                                      \
+    }
+API_SET(programs, programs, const struct driver_programs *programs)
+API_SET(set_printer, print, void (*print)(uint32_t device, const char *text, size_t size))
+API_SET(set_caller, caller, bool (*caller)(struct driver_call *call))
+API_SET(set_alone, is_alone, bool (*is_alone)(void))
+API_SET(set_attendant, attend, void (*attend)(const struct driver_attention *now))
 
-static void api_set_attendant(void (*attend)(const struct driver_attention *now))
-{
-    api_enter();
-    driver_process()->attend = attend;
-    api_leave(DRIVER_OK);
-}
+/* ---- errors and the end of the process ---- */
 
 static void api_program_ends(bool ends)
 {
@@ -867,7 +807,6 @@ static const struct driver_api api_table = {
     .call_end = api_call_end,
     .wait = api_wait,
     .wait_queue = api_wait_queue,
-    .wait_all = api_wait_all,
     .advance = api_advance,
     .step = api_step,
     .nudge = api_nudge,
@@ -875,8 +814,6 @@ static const struct driver_api api_table = {
     .waited = api_waited,
     .switch_program = api_switch_program,
     .set_peer = api_set_peer,
-    .pause = api_pause,
-    .resume = api_resume,
     .now = api_now,
     .pass = api_pass,
     .last = api_last,

@@ -74,9 +74,6 @@ static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t addr
 
 /* Running the engine for a thread of the program that waits. See driver_wait.c. */
 
-/* Waits while the simulation is paused; the lock is free meanwhile. */
-static enum driver_status host_wait_continued(void);
-
 /* Runs the engine until the tick asks it to stop. The front end prints what the status text says;
  * reports of hangs have been printed by the engine. */
 static enum driver_status host_run(struct driver *d);

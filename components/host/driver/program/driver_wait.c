@@ -25,19 +25,6 @@ static enum driver_status host_lose(enum driver_status status, const char *forma
     return driver_fail(status, "%s", driver_process()->lost_text);
 }
 
-static enum driver_status host_wait_continued(void)
-{
-    while (driver_is_paused()) {
-        if (pthread_equal(driver_process()->pauser, pthread_self()))
-            return driver_fail(
-                DRIVER_INVALID_VALUE,
-                "this thread has paused the simulation and would wait for ever; let it "
-                "continue first");
-        pthread_cond_wait(&driver_process()->continued, &driver_process()->mutex);
-    }
-    return DRIVER_OK;
-}
-
 /* A signal has interrupted the run: another thread writes what is known and ends the process. The
  * program must not go on meanwhile, as what it waits for will not be done. */
 __attribute__((noreturn)) static void host_park(void)
@@ -141,11 +128,9 @@ static enum driver_status host_wait(struct driver *d, uint64_t ticket)
         status = call_path(d)->wait(d, ticket);
     bool waits = !driver_ticket_done(d, ticket);
     while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
-        status = host_wait_continued(); /* others may have waited for something else meanwhile */
         d->awaited = ticket;
         d->stop_at = driver_process()->patience ? driver_process()->patient_to : d->stop_at;
-        if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
-            status = host_run(d);
+        status = host_run(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = host_lose_patience(d);
     }
@@ -162,10 +147,8 @@ static enum driver_status host_wait_some(struct driver *d, uint32_t most)
 {
     enum driver_status status = host_usable();
     while (status == DRIVER_OK && d->undone >= most) {
-        status = host_wait_continued();
         d->await_any = true;
-        if (status == DRIVER_OK && d->undone >= most)
-            status = host_run(d);
+        status = host_run(d);
     }
     d->await_any = false;
     return status;

@@ -211,8 +211,7 @@ bool kfd_guest_waits(void)
 
 bool kfd_guest_computes(void)
 {
-    return kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED
-           && !kfd_now->unawaited && !waits(kfd_now);
+    return kfd_guest_lives() && !kfd_now->unawaited && !waits(kfd_now);
 }
 
 /* ---- turns ---- */
@@ -232,8 +231,7 @@ static struct kfd_process *find_holder(void)
 static bool do_now(const struct kfd_process *holder)
 {
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        if (!kfd_now->guest || !kfd_now->guest->entered || kfd_now->life == KFD_ENDED
-            || (holder && kfd_now != holder))
+        if (!kfd_guest_lives() || (holder && kfd_now != holder))
             continue;
         struct kfd_connection *c = find_call(kfd_now, GUEST_NOW);
         c = c ? c : find_call(kfd_now, GUEST_LOOKS);
@@ -249,10 +247,7 @@ static bool do_now(const struct kfd_process *holder)
 static bool do_runs(void)
 {
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        struct kfd_connection *c =
-            kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED
-                ? find_call(kfd_now, GUEST_RUNS)
-                : NULL;
+        struct kfd_connection *c = kfd_guest_lives() ? find_call(kfd_now, GUEST_RUNS) : NULL;
         if (c) {
             finish_call(c);
             return true;

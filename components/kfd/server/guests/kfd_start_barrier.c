@@ -1,5 +1,5 @@
 /* Processes that wait for each other before the first of them goes on (`--shared N`), in the order
- * of their numbers in the system. When no others can come, all are refused: each process that the
+ * in which they were started. When no others can come, all are refused: each process that the
  * command has started waits here, or for one that it has started itself. */
 #include "kfd_start_barrier.h"
 
@@ -52,6 +52,37 @@ static void end_wait(void)
     }
 }
 
+/* Where a process is described, behind its name; NULL: it has ended. */
+static const char *read_stat(pid_t pid, char text[1024])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    const char *name = file && fgets(text, 1024, file) ? strrchr(text, ')') : NULL;
+    if (file)
+        fclose(file);
+    return name;
+}
+
+/* When it was started, in ticks of 10 ms (proc(5), field 22). */
+static uint64_t start_of(pid_t pid)
+{
+    char text[1024];
+    const char *at = read_stat(pid, text);
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* Numbers of processes order those of one tick. They begin anew when the last one was given away:
+ * two of one tick that lie far apart do so on its two sides. */
+static bool is_before(const struct kfd_connection *a, const struct kfd_connection *b)
+{
+    enum { FAR = 1 << 14 };
+    bool anew = abs(a->pid - b->pid) > FAR;
+    return a->started != b->started ? a->started < b->started : (a->pid < b->pid) != anew;
+}
+
 void kfd_gather(struct kfd_connection *c)
 {
     struct kfd_connection **link = &barrier.gathered;
@@ -61,7 +92,8 @@ void kfd_gather(struct kfd_connection *c)
         go_on(c);
         return;
     }
-    while (*link && (*link)->pid < c->pid)
+    c->started = start_of(c->pid);
+    while (*link && is_before(*link, c))
         link = &(*link)->after;
     c->after = *link;
     *link = c;
@@ -88,13 +120,9 @@ void kfd_gather_drop(const struct kfd_connection *c)
 /* The process that has started this one, and its state; 0: it has ended. */
 static pid_t parent_of(pid_t pid, char *state)
 {
-    char path[64], text[512];
+    char text[1024];
     int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    const char *name = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
-    if (file)
-        fclose(file);
+    const char *name = read_stat(pid, text);
     return name && sscanf(name, ") %c %d", state, &parent) == 2 ? parent : 0;
 }
 

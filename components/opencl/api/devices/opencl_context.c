@@ -147,11 +147,7 @@ OPENCL_MAKE(cl_context, clCreateContextFromType,
              cl_int *errcode_ret),
             create_from_type(properties, type, notify != NULL, data, &error));
 
-OPENCL_CALL(clRetainContext, (cl_context context),
-            opencl_retain(OPENCL_CONTEXT, context) ? CL_SUCCESS : CL_INVALID_CONTEXT);
-
-OPENCL_CALL(clReleaseContext, (cl_context context),
-            opencl_release(OPENCL_CONTEXT, context) ? CL_SUCCESS : CL_INVALID_CONTEXT);
+OPENCL_COUNTED(Context, cl_context, OPENCL_CONTEXT, CL_INVALID_CONTEXT);
 
 static cl_int get_context_info(cl_context handle, cl_context_info what, struct opencl_answer to)
 {
@@ -176,9 +172,7 @@ static cl_int get_context_info(cl_context handle, cl_context_info what, struct o
     }
 }
 
-OPENCL_CALL(clGetContextInfo,
-            (cl_context context, cl_context_info what, size_t room, void *value, size_t *needed),
-            get_context_info(context, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetContextInfo, cl_context, cl_context_info, get_context_info);
 
 typedef void(CL_CALLBACK *context_call)(cl_context, void *);
 

@@ -77,6 +77,4 @@ static cl_int get_device_info(cl_device_id handle, cl_device_info what, struct o
     return opencl_feature_answer(what, to);
 }
 
-OPENCL_CALL(clGetDeviceInfo,
-            (cl_device_id device, cl_device_info what, size_t room, void *value, size_t *needed),
-            get_device_info(device, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetDeviceInfo, cl_device_id, cl_device_info, get_device_info);

@@ -61,10 +61,7 @@ static cl_int get_platform_info(cl_platform_id handle, cl_platform_info what,
 }
 
 OPENCL_EXPORTED
-OPENCL_CALL(clGetPlatformInfo,
-            (cl_platform_id platform, cl_platform_info what, size_t room, void *value,
-             size_t *needed),
-            get_platform_info(platform, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetPlatformInfo, cl_platform_id, cl_platform_info, get_platform_info);
 
 static bool matches(cl_device_type type)
 {
@@ -99,10 +96,7 @@ OPENCL_CALL(clGetDeviceIDs,
 
 /* ---- devices are there as long as the program; they cannot be divided ---- */
 
-OPENCL_CALL(clRetainDevice, (cl_device_id device),
-            opencl_retain(OPENCL_DEVICE, device) ? CL_SUCCESS : CL_INVALID_DEVICE);
-OPENCL_CALL(clReleaseDevice, (cl_device_id device),
-            opencl_release(OPENCL_DEVICE, device) ? CL_SUCCESS : CL_INVALID_DEVICE);
+OPENCL_COUNTED(Device, cl_device_id, OPENCL_DEVICE, CL_INVALID_DEVICE);
 
 static cl_int divide(cl_device_id device, const cl_device_partition_property *properties)
 {

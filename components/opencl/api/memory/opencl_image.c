@@ -321,6 +321,4 @@ static cl_int get_image_info(cl_mem handle, cl_image_info what, struct opencl_an
     }
 }
 
-OPENCL_CALL(clGetImageInfo,
-            (cl_mem image, cl_image_info what, size_t room, void *value, size_t *needed),
-            get_image_info(image, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetImageInfo, cl_mem, cl_image_info, get_image_info);

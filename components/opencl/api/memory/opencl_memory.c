@@ -157,10 +157,7 @@ static void destroy(struct opencl_object *object)
     free(memory);
 }
 
-OPENCL_CALL(clRetainMemObject, (cl_mem memory),
-            opencl_retain(OPENCL_MEMORY, memory) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT);
-OPENCL_CALL(clReleaseMemObject, (cl_mem memory),
-            opencl_release(OPENCL_MEMORY, memory) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT);
+OPENCL_COUNTED(MemObject, cl_mem, OPENCL_MEMORY, CL_INVALID_MEM_OBJECT);
 
 typedef void(CL_CALLBACK *memory_call)(cl_mem, void *);
 
@@ -413,6 +410,4 @@ static cl_int get_memory_info(cl_mem handle, cl_mem_info what, struct opencl_ans
     }
 }
 
-OPENCL_CALL(clGetMemObjectInfo,
-            (cl_mem memory, cl_mem_info what, size_t room, void *value, size_t *needed),
-            get_memory_info(memory, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetMemObjectInfo, cl_mem, cl_mem_info, get_memory_info);

@@ -83,10 +83,7 @@ OPENCL_MAKE(cl_sampler, clCreateSamplerWithProperties,
                                            .addressing = CL_ADDRESS_CLAMP,
                                            .filter = CL_FILTER_NEAREST},
                    properties, &error));
-OPENCL_CALL(clRetainSampler, (cl_sampler sampler),
-            opencl_retain(OPENCL_SAMPLER, sampler) ? CL_SUCCESS : CL_INVALID_SAMPLER);
-OPENCL_CALL(clReleaseSampler, (cl_sampler sampler),
-            opencl_release(OPENCL_SAMPLER, sampler) ? CL_SUCCESS : CL_INVALID_SAMPLER);
+OPENCL_COUNTED(Sampler, cl_sampler, OPENCL_SAMPLER, CL_INVALID_SAMPLER);
 
 static cl_int get_sampler_info(cl_sampler handle, cl_sampler_info what, struct opencl_answer to)
 {
@@ -112,6 +109,4 @@ static cl_int get_sampler_info(cl_sampler handle, cl_sampler_info what, struct o
     }
 }
 
-OPENCL_CALL(clGetSamplerInfo,
-            (cl_sampler sampler, cl_sampler_info what, size_t room, void *value, size_t *needed),
-            get_sampler_info(sampler, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetSamplerInfo, cl_sampler, cl_sampler_info, get_sampler_info);

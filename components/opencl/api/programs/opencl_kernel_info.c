@@ -24,9 +24,7 @@ static cl_int get_kernel_info(cl_kernel handle, cl_kernel_info what, struct open
     }
 }
 
-OPENCL_CALL(clGetKernelInfo,
-            (cl_kernel kernel, cl_kernel_info what, size_t room, void *value, size_t *needed),
-            get_kernel_info(kernel, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetKernelInfo, cl_kernel, cl_kernel_info, get_kernel_info);
 
 /* ---- arguments ---- */
 

@@ -130,10 +130,7 @@ static cl_kernel clone(cl_kernel handle, cl_int *error)
 
 OPENCL_MAKE(cl_kernel, clCloneKernel, (cl_kernel kernel, cl_int *errcode_ret),
             clone(kernel, &error));
-OPENCL_CALL(clRetainKernel, (cl_kernel kernel),
-            opencl_retain(OPENCL_KERNEL, kernel) ? CL_SUCCESS : CL_INVALID_KERNEL);
-OPENCL_CALL(clReleaseKernel, (cl_kernel kernel),
-            opencl_release(OPENCL_KERNEL, kernel) ? CL_SUCCESS : CL_INVALID_KERNEL);
+OPENCL_COUNTED(Kernel, cl_kernel, OPENCL_KERNEL, CL_INVALID_KERNEL);
 
 /* ---- arguments ---- */
 

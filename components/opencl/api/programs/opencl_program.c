@@ -239,10 +239,7 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *byt
     return NULL;
 }
 
-OPENCL_CALL(clRetainProgram, (cl_program program),
-            opencl_retain(OPENCL_PROGRAM, program) ? CL_SUCCESS : CL_INVALID_PROGRAM);
-OPENCL_CALL(clReleaseProgram, (cl_program program),
-            opencl_release(OPENCL_PROGRAM, program) ? CL_SUCCESS : CL_INVALID_PROGRAM);
+OPENCL_COUNTED(Program, cl_program, OPENCL_PROGRAM, CL_INVALID_PROGRAM);
 
 typedef void(CL_CALLBACK *program_call)(cl_program, void *);
 

@@ -92,9 +92,7 @@ static cl_int get_program_info(cl_program handle, cl_program_info what, struct o
     }
 }
 
-OPENCL_CALL(clGetProgramInfo,
-            (cl_program program, cl_program_info what, size_t room, void *value, size_t *needed),
-            get_program_info(program, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetProgramInfo, cl_program, cl_program_info, get_program_info);
 
 static cl_program_binary_type binary_type(const struct opencl_build *build)
 {

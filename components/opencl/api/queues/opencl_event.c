@@ -5,10 +5,7 @@
 
 #include <stdlib.h>
 
-OPENCL_CALL(clRetainEvent, (cl_event event),
-            opencl_retain(OPENCL_EVENT, event) ? CL_SUCCESS : CL_INVALID_EVENT);
-OPENCL_CALL(clReleaseEvent, (cl_event event),
-            opencl_release(OPENCL_EVENT, event) ? CL_SUCCESS : CL_INVALID_EVENT);
+OPENCL_COUNTED(Event, cl_event, OPENCL_EVENT, CL_INVALID_EVENT);
 
 /* ---- user events ---- */
 
@@ -130,9 +127,7 @@ static cl_int get_event_info(cl_event handle, cl_event_info what, struct opencl_
     }
 }
 
-OPENCL_CALL(clGetEventInfo,
-            (cl_event event, cl_event_info what, size_t room, void *value, size_t *needed),
-            get_event_info(event, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetEventInfo, cl_event, cl_event_info, get_event_info);
 
 /* Programs divide by a span of 0 and choose by what comes out: the reason is said once. */
 static void say_timeless(void)
@@ -181,9 +176,7 @@ static cl_int get_profile(cl_event handle, cl_profiling_info what, struct opencl
     return OPENCL_ANSWER(to, cl_ulong, ps / 1000);
 }
 
-OPENCL_CALL(clGetEventProfilingInfo,
-            (cl_event event, cl_profiling_info what, size_t room, void *value, size_t *needed),
-            get_profile(event, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetEventProfilingInfo, cl_event, cl_profiling_info, get_profile);
 
 /* ---- markers and barriers: commands that do nothing ---- */
 

@@ -255,10 +255,7 @@ static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info what
     }
 }
 
-OPENCL_CALL(clGetCommandQueueInfo,
-            (cl_command_queue queue, cl_command_queue_info what, size_t room, void *value,
-             size_t *needed),
-            get_queue_info(queue, what, (struct opencl_answer){room, value, needed}));
+OPENCL_QUERY(clGetCommandQueueInfo, cl_command_queue, cl_command_queue_info, get_queue_info);
 
 /* Deprecated since 1.1: what a queue is stays as it was made. */
 static cl_int set_property(cl_command_queue queue, cl_command_queue_properties *old)
