@@ -7,6 +7,7 @@ static void write_one(struct json *j, const char *name, const struct sampler_est
 {
     json_decimal(j, name, e->value);
     json_decimal(j, "interval", sampler_interval(e));
+    json_decimal(j, "least_interval", sampler_least_interval(e));
     json_decimal(j, "warmup_bias", e->bias);
     json_decimal(j, "trend", e->trend);
 }

@@ -332,6 +332,7 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
     double shared = shared_of(&w, quantity, spread, &freedom) * (w.sizes * w.sizes - w.squares);
     double own = spread * (w.weights + w.squares);
     e.variance = own + shared + unsteady;
+    e.shared = shared;
     if (own + shared > 0)
         e.freedom =
             (own + shared) * (own + shared) / (own * own / e.freedom + shared * shared / freedom);
@@ -364,6 +365,7 @@ struct sampler_estimate sampler_estimate_kernel(const struct sampler *s, uint32_
         struct sampler_estimate e = estimate(s, i, quantity);
         all.value += e.value;
         all.variance += e.variance;
+        all.shared += e.shared;
         all.bias += e.bias;
         all.trend += e.trend;
         all.allowance += e.allowance;
@@ -396,4 +398,9 @@ double sampler_instructions(const struct sampler *s)
 double sampler_interval(const struct sampler_estimate *e)
 {
     return e->half + e->bias + e->trend + e->allowance;
+}
+
+double sampler_least_interval(const struct sampler_estimate *e)
+{
+    return sampler_student(INFINITY) * sqrt(e->shared) + e->allowance;
 }

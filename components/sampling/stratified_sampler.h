@@ -203,6 +203,7 @@ struct sampler_estimate {
     double allowance; /* what cannot be measured */
     double variance;  /* variance of `value` */
     double freedom;   /* degrees of freedom of `variance`; INFINITY: assumed, not measured */
+    double shared;    /* the part of `variance` that more launches do not lower */
 };
 
 /* The estimate of one group. */
@@ -218,6 +219,8 @@ struct sampler_estimate sampler_estimate_all(const struct sampler *s,
 double sampler_instructions(const struct sampler *s);
 /* Half of the whole interval. */
 double sampler_interval(const struct sampler_estimate *e);
+/* The part of it that more launches do not narrow. */
+double sampler_least_interval(const struct sampler_estimate *e);
 /* Two-sided 95 % point of Student's t. */
 double sampler_student(double freedom);
 

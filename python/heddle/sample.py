@@ -65,9 +65,31 @@ def totals(run: Statistics, sample: Record) -> list[str]:
         f"memory: {traffic}; {rate['cycles']:.4f} cycles an instruction, +- {rate['interval']:.4f}"]
 
 
+def in_detail(sample: Record) -> float:
+    """Per cent of the instructions; of a list, of the bytes of its traces."""
+    sizes = [(text[0] == "d", int(text.split()[2])) for text in sample["launches"]]
+    left_out = sum(part["wavefront_instructions"] - part["detailed_wavefront_instructions"]
+                   for part in sample.get("in_parts", []))
+    return percent(sum(size for detailed, size in sizes if detailed) - left_out,
+                   sum(size for _, size in sizes))
+
+
+def narrower(run: Statistics, sample: Record) -> str:
+    """What halves the part of the interval that launches tell: four times as much in detail."""
+    least, share, seconds = sample["least_interval"], in_detail(sample), cpu_seconds(run)
+    rest = (sample["interval"] - least) / 2
+    if rest < least / 10 or 4 * share > 100:
+        return (f"narrower: only without sampling; {percent(least, sample['cycles']):.2f} % does "
+                f"not depend on how much is in detail, the rest on {share:.2g} % that is")
+    return (f"narrower: --error {percent(rest, sample['cycles']):.2g}% or less; "
+            f"{percent(least + rest, sample['cycles']):.2f} % needs about {4 * share:.2g} % of the "
+            f"work in detail (now {share:.2g} %), at most {4 * seconds:.2g} CPU seconds")
+
+
 def lines(run: Statistics) -> list[str]:
     sample = run["sample"]
     if is_whole(sample):
         return [f"{sample['count']} launches, all simulated whole: {sample['cycles']:.0f} cycles, "
                 f"{cpu_seconds(run):.3f} CPU seconds", *uncut(sample)]
-    return [*kernels(run, sample), *cut(run, sample), *uncut(sample), *totals(run, sample)]
+    return [*kernels(run, sample), *cut(run, sample), *uncut(sample), *totals(run, sample),
+            narrower(run, sample)]

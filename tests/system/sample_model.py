@@ -105,7 +105,8 @@ def common_scatter(others):
 
 
 def group_estimate(own, others, prior):
-    """Cycles, variance and degrees of freedom (None: too few knots), bias, trend."""
+    """Cycles, variance and degrees of freedom (None: too few knots), bias, trend, and the variance
+    that launches share."""
     knots, rate = knots_of(own)
     cycles, stands_for, squares = 0.0, dict.fromkeys(knots, 0.0), 0.0
     for i, l in enumerate(own):
@@ -129,9 +130,9 @@ def group_estimate(own, others, prior):
         middle = (knots[-1] + knots[-2]) / 2
         trend = sum(slope * (i - middle) * l["x"] for i, l in enumerate(own) if i > knots[-1])
     if squares == 0:
-        return cycles, 0.0, None, 0.0, 0.0
+        return cycles, 0.0, None, 0.0, 0.0, 0.0
     if len(knots) < 2:
-        return cycles, None, None, bias, trend
+        return cycles, None, None, bias, trend, 0.0
     (squared, freedom), (common, count) = scatter_of(own), common_scatter(others)
     freedom += count + prior
     square = rate[knots[-1]] ** 2
@@ -143,7 +144,7 @@ def group_estimate(own, others, prior):
     variance = sum(v for v, _ in parts)
     if variance:
         freedom = variance**2 / sum(v**2 / f for v, f in parts)
-    return cycles, variance, freedom, bias, trend
+    return cycles, variance, freedom, bias, trend, parts[1][0]
 
 
 def check_close(what, got, want):
@@ -158,11 +159,13 @@ def check_deviations(ratio, freedom):
 
 def check_group(number, group, own, others, name, prior):
     """Returns what of it goes into the total: cycles or bytes, bias and trend."""
-    cycles, variance, freedom, bias, trend = group_estimate(own, others, prior)
+    cycles, variance, freedom, bias, trend, shared = group_estimate(own, others, prior)
     check_close(f"{name} of group {number}", group[name], cycles)
     check_close(f"bias of group {number}", group["warmup_bias"], abs(bias))
     check_close(f"trend of group {number}", group["trend"], abs(trend))
     allowance = 0.005 * (cycles - sum(l["y"] for l in own))
+    check_close(f"what group {number} shares", group["least_interval"],
+                1.959964 * math.sqrt(shared) + allowance)
     if variance == 0:
         check_close(f"interval of group {number}", group["interval"],
                     abs(bias) + abs(trend) + allowance)

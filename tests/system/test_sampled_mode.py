@@ -22,6 +22,7 @@ def test_large_launch_is_simulated_in_parts(measure):
     """Less than half of it in detail; results right, counts exact, the truth inside."""
     done = measure(f"{TINY} --mode sampled --kernel-stats none -- {PARTS}", "PASS aes128",
                    r"1 +4[0-9]\.[0-9]+ % +[0-9]+ +[0-9.]+ %  encrypt", "predicted: [0-9]+ cycles",
+                   "narrower: only without sampling",
                    r"memory: [0-9]+ bytes read, \+- [0-9.]+ %; [0-9]+ bytes written, .*; "
                    r"0\.19[0-9]+ cycles an instruction, \+- 0\.0[0-9]+$")
     full = measure(f"{TINY} -- {PARTS}").stats["kernels"][0]

@@ -297,7 +297,9 @@ def test_launch_that_waits_for_one_that_is_not_simulated_is_named(run):
     *only_full(("-- dct8x8 64 40", ["240 launches in 6 groups, 29 simulated"])),
     ("--warmup functional:3 -- kmeans", ["predicted: [0-9]+ cycles"]),
     # The less that is enough, the fewer are simulated.
-    ("--error 10% -- pipeline 3000 60", ["240 launches in 7 groups, 22 simulated"]),
+    ("--error 10% -- pipeline 3000 60", [
+        "240 launches in 7 groups, 22 simulated",
+        r"narrower: --error 0\.[0-9]+% or less; .* \(now 9.4 %\), at most [0-9.]+ CPU seconds"]),
     ("--error 0.1 -- pipeline 3000 60", ["240 launches in 7 groups, 104 simulated"])],
     ids=["dct8x8", "kmeans", "ten-per-cent", "tenth-per-cent"])
 def test_sample_predicts_with_an_interval(heddle, text, says):

@@ -3,7 +3,7 @@
 
     tests/bench/warmup/seeds.py HEDDLE PROGRAMS LOG [SEEDS] [--write docs/evidence/sampled.md]
 
-runs small applications on tiny, SEEDS of each (100), sampled and in full, those that are not in LOG
+runs small programs on tiny, SEEDS of each (100), sampled and in full, those that are not in LOG
 yet, and puts the table between the marks of the page. Cycles do not depend on the
 machine."""
 import json
@@ -20,7 +20,15 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 # Arguments by seed: where cycles do not depend on data, another size is another application.
 CASES = {"conjugate_gradients": lambda seed: (12 + seed // 4, 2 + seed % 4),
          "training": lambda seed: (8 + seed // 2, 16, 40 + seed % 2),
-         "scale_free": lambda seed: (8, 20, seed)}
+         "scale_free": lambda seed: (8, 20, seed),
+         "transformer": lambda seed: ("--tokens", 10 + seed),
+         "kmeans": lambda seed: (1000 + 50 * seed, 20 + seed % 5),
+         "dct8x8": lambda seed: (64, 10 + 2 * seed),
+         "floyd_warshall": lambda seed: (32 + 2 * seed,),
+         "ocean": lambda seed: (32, 8 + seed),
+         "network": lambda seed: (8, 10 + seed),
+         "pipeline": lambda seed: (2000 + 100 * seed, 40),
+         "radix_sort": lambda seed: (2000 + 500 * (seed % 5), 6 + seed)}
 
 
 def run(heddle, programs, program, seed, *options):
