@@ -31,7 +31,7 @@ struct compile_options {
     const char *const *overrides; /* --set, each "path=value", later ones win */
     size_t override_count;
     uint32_t max_instances;       /* 0: 1,000,000 */
-    bool allow_incoherent;        /* what E0507 says becomes a warning, W0707 */
+    bool allow_incoherent;        /* E0507 becomes a warning, W0707 */
     compile_open_text *open_text; /* NULL: no editor */
     void *open_context;
 };

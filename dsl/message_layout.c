@@ -111,7 +111,7 @@ uint32_t message_length_offset(struct arena *arena, const struct model_message *
             return offset;
         offset += layout.header[i]->size;
     }
-    return 0; /* it did not fit into the header */
+    return 0; /* the field did not fit into the header */
 }
 
 uint32_t message_slot_bytes(struct arena *arena, const struct model_message *messages,

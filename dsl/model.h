@@ -195,7 +195,7 @@ struct model_measure {
 /* A condition that a type states of itself. */
 struct model_check_decl {
     const char *text;    /* the condition as it stands in the source */
-    const char *message; /* what is wrong when it does not hold; "" without */
+    const char *message; /* the mistake when the check does not hold; "" without */
 };
 
 struct model_interface {
@@ -427,7 +427,8 @@ struct model {
     uint32_t wire_count;
     const struct model_type **types; /* every component and part type in scope, used or not */
     uint32_t type_count;
-    const struct model_protocol **protocols; /* those with arguments that occur in the platform */
+    const struct model_protocol *
+        *protocols; /* protocols with arguments that occur in the platform */
     uint32_t protocol_count;
     const struct model_link_type **links;
     uint32_t link_count;

@@ -6,7 +6,7 @@
 
 #include "dsl/suggest.h"
 
-#define LONGEST_WORD 16 /* that may be a kind with a mistake */
+#define LONGEST_WORD 16 /* of a word that may be a misspelt kind */
 
 static const struct {
     const char *name, *word;

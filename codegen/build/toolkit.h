@@ -29,7 +29,7 @@ struct toolkit {
     const char *cuda_folder;        /* of libcudart.so.12 and .13; NULL: not there */
     const char *kfd_library;        /* libheddle_kfd.so; NULL: not there */
     const char *mpi_folder;         /* of heddle_mpi_NAME.so; NULL: built without MPI */
-    const char *objects; /* what came compiled with the toolkit, as in a cache; may be missing */
+    const char *objects; /* units compiled with the toolkit, as in a cache; may be missing */
 };
 
 /* false: message on stderr that says what was searched. */

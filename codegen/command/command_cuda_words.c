@@ -71,7 +71,7 @@ static bool take_architecture(struct cuda_cc *cc, const char *option, const char
 {
     bool variant, is_one = strcmp(option, "gencode") != 0 && strcmp(option, "generate-code") != 0;
     if (strcmp(text, "native") == 0 || strncmp(text, "all", 3) == 0)
-        return true; /* that of all machines, which is the default */
+        return true; /* an architecture of all machines, which is the default */
     unsigned found = find_architecture(text, &variant);
     if (found == 0) {
         fprintf(stderr, "heddle cuda-cc: '%s' names no architecture such as sm_80\n", text);
@@ -120,7 +120,7 @@ static bool take_default_stream(struct cuda_cc *cc, const char *value)
 /* ---- nvcc's options ---- */
 
 enum action {
-    IDLE,       /* what it asks for is so anyway, or is about a pass that is not there */
+    IDLE,       /* asks for what is so anyway, or concerns a pass that clang does not have */
     IDLE_VALUE, /* with a value */
     ARCHITECTURE,
     HOST_WORDS,

@@ -84,24 +84,27 @@ static struct compilation *open_as_run(struct command *c, json_t *root)
     return compile_open(&options);
 }
 
-static bool refuse(const char *option, const char *value, const char *words)
+/* The place of a word in the argument of its option (options.def), which has it. */
+static int place_of(const char *words, const char *word)
 {
-    fprintf(stderr, "heddle dot: '%s %s': it is %s\n", option, value, words);
-    return false;
+    size_t size = strlen(word);
+    int place = 0;
+    for (; strcspn(words, "|") != size || strncmp(words, word, size) != 0; place++)
+        words = strchr(words, '|') + 1;
+    return place;
 }
 
-static bool read_options(const struct options *o, struct view_options *view)
+static void read_options(const struct options *o, struct view_options *view)
 {
-    if (o->level && !view_level_parse(o->level, &view->level))
-        return refuse("--level", o->level, "platform, gpu or full");
-    if (o->only && !view_only_parse(o->only, &view->only))
-        return refuse("--only", o->only, "memory or control");
-    if (o->layout && !view_layout_parse(o->layout, &view->layout))
-        return refuse("--layout", o->layout, "wide or column");
+    if (o->level)
+        view->level = (enum view_level)place_of("platform|gpu|full", o->level);
+    if (o->only)
+        view->only = (enum view_only)(VIEW_ONLY_MEMORY + place_of("memory|control", o->only));
+    if (o->layout)
+        view->layout = (enum view_layout)place_of("wide|column", o->layout);
     view->controls = o->controls;
     view->expand = o->expand.items;
     view->expand_count = o->expand.count;
-    return true;
 }
 
 static int draw(struct command *c, const struct model *model, const struct view_heat *heat)
@@ -110,8 +113,7 @@ static int draw(struct command *c, const struct model *model, const struct view_
     struct view_options view = view_options_default();
     struct view_error error = {""};
     struct command_output out;
-    if (!read_options(o, &view))
-        return EXIT_USAGE;
+    read_options(o, &view);
     view.heat = heat;
     if (!command_output_open(&out))
         return EXIT_ERRORS;
@@ -126,11 +128,9 @@ static int draw(struct command *c, const struct model *model, const struct view_
 static int draw_run(struct command *c)
 {
     struct view_heat heat = {.measure = MODEL_MEASURE_UTILISATION};
-    const char *measure = c->options->measure;
-    if (measure && !view_measure_parse(measure, &heat.measure)) {
-        refuse("--measure", measure, "utilisation, hit_rate, bandwidth, stall or issue");
-        return EXIT_ERRORS;
-    }
+    if (c->options->measure)
+        heat.measure = (enum model_measure_kind)place_of(
+            "utilisation|hit_rate|bandwidth|stall|issue", c->options->measure);
     if (c->options->scale > 100) {
         fprintf(stderr, "heddle dot: '--scale %llu': shares end at 100 %%\n",
                 (unsigned long long)c->options->scale);

@@ -32,7 +32,7 @@ static const struct new_kind {
     const char *name;
     const struct new_file *files;
     size_t count;
-    const char *next; /* what to try: @DIR@ stands for the folder with its slash */
+    const char *next; /* commands to try: @DIR@ stands for the folder with its slash */
 } kinds[] = {
     {"component", component_files, COUNT(component_files),
      "try: heddle run @DIR@@NAME@_test.heddle\n"},

@@ -106,71 +106,100 @@ static void print_samples(struct command *c, const char *path, const char *built
     }
 }
 
-/* A file that was for this command alone; NULL: there is none. */
+/* Files that this command alone reads; NULL: the user has named one, or nothing needs it. */
+struct own_files {
+    const char *stats, *series, *profile;
+};
+
+static bool make_file(struct command *c, struct handed *handed, const char *key, const char **file)
+{
+    *file = command_temporary(c);
+    if (*file)
+        hand_over(handed, key, '>', *file);
+    return *file != NULL;
+}
+
+static bool is_sampled(const struct options *o)
+{
+    return run_is_sampled(o) || (o->kernels && strcmp(o->kernels, "auto") == 0);
+}
+
+/* Hands over the files that reports, tables and the page read. */
+static bool hand_over_files(struct command *c, struct handed *handed, struct own_files *own)
+{
+    const struct options *o = c->options;
+    bool limits = run_reports_limits(o);
+    if ((o->report || o->view || is_sampled(o)) && !o->stats
+        && !make_file(c, handed, "stats", &own->stats))
+        return false;
+    if (limits && !o->series) {
+        if (!make_file(c, handed, "series", &own->series))
+            return false;
+        hand_over(handed, "series-use", '=', "1");
+    }
+    if (limits && !o->every)
+        hand_over(handed, "every-cycles", '=', REPORT_CYCLES);
+    if (!run_profiles_instructions(o))
+        return true;
+    const char *named = strchr(o->profile, '=');
+    if (!named)
+        return make_file(c, handed, "profile instructions", &own->profile);
+    hand_over(handed, "profile instructions", '>', run_absolute(c, named + 1));
+    return true;
+}
+
 static void remove_each(struct command *c, const char *path, const struct run_outcome *outcome)
 {
     for (unsigned i = 1; path && (i == 1 || i <= outcome->processes.count); i++)
         unlink(run_numbered_path(c, path, i, false));
 }
 
+/* A file of the run that the report reads beside the statistics; NULL: none. */
+static const char *beside_statistics(const struct options *o, const struct handed *handed)
+{
+    if (run_reports_limits(o))
+        return handed_value(handed, "series");
+    if (strcmp(o->report, "counters") == 0 && run_profiles_instructions(o))
+        return handed_value(handed, "profile instructions");
+    return NULL;
+}
+
+/* Prints reports, estimates and the profile, and returns the status of all. */
+static int print_all(struct command *c, const struct build_result *built,
+                     const struct handed *handed, const struct own_files *own, const char *program,
+                     const struct run_outcome *outcome, int status)
+{
+    const struct options *o = c->options;
+    const char *stats = handed_value(handed, "stats"), *so = built->platform_so;
+    if (o->report)
+        status = print_each(c, o->report, stats, so, beside_statistics(o, handed), outcome, status);
+    if (is_sampled(o))
+        print_samples(c, stats, so, outcome);
+    if (own->profile)
+        status = print_each(c, "profile", own->profile, so, program, outcome, status);
+    return status;
+}
+
 static int run_built(struct command *c, const struct build_result *built, struct handed *handed,
                      const char *program, char **arguments, struct run_outcome *outcome)
 {
-    const char *file = NULL;    /* for statistics that only the report reads */
-    const char *profile = NULL; /* that only the table reads */
-    const char *kernels = c->options->kernels;
-    bool sampled = run_is_sampled(c->options) || (kernels && strcmp(kernels, "auto") == 0);
-    if ((c->options->report || c->options->view || sampled) && !c->options->stats) {
-        file = command_temporary(c);
-        if (!file)
-            return EXIT_ERRORS;
-        hand_over(handed, "stats", '>', file);
-    }
-    const char *series = NULL; /* that only the report reads */
-    bool limits = run_reports_limits(c->options);
-    if (limits && !c->options->series) {
-        series = command_temporary(c);
-        if (!series)
-            return EXIT_ERRORS;
-        hand_over(handed, "series", '>', series);
-        hand_over(handed, "series-use", '=', "1");
-    }
-    if (limits && !c->options->every)
-        hand_over(handed, "every-cycles", '=', REPORT_CYCLES);
-    if (run_profiles_instructions(c->options)) {
-        const char *named = strchr(c->options->profile, '=');
-        profile = named ? NULL : command_temporary(c);
-        if (!named && !profile)
-            return EXIT_ERRORS;
-        hand_over(handed, "profile instructions", '>',
-                  named ? run_absolute(c, named + 1) : profile);
-    }
+    struct own_files own = {0};
+    if (!hand_over_files(c, handed, &own))
+        return EXIT_ERRORS;
     if (program && !run_rocm_begin(c))
         return EXIT_NOT_STARTED;
     if (!run_view_start(c, handed)) {
         run_rocm_end();
         return EXIT_ERRORS;
     }
-    bool counters = c->options->report && strcmp(c->options->report, "counters") == 0
-                    && run_profiles_instructions(c->options);
     int status = program ? run_program(c, built, handed, program, arguments, outcome)
                          : run_platform(c, built, handed);
     run_view_end();
     run_rocm_end();
-    if (c->options->report)
-        status =
-            print_each(c, c->options->report, handed_value(handed, "stats"), built->platform_so,
-                       limits     ? handed_value(handed, "series")
-                       : counters ? handed_value(handed, "profile instructions")
-                                  : NULL,
-                       outcome, status);
-    if (sampled)
-        print_samples(c, handed_value(handed, "stats"), built->platform_so, outcome);
-    if (profile)
-        status = print_each(c, "profile", profile, built->platform_so, program, outcome, status);
-    remove_each(c, file, outcome);
-    remove_each(c, series, outcome);
-    remove_each(c, profile, outcome);
+    status = print_all(c, built, handed, &own, program, outcome, status);
+    remove_each(c, own.stats, outcome);
+    remove_each(c, own.series, outcome);
+    remove_each(c, own.profile, outcome);
     return status;
 }
 
@@ -182,13 +211,11 @@ int command_run(struct command *c)
     int status = run_options(c, &handed);
     if (status >= 0)
         return status;
-    if (!run_report_known(c->options))
-        return EXIT_USAGE;
     if (!run_recording_allowed(c->options))
         return EXIT_ERRORS;
     if (c->options->program) {
         if (!c->options->program[0]) {
-            fprintf(stderr, "heddle run: there is no program behind '--'\n");
+            fprintf(stderr, "heddle run: there is no program after '--'\n");
             return EXIT_USAGE;
         }
         program = run_find_program(c, c->options->program[0]);
@@ -196,10 +223,11 @@ int command_run(struct command *c)
             return EXIT_ERRORS;
     }
     run_rocm_give_memory(c);
-    if (!build(c, &built))
-        return !built.refused                                 ? EXIT_ERRORS
-               : c->options->program || c->options->play_sass ? EXIT_NOT_STARTED
-                                                              : EXIT_USAGE;
+    if (!build(c, &built)) {
+        if (!built.refused)
+            return EXIT_ERRORS;
+        return c->options->program || c->options->play_sass ? EXIT_NOT_STARTED : EXIT_USAGE;
+    }
     hand_over(&handed, "tables", '=', run_absolute(c, built.tables));
     char **arguments = c->options->program;
     struct run_recording recording;

@@ -25,7 +25,6 @@ bool run_keeps_rules(const struct options *o, const struct sampling *sampling);
 
 bool run_is_functional(const struct options *o);
 bool run_is_sampled(const struct options *o);
-bool run_report_known(const struct options *o); /* false: it has said what there is */
 bool run_reports_limits(const struct options *o);
 /* --profile instructions, or instructions=FILE. */
 bool run_profiles_instructions(const struct options *o);

@@ -57,7 +57,7 @@ const struct heddle_platform *run_open_built(struct command *c, const struct bui
                                              void **library)
 {
     const struct heddle_platform *(*open_platform)(uint32_t abi) = NULL;
-    malloc_trim(0); /* what the front end took goes back before a simulation needs it */
+    malloc_trim(0); /* memory of the front end goes back before a simulation needs it */
     *library = dlopen(run_absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
     if (*library) {
         void *symbol = dlsym(*library, "heddle_platform_open");

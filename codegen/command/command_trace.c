@@ -30,7 +30,7 @@ static void report(void *context, bool is_error, const char *path, uint64_t line
 {
     struct tool *tool = context;
     *(is_error ? &tool->errors : &tool->warnings) += 1;
-    fflush(stdout); /* so that both stay in order in one log */
+    fflush(stdout); /* both streams stay in order in one log */
     if (line)
         fprintf(stderr, "%s:%" PRIu64 ": %s: %s\n", path, line, is_error ? "error" : "warning",
                 text);

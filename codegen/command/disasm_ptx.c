@@ -39,7 +39,7 @@ bool disasm_ptx(FILE *out, const uint8_t *bytes, size_t size, const char *mcpu, 
         if (!cuda_fatbin_recognise(bytes + at, size - at))
             continue;
         if (!cuda_fatbin_read(fatbin, bytes + at, size - at)) {
-            damaged = true; /* or a word of the program that looks like one */
+            damaged = true; /* a word of the program may look like one, too */
             continue;
         }
         for (size_t i = 0; ok && i < fatbin->count; i++) {

@@ -8,7 +8,7 @@
 struct command_spec {
     const char *name;
     const char *arguments;
-    const char *words; /* that may come first, with spaces between; "": arguments are files */
+    const char *words; /* words that may come first, with spaces between; "": arguments are files */
     const char *summary;
     const char *text;
     unsigned least, most; /* arguments */

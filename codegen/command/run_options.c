@@ -144,19 +144,6 @@ static bool parse_when(const struct options *o, struct handed *handed)
 
 /* ---- reports, sampling and profiles ---- */
 
-bool run_report_known(const struct options *o)
-{
-    static const char *const kinds[] = {"cpi", "limits", "trust", "counters", "dram"};
-    for (size_t i = 0; o->report && i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(o->report, kinds[i]) == 0)
-            return true;
-    if (o->report)
-        fprintf(stderr,
-                "heddle run: '--report %s': there is cpi, limits, trust, counters and dram\n",
-                o->report);
-    return !o->report;
-}
-
 bool run_reports_limits(const struct options *o)
 {
     return o->report && strcmp(o->report, "limits") == 0;

@@ -11,7 +11,7 @@
 
 struct rule {
     bool broken;
-    const char *option, *text; /* what the text is about comes before it */
+    const char *option, *text; /* the option comes before the text */
 };
 
 static bool keeps(const struct rule *rules, size_t count)

@@ -32,10 +32,10 @@ struct layout_unit {
     const struct model_type *type;
     const char
         *symbol; /* "cache__1", "cache__generic": C name of the descriptor, stem of the file */
-    const struct model_instance *first; /* that needs it */
+    const struct model_instance *first; /* the first instance that needs the unit */
     bool generic;
     VECTOR(struct layout_part_type)
-    parts; /* what an owner refers to stands before it; index = part.kind */
+    parts; /* parts stand before owners that refer to them; index = part.kind */
     VECTOR(struct layout_slot) slots;
     VECTOR(const struct model_type *) visited; /* while a generic unit is made */
 };
@@ -45,7 +45,7 @@ struct layout {
     const struct model *model;
     bool generic;
     VECTOR(struct layout_unit *)
-    units; /* what the build compiles; group.unit is an index in here */
+    units; /* units that the build compiles; group.unit is an index in here */
     VECTOR(const struct model_instance *) instances; /* as in table.instances */
     uint32_t *positions;                             /* leaf_id -> index in instances */
     VECTOR(const struct model_part *) parts;         /* as in table.parts */

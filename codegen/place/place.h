@@ -26,7 +26,8 @@ struct place_edge {
     uint32_t connections;
     uint64_t latency_ps; /* the shortest */
     uint64_t traffic;    /* bytes that were counted; else connections */
-    double bytes_per_ns; /* that can cross, both ways; connections without a link are not counted */
+    double bytes_per_ns; /* of links between the two, both ways; connections without a link do not
+                            count */
     bool takes_turns;    /* both send over one way of a shared wire, which one rank grants */
 };
 

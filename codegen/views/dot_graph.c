@@ -26,7 +26,7 @@ struct builder {
     struct expand_path *paths;
     uint32_t path_count;
     uint32_t open_depth;             /* nodes less deep than this are open */
-    bool open_compute;               /* so are those with compute units inside */
+    bool open_compute;               /* composites with compute units inside are open, too */
     bool draw_out;                   /* small arrays of the scope */
     struct dot_node **own;           /* by instance id: the node it is a member of */
     struct dot_node **drawn;         /* by instance id: itself or the closed node around it */

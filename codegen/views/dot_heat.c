@@ -42,16 +42,6 @@ double view_heat_top(double share)
     return 1;
 }
 
-bool view_measure_parse(const char *word, enum model_measure_kind *measure)
-{
-    for (int i = 0; i < MODEL_MEASURE_COUNT; i++)
-        if (strcmp(word, model_measure_names[i]) == 0) {
-            *measure = (enum model_measure_kind)i;
-            return true;
-        }
-    return false;
-}
-
 struct view_share dot_heat_share(const struct view_heat *heat, enum model_measure_kind kind,
                                  const struct model_instance *const *instances, uint32_t count)
 {

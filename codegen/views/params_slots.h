@@ -10,7 +10,7 @@
 
 struct params_slot {
     const char *path; /* with [*] for each index, or of the first when not all have one part */
-    const char *part; /* what fills it; "none" */
+    const char *part; /* the part that fills the slot; "none" */
     uint32_t members; /* slots of this path with this part */
     const struct model_part_decl *decl;
 };

@@ -52,8 +52,6 @@ struct view_heat {
 
 /* From the least share that makes a scale to `share`: 1, 2, 5, 10, 20, 50 or 100 %. */
 double view_heat_top(double share);
-/* "utilisation", ...; false: no such measure. */
-bool view_measure_parse(const char *word, enum model_measure_kind *measure);
 
 struct view_options {
     const struct view_heat *heat; /* NULL: kinds have colours */
@@ -66,12 +64,6 @@ struct view_options {
                     one element ("gpu.sa[3]") is drawn apart from its siblings */
     size_t expand_count;
 };
-
-/* The word of a command line ("platform", "gpu", "full"; "memory", "control"; "wide", "column") to
- * the value; false: no such word. */
-bool view_level_parse(const char *word, enum view_level *level);
-bool view_only_parse(const char *word, enum view_only *only);
-bool view_layout_parse(const char *word, enum view_layout *layout);
 
 /* Default options: level gpu, all connections, nothing expanded. */
 struct view_options view_options_default(void);

@@ -34,7 +34,7 @@ static void overrun(const struct check_wave *wave, const struct observed_instruc
 
 static void step_lds(const struct check_wave *wave, const struct observed_instruction *s)
 {
-    struct isa_local local;
+    struct isa_lds_access local;
     const struct isa_memory *m = s->memory;
     uint64_t has = check_group_of(wave)->lds_bytes;
     for (uint64_t rest = m ? m->lds_mask : 0; rest; rest &= rest - 1) {
@@ -42,7 +42,7 @@ static void step_lds(const struct check_wave *wave, const struct observed_instru
         if (m->address[lane] + m->bytes > has)
             overrun(wave, s, lane, m->address[lane], m->bytes);
     }
-    if (!s->inst || s->inst->unit != ISA_UNIT_LDS || !isa_local_describe(s->inst, &local))
+    if (!s->inst || s->inst->unit != ISA_UNIT_LDS || !isa_lds_access_describe(s->inst, &local))
         return;
     const uint32_t *held =
         s->context->vgpr + (size_t)isa_register(s->context, s->inst->src[0]) * ISA_LANES;

@@ -50,6 +50,10 @@ enum {
  * rates scatter. Set: as few as leave t at 3.2 for a group of two. */
 #define COMMON_FREEDOM 2
 
+/* Differences that UNSTEADY counts like, in groups whose launches tell how their cycles scatter.
+ * Set: the least. Launches may be alike in a few states, so two or three may be in the same. */
+#define PRIOR_FREEDOM 1
+
 /* Launches in parts (launch_parts.h). PARTS_CYCLES: of a window, at least. Set: at 1 GHz two
  * intervals of 3.9 us at which DRAM is refreshed, which stops it for a tenth of that; windows of a
  * part of one would scatter. PARTS_TOUCHED: generations whose accesses touch caches before

@@ -37,6 +37,7 @@ struct knot {
     double weight; /* sizes of others that are counted with its rate */
     double at;     /* number in the group */
     bool exact;    /* no functional warm-up was before it */
+    const struct sampler_launch *launch;
 };
 
 /* A walk over a group's launches. Launches since the last knot: sizes, and times distance.
@@ -48,6 +49,7 @@ struct walk {
     double simulated_squares;
     double inner;            /* variance of the amounts of those */
     double weights, squares; /* sums of knots' weights squared, of launches' sizes squared */
+    double sizes;            /* of those launches */
     double open, open_far;
     uint32_t knots;             /* that count for others */
     struct knot first;          /* the first of the knots */
@@ -55,8 +57,10 @@ struct walk {
     double
         trend; /* how much more, if what follows the last went on as from the first to the last */
     double differences; /* between the rates of successive knots, squared */
-    double apart;       /* rates behind touches minus those behind simulated launches, of */
-    uint32_t pairs;     /* successive knots, so that a drift does not count */
+    double alike;       /* of these, where both execute as much, and */
+    uint32_t alike_pairs;
+    double apart;   /* rates behind touches minus those behind simulated launches, of */
+    uint32_t pairs; /* successive knots, so that a drift does not count */
     double warmed_weight;
 };
 
@@ -82,7 +86,12 @@ static void add_knot(struct walk *w, struct knot k)
             w->apart += k.exact ? w->last.rate - k.rate : k.rate - w->last.rate;
             w->pairs++;
         }
-        w->differences += (k.rate - w->last.rate) * (k.rate - w->last.rate);
+        double difference = (k.rate - w->last.rate) * (k.rate - w->last.rate);
+        bool alike = k.launch->instructions == w->last.launch->instructions
+                     && k.launch->longest == w->last.launch->longest;
+        w->differences += difference;
+        w->alike += alike ? difference : 0;
+        w->alike_pairs += alike;
         if (w->knots > 1)
             count_weight(w, &w->previous);
         w->previous = w->last;
@@ -117,8 +126,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
     const struct sampler_group *g = &s->group[group];
     const struct size_fit fit = fit_of(s, g, quantity);
     struct walk w = {.s = s};
-    double at = 0;
-    bool first_counts = g->simulated < 2; /* its caches were cold; others stand for the rest */
+    double at = 0, cold = fmin(sampler_cold(g), (double)g->simulated - 1);
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
         const struct sampler_launch *l = &s->launch[i];
         double size = sampler_size(&fit, g, l);
@@ -127,6 +135,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
             w.open += size;
             w.open_far += size * (at - w.last.at);
             w.squares += size * size;
+            w.sizes += size;
             continue;
         }
         w.amount += amount;
@@ -134,16 +143,22 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
         w.simulated_squares += amount * amount;
         double deviation = amount * l->measure.inner[quantity];
         w.inner += deviation * deviation;
-        if (at > 0 || first_counts)
+        if (at >= cold)
             add_knot(&w, (struct knot){.rate = amount / size,
                                        .at = at,
-                                       .exact = l->detailed >= SAMPLER_EXACT});
+                                       .exact = l->detailed >= SAMPLER_EXACT,
+                                       .launch = l});
     }
     end_walk(&w);
     return w;
 }
 
-/* ---- groups without enough ---- */
+/* ---- how rates scatter ---- */
+
+static double prior_freedom(enum sampler_quantity quantity)
+{
+    return quantity == SAMPLER_CYCLES ? PRIOR_FREEDOM : 0;
+}
 
 /* Relative variance of rates, over groups in which it can be seen: all, or those of the kernel of
  * group `besides` other than that one. Its degrees of freedom may be 0. */
@@ -224,19 +239,36 @@ static double variance_of_groups(const struct sampler *s, uint32_t group,
 
 /* Variance of rates of a group. Few launches may be alike by chance, so other groups of the kernel
  * count like COMMON_FREEDOM differences at most (an empirical Bayes estimate of variance: Smyth,
- * 2004). Bytes may be next to none in another group, which then tells nothing of their scatter. A
- * group without differences takes that of all. */
+ * 2004), and what is known of all launches like PRIOR_FREEDOM. Bytes may be next to none in another
+ * group, which then tells nothing of their scatter. A group without differences takes that of
+ * all. */
 static double spread_of(const struct sampler *s, uint32_t group, enum sampler_quantity quantity,
                         const struct walk *w, double *freedom)
 {
-    double others, square = w->last.rate * w->last.rate;
+    double others, square = w->last.rate * w->last.rate, prior = prior_freedom(quantity);
     if (w->knots < 2)
         return square
                * fmax(common_variance(s, SAMPLER_NONE, quantity, &others), UNMEASURED * UNMEASURED);
     double common = common_variance(s, group, quantity, &others);
     others = quantity == SAMPLER_CYCLES ? fmin(others, COMMON_FREEDOM) : 0;
-    *freedom = w->knots - 1 + others;
-    return (w->differences / 2 + others * common * square) / *freedom;
+    *freedom = w->knots - 1 + others + prior;
+    double sum = w->differences / 2 + others * common * square;
+    return (sum + prior * UNSTEADY * UNSTEADY * square) / *freedom;
+}
+
+/* The part of it that all launches of a full run may share: it depends on the moment at which one
+ * begins, and that may be the same for all of them, so their deviations need not average out (an
+ * intraclass correlation of 1: Kish, Survey Sampling, 1965, chapter 5). Launches that execute as
+ * much tell it, which differ by nothing else. */
+static double shared_of(const struct walk *w, enum sampler_quantity quantity, double spread,
+                        double *freedom)
+{
+    double prior = prior_freedom(quantity), square = w->last.rate * w->last.rate;
+    if (w->knots < 2 || (!w->alike_pairs && prior <= 0))
+        return 0;
+    *freedom = w->alike_pairs + prior;
+    double sum = w->alike / 2 + prior * UNSTEADY * UNSTEADY * square;
+    return fmin(spread, sum / *freedom);
 }
 
 /* The estimate of a group that was joined to another one: launches are like those. */
@@ -296,7 +328,13 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
         return e;
     }
     double spread = spread_of(s, group, quantity, &w, &e.freedom);
-    e.variance = spread * (w.weights + w.squares) + unsteady;
+    double freedom = INFINITY;
+    double shared = shared_of(&w, quantity, spread, &freedom) * (w.sizes * w.sizes - w.squares);
+    double own = spread * (w.weights + w.squares);
+    e.variance = own + shared + unsteady;
+    if (own + shared > 0)
+        e.freedom =
+            (own + shared) * (own + shared) / (own * own / e.freedom + shared * shared / freedom);
     e.half = sampler_student(e.freedom) * sqrt(e.variance);
     e.trend = w.trend;
     if (w.pairs)

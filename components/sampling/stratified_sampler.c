@@ -309,7 +309,8 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
 static double doubt(const struct sampler_group *g)
 {
     double cycles = g->cycles / g->simulated * g->count;
-    return g->pairs ? cycles * cycles * g->differences / (4.0 * g->pairs) : 0;
+    double sum = g->differences / 2 + PRIOR_FREEDOM * UNSTEADY * UNSTEADY;
+    return g->pairs ? cycles * cycles * sum / (2.0 * (g->pairs + PRIOR_FREEDOM)) : 0;
 }
 
 /* Simulated launches that the group needs for its part of the aim, if they stood for equal parts of
@@ -325,7 +326,7 @@ static double needed(const struct sampler *s, const struct sampler_group *g)
         double variance = doubt(other);
         cycles += other->cycles / other->simulated * other->count;
         sum += variance;
-        parts += other->pairs ? variance * variance / other->pairs : 0;
+        parts += other->pairs ? variance * variance / (other->pairs + PRIOR_FREEDOM) : 0;
     }
     double own = g->cycles / g->simulated * g->count;
     double t = parts > 0 ? sampler_student(sum * sum / parts) : 0;
@@ -360,7 +361,7 @@ static void compare(struct sampler *s, struct sampler_group *g, const struct sam
 static void schedule(struct sampler *s, struct sampler_group *g, const struct sampler_launch *l,
                      bool early)
 {
-    if (g->simulated > 1)
+    if (g->simulated > sampler_cold(g))
         compare(s, g, l);
     g->simulated++;
     g->cycles += l->measure.amount[SAMPLER_CYCLES];

@@ -62,6 +62,8 @@ struct sampler_shape {
     uint64_t
         bytes;    /* of its trace, which stand for its vector and instructions; 0: there is none */
     uint32_t age; /* of what it begins on, of a list: only launches of one age are alike */
+    bool few;     /* it has fewer work-groups than compute units, each of which keeps its code: the
+                   * second launch goes to others, and is as cold as the first */
     /* What it finds in caches: filled in by sampler_choose(). */
     bool flushed;    /* caches were, since the last launch of the kernel */
     uint32_t before; /* kernel of the launch before; of the first, its own */
@@ -153,6 +155,13 @@ struct sampler {
     struct sampler_group group[SAMPLER_GROUPS];
     struct sampler_memory memory[SAMPLER_TABLE];
 };
+
+/* Simulated launches of a group, the first ones, that stand for themselves where there are others:
+ * caches were cold. */
+static inline uint32_t sampler_cold(const struct sampler_group *g)
+{
+    return g->shape.few ? 2 : 1;
+}
 
 /* Bucket of an instruction `bytes` behind the kernel's entry. */
 static inline uint32_t sampler_bucket(uint64_t bytes)

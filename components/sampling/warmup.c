@@ -13,8 +13,7 @@
 
 struct unit {
     uint32_t leaf;
-    uint32_t ring[WARM_PORTS];
-    uint32_t lines_ahead;
+    struct warm_unit is;
 };
 
 struct end {
@@ -53,11 +52,10 @@ void warm_register(const struct component *c, const struct warm_ops *own)
         ops[c->leaf] = own;
 }
 
-void warm_register_unit(const struct component *c, uint32_t vector, uint32_t scalar, uint32_t code,
-                        uint32_t lines_ahead)
+void warm_register_unit(const struct component *c, const struct warm_unit *unit)
 {
     if (units)
-        units[unit_count++] = (struct unit){c->leaf, {vector, scalar, code}, lines_ahead};
+        units[unit_count++] = (struct unit){c->leaf, *unit};
 }
 
 static __attribute__((noinline)) void find_ends(void)
@@ -95,12 +93,17 @@ uint32_t warm_unit_leaf(uint32_t number)
 
 uint32_t warm_unit_lines_ahead(uint32_t number)
 {
-    return units[number].lines_ahead;
+    return units[number].is.lines_ahead;
+}
+
+bool warm_unit_keeps_code(uint32_t number)
+{
+    return number < unit_count && units[number].is.code_kept;
 }
 
 void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *access)
 {
-    warm_pass(units[unit].ring[port], access);
+    warm_pass(units[unit].is.ring[port], access);
 }
 
 uint32_t warm_unit_behind(uint32_t ring)
@@ -161,11 +164,11 @@ void warm_drop_all(void)
             ops_of(i)->drop(platform_component(i));
 }
 
-void warm_begin_all(void)
+void warm_begin_all(bool system)
 {
     for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
         if (ops_of(i) && ops_of(i)->begin)
-            ops_of(i)->begin(platform_component(i));
+            ops_of(i)->begin(platform_component(i), system);
 }
 
 void warm_flush_all(void)

@@ -58,9 +58,10 @@ struct warm_ops {
     void (*drop)(struct component *c); /* forgets everything, dirty or not */
     void (*write_out)(struct component *c);
     void (*read_in)(struct component *c);
-    /* A command processor: a kernel begins, so what it would have invalidated is forgotten. */
-    void (*begin)(struct component *c);
-    /* A command processor: the same for a flush. */
+    /* A command processor: a kernel begins, so what it would have invalidated is forgotten;
+     * `system`: by an acquire of system scope. */
+    void (*begin)(struct component *c, bool system);
+    /* A command processor: what a flush before a copy drops is forgotten. */
     void (*flush)(struct component *c);
     /* `bytes` of a cache become shared memory, as for a kernel that is about to begin. */
     void (*carve)(struct component *c, uint32_t bytes);
@@ -75,10 +76,15 @@ void warm_open(const struct platform_table *table);
 /* From init functions. `ops` lives as long as the platform. */
 void warm_register(const struct component *c, const struct warm_ops *ops);
 /* A component that executes wavefronts: the rings of requests for vector data, scalar data and
- * instructions (RING_NONE: none), and the lines of code that it fetches ahead. */
+ * instructions (RING_NONE: none), the lines of code that it fetches ahead, and whether a kernel
+ * finds the code there of kernels before it. */
 enum warm_port { WARM_VECTOR, WARM_SCALAR, WARM_CODE, WARM_PORTS };
-void warm_register_unit(const struct component *c, uint32_t vector, uint32_t scalar, uint32_t code,
-                        uint32_t lines_ahead);
+struct warm_unit {
+    uint32_t ring[WARM_PORTS];
+    uint32_t lines_ahead;
+    bool code_kept;
+};
+void warm_register_unit(const struct component *c, const struct warm_unit *unit);
 
 /* The access goes to the receiver of ring `ring`. */
 void warm_pass(uint32_t ring, const struct warm_access *access);
@@ -87,6 +93,8 @@ void warm_pass(uint32_t ring, const struct warm_access *access);
 uint32_t warm_unit_count(void);
 uint32_t warm_unit_leaf(uint32_t number);
 uint32_t warm_unit_lines_ahead(uint32_t number);
+/* False of a unit that is none. */
+bool warm_unit_keeps_code(uint32_t number);
 void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *access);
 /* The unit that receives on ring `ring`; UINT32_MAX: none does. */
 uint32_t warm_unit_behind(uint32_t ring);
@@ -107,7 +115,7 @@ bool warm_set_apart(uint32_t start, uint32_t except, uint32_t other);
 /* Nothing is under way but what the instance `leaf` (the driver) has, and what is set apart. */
 bool warm_is_quiet(uint32_t leaf);
 /* For all components that have it and are not set apart. */
-void warm_begin_all(void);
+void warm_begin_all(bool system);
 void warm_flush_all(void);
 /* The receiver of ring `ring` forgets everything, if it can. */
 void warm_drop(uint32_t ring);

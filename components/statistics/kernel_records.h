@@ -54,8 +54,8 @@ struct kernel_record *kernel_records_add(void);
 uint32_t kernel_records_keep_text(const char *text);
 /* The kernel has begun or ended at that time, which kernel_settle() has to see. */
 void kernel_records_mark(const struct kernel_record *record, uint64_t time_ps);
-/* Gives the marks before `end_ps` to `deal`, and drops them. */
-void kernel_records_take_marks(uint64_t end_ps, void (*deal)(uint32_t kernel, uint64_t end_ps));
+/* Gives the marks before `end_ps` to `give`, and drops them. */
+void kernel_records_take_marks(uint64_t end_ps, void (*give)(uint32_t kernel, uint64_t end_ps));
 bool kernel_has_ended(const struct kernel_record *record, uint64_t end_ps);
 
 /* kernel_details.c: details as members of the kernel's record, each behind a comma. */

@@ -51,9 +51,9 @@ struct proof {
     uint32_t *present;                  /* per shape: actors that get at the target */
     uint32_t *present_kin, *inside_kin; /* per kin: those; scratch, 0: those inside a keeper */
     uint32_t *outside;                  /* scratch: classes, one of a shape */
-    VECTOR(uint32_t) shapes;            /* that there are */
+    VECTOR(uint32_t) shapes;            /* shapes of all classes */
     const struct node *end;             /* where the routes lead that are looked at */
-    VECTOR(const struct node *) ended;  /* and those that have been */
+    VECTOR(const struct node *) ended;  /* ends that have been looked at */
     VECTOR(struct keeper *) touched;
     VECTOR(struct reported *) reported;
     uint64_t *here;             /* a bit for each group whose routes lead to `end` */

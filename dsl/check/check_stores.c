@@ -12,7 +12,7 @@ struct writers {
 };
 
 struct store_types {
-    VECTOR(struct writers *) v; /* that have been asked for */
+    VECTOR(struct writers *) v; /* writers that have been looked for */
 };
 
 static void find_writers(struct elaboration *e, const char *type, struct writers *out)

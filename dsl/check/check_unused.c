@@ -99,7 +99,7 @@ static void mark(struct elaboration *e, const struct ast_items *body, bool *used
     for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         bool makes = item->kind == AST_INSTANCE || item->kind == AST_CONNECT
-                     || item->kind == AST_INSERT; /* and in the braces more is inserted */
+                     || item->kind == AST_INSERT; /* whose braces may insert more */
         if (makes)
             mark_name(e, item->target.text, used);
         mark(e, makes || item->kind == AST_IF || item->kind == AST_FOR ? item->body : NULL, used);

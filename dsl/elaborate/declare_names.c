@@ -28,8 +28,8 @@ struct made {
 
 struct names {
     struct program *program;
-    const struct ast_item *item; /* what names are made of now */
-    const struct origin *origin; /* the same, for messages */
+    const struct ast_item *item; /* the item whose names are being made */
+    const struct origin *origin; /* the item's place, for messages */
     bool is_library;
     VECTOR(struct made) list;
 };

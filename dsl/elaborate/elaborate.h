@@ -52,7 +52,7 @@ struct cell {
     struct value value;
     enum model_value_source source;
     struct span place;
-    const char *doc;  /* that says where the value comes from, or NULL */
+    const char *doc;  /* the comment about where the value comes from, or NULL */
     bool is_computed; /* from other parameters */
 };
 
@@ -76,7 +76,7 @@ struct handed {
 /* What parts and component instances have in common: parameters, and the braces that set them. */
 struct object {
     struct type_info *type;
-    struct object *owner; /* what it stands in; NULL for the root */
+    struct object *owner; /* the object around it; NULL for the root */
     struct node *node;    /* the component instance that it is, or is part of */
     const char *name;
     const char *path;

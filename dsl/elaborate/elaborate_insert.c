@@ -17,7 +17,7 @@ struct insertion {
     struct scope scope; /* of its settings */
     struct node_list at;
     uint32_t port; /* of those */
-    bool before;   /* that is an `in` port */
+    bool before;   /* the port is an `in` port */
     struct type_info *type;
     uint32_t in, out; /* ports of the type */
     uint32_t *first;  /* for each of `at`: index of the first new instance; last, their count */

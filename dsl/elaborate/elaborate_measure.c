@@ -20,7 +20,7 @@ const char *const model_measure_names[MODEL_MEASURE_COUNT] = {
 
 struct sum {
     bool ok;
-    bool is_number; /* then `number` is it, and there are no terms */
+    bool is_number; /* `number` is the value, and there are no terms */
     double number;
     VECTOR(struct model_measure_term) terms;
 };

@@ -59,7 +59,7 @@ static const char *port_names(struct elaboration *e, const struct type_info *typ
 static void unknown_member(struct elaboration *e, struct node *node, const struct segment *segment,
                            bool is_own)
 {
-    if (node->incomplete) /* it may stand in what was left out */
+    if (node->incomplete) /* the member may be among those left out */
         return;
     const struct type_info *type = node->object.type;
     struct diagnostic *d = diagnostic_add(

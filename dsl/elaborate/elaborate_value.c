@@ -177,7 +177,7 @@ static struct value overridden_value(struct elaboration *e, struct object *objec
 {
     const struct model_param_decl *decl = &object->type->param_decls[param];
     e->diagnostics->muted++;
-    described_value(e, object, param, cell); /* what it names counts as used */
+    described_value(e, object, param, cell); /* parameters in the value count as used */
     e->diagnostics->muted--;
     cell->source = MODEL_FROM_OVERRIDE;
     struct scope scope = {NULL, NULL};

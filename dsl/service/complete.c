@@ -65,7 +65,7 @@ enum members {
     CLOCKS = 16,
     SETTABLE = 32,
     STORES = 64,
-    WIRES = 128 /* what `via` names: interconnects, wires, links with a name of their own */
+    WIRES = 128 /* names after `via`: interconnects, wires, links with a name of their own */
 };
 
 struct gather {

@@ -21,11 +21,11 @@ enum cursor_place {
 struct cursor {
     enum cursor_place place;
     const char *around;        /* the declaration at the top that it stands in; NULL: none */
-    bool around_part;          /* and it is a part */
+    bool around_part;          /* the body around is that of a part */
     const char *target;        /* SETTINGS: the type or link whose braces they are; NULL: unknown */
     const struct token *words; /* of the statement, before the word that is being written */
     uint32_t count;
-    struct span word;                /* that is replaced; may be empty */
+    struct span word;                /* the text to replace; may be empty */
     bool in_string;                  /* `word` is what stands between the quotes */
     const char *loops[CURSOR_LOOPS]; /* variables of `for` around it */
     uint32_t loop_count;

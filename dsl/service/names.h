@@ -13,7 +13,7 @@
 struct name_symbol {
     struct service_symbol shown; /* first: handed out */
     struct span span;            /* of the first declaration */
-    const struct ast_item *item; /* that declares it; of a choice, the item with the enumeration */
+    const struct ast_item *item; /* its declaration; of a choice, the item with the enumeration */
     const struct type_info *owner;
 };
 

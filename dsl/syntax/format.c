@@ -142,6 +142,14 @@ static void add_comment_line(struct formatter *f, const struct comment *comment,
     vector_push(f->arena, &f->lines, line);
 }
 
+/* How many braces, parentheses and brackets are open after a token. */
+static uint32_t depth_after(uint32_t depth, int token)
+{
+    if (token == '{' || token == '(' || token == '[')
+        return depth + 1;
+    return depth - (depth > 0 && (token == '}' || token == ')' || token == ']'));
+}
+
 /* What a line of tokens [from, to) is aligned with. Only lines with one statement are. */
 static int line_kind(const struct token *tokens, uint32_t from, uint32_t to, bool starts_statement)
 {
@@ -151,8 +159,7 @@ static int line_kind(const struct token *tokens, uint32_t from, uint32_t to, boo
         int kind = tokens[i].kind;
         if (kind == '}' && depth == 0)
             return 0;
-        depth += kind == '{' || kind == '(' || kind == '[' ? 1u : 0u;
-        depth -= depth > 0 && (kind == '}' || kind == ')' || kind == ']') ? 1u : 0u;
+        depth = depth_after(depth, kind);
         if (depth == 0 && (kind == ';' || kind == '}') && i + 1 < to && tokens[i + 1].kind != ';')
             return 0;
         if (depth == 0 && at_top == 0 && (kind == ARROW || kind == ':' || kind == '='))
@@ -182,42 +189,45 @@ static int line_kind(const struct token *tokens, uint32_t from, uint32_t to, boo
 /* A left side longer than this is not aligned and does not push the others to the right. */
 #define WIDEST_CELL 28
 
-/* The aligned column that token i begins, in a line of this kind; 0 for none. Columns rise from
- * left to right. */
+/* The aligned column that a token begins, `place` tokens after the first of a line of this kind, by
+ * what it is; 0 for none. Columns rise from left to right. */
+static int column_of_token(const struct token *token, uint32_t place, int kind)
+{
+    int it = token->kind;
+    switch (kind) {
+    case PARAM:
+        if (it == IN)
+            return token[-1].kind != PARAM ? 3 : 0;
+        return it == ':' ? 1 : it == '=' ? 2 : 0;
+    case SLOT:
+        return it == ':' ? 1 : it == '=' ? 2 : 0;
+    case MEASURE:
+        return it == '=' ? 1 : it == OF ? 2 : 0;
+    case IN:
+        return place == 1 ? 1 : it == ':' ? 2 : 0;
+    case REQUEST:
+        return place <= 2 ? (int)place : 0;
+    case WORD:
+        return it == ':';
+    case LET:
+        return it == '=';
+    default:
+        return it == kind; /* '->' and '=' */
+    }
+}
+
+/* The column that token i begins, if no brace has come, nothing is open, and it is after `last`. */
 static int column_of(const struct token *tokens, uint32_t from, uint32_t i, int kind, int last)
 {
     uint32_t depth = 0;
-    bool has_braces = false;
     for (uint32_t k = from; k < i; k++) {
-        depth += tokens[k].kind == '{' || tokens[k].kind == '(' || tokens[k].kind == '[' ? 1u : 0u;
-        depth -=
-            depth > 0 && (tokens[k].kind == '}' || tokens[k].kind == ')' || tokens[k].kind == ']')
-                ? 1u
-                : 0u;
-        has_braces |= tokens[k].kind == '{';
+        if (tokens[k].kind == '{')
+            return 0;
+        depth = depth_after(depth, tokens[k].kind);
     }
-    if (depth != 0 || i == from || has_braces)
+    if (depth != 0 || i == from)
         return 0;
-    int token = tokens[i].kind, column = 0;
-    if (kind == PARAM)
-        column = token == ':'                                 ? 1
-                 : token == '='                               ? 2
-                 : token == IN && tokens[i - 1].kind != PARAM ? 3
-                                                              : 0;
-    else if (kind == SLOT)
-        column = token == ':' ? 1 : token == '=' ? 2 : 0;
-    else if (kind == IN)
-        column = i == from + 1 ? 1 : token == ':' ? 2 : 0;
-    else if (kind == REQUEST)
-        column = i == from + 1 ? 1 : i == from + 2 ? 2 : 0;
-    else if (kind == WORD)
-        column = token == ':' ? 1 : 0;
-    else if (kind == LET)
-        column = token == '=' ? 1 : 0;
-    else if (kind == MEASURE)
-        column = token == '=' ? 1 : token == OF ? 2 : 0;
-    else
-        column = token == kind ? 1 : 0; /* '->' and '=' */
+    int column = column_of_token(&tokens[i], i - from, kind);
     return column > last ? column : 0;
 }
 
@@ -470,7 +480,7 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
         add_blank(f);
     w->last_end = tokens[to - 1].span.end;
     context.comment = w->comment;
-    joined_comments(f, &w->comment, to - 1); /* those inside of the line, which it writes */
+    joined_comments(f, &w->comment, to - 1); /* comments inside the line, which it writes */
     const char *comment = joined_comments(f, &w->comment, to);
     if (comment != NULL)
         w->last_end = f->list->comments.items[w->comment - 1].span.end;

@@ -245,9 +245,6 @@ def _warn(name: str, run: Statistics) -> None:
 
 
 def main(chosen: Options) -> int:
-    if chosen.report not in REPORTS:
-        raise Mistake(f"'--report {chosen.report}': there is cpi, measures, limits, series, "
-                      "trust, counters and dram", usage=True)
     if chosen.profile and chosen.report != "counters":
         raise Mistake("'--profile FILE' is for '--report counters'", usage=True)
     if chosen.report not in (None, "cpi") and len(chosen.files) > 1:

@@ -37,7 +37,7 @@
 #define SMALL_BYTES ((size_t)512 << 10)
 
 #define HUGE_BYTES  ((size_t)2 << 20)
-#define GUARD_BYTES HUGE_BYTES /* so that what is guarded may lie on huge pages */
+#define GUARD_BYTES HUGE_BYTES /* the guarded bytes may lie on huge pages */
 
 struct region { /* offsets */
     size_t used;
@@ -49,7 +49,7 @@ struct slice {
     size_t start[2]; /* of both */
 };
 
-#define SLICES_MOST 65 /* that of all, and one for each rank */
+#define SLICES_MOST 65 /* one for all ranks, and one for each */
 #define SLICE_UNIT  HUGE_BYTES
 
 static struct slice slices[SLICES_MOST];
@@ -176,7 +176,7 @@ void arena_open(void)
     chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
     chosen->rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
-        madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
+        madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* huge pages are only faster */
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
     derived_used = 0;

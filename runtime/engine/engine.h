@@ -32,7 +32,7 @@
 #define ENGINE_NEAR        512 /* cycles in which wake-ups are marked in bitmaps */
 
 #define ENGINE_TIMELINE 1u /* engine.tracing: a trace file is written */
-#define ENGINE_WATCHES  2u /* and messages are looked at one by one: watch.h */
+#define ENGINE_WATCHES  2u /* each message is looked at: watch.h */
 
 #define engine_unlikely(x) __builtin_expect(!!(x), 0)
 #define engine_likely(x)   __builtin_expect(!!(x), 1)
@@ -62,7 +62,7 @@ _Static_assert(sizeof(struct component) == 64,
                "what the engine needs of a component is one cache line");
 
 #define COMPONENT_FAR    1u /* a message may be under way that made no arrival mark */
-#define COMPONENT_WISHES 2u /* it asked to be woken */
+#define COMPONENT_WISHES 2u /* the component asked to be woken */
 #define COMPONENT_ALONE  4u /* ticked by another component, which sees to its sleep */
 
 struct engine_domain {
@@ -242,7 +242,7 @@ void engine_wake_from_host(uint32_t id);
 enum engine_result {
     ENGINE_STOPPED,  /* engine_stop() was called */
     ENGINE_IDLE,     /* nothing awake, no wake-up left, nothing outstanding */
-    ENGINE_DEADLOCK, /* the same with work outstanding: a report was printed */
+    ENGINE_DEADLOCK, /* idle with work outstanding: a report was printed */
     ENGINE_STALL,    /* --stall-limit cycles without a message or retired instruction: a report was
                         printed */
     ENGINE_LIMIT,    /* --max-cycles or --max-instructions reached */

@@ -18,7 +18,7 @@ struct platform_table;
 enum extension_end {
     EXTENSION_DONE,
     EXTENSION_FOUND,  /* the program has mistakes, which an option asked for */
-    EXTENSION_MISSED, /* what an option asked for has never happened */
+    EXTENSION_MISSED, /* an option asked for an event that never happened */
     EXTENSION_FAILED  /* something could not be written */
 };
 

@@ -39,7 +39,7 @@ struct buffer {
 };
 
 struct head {
-    uint64_t size; /* this included */
+    uint64_t size; /* of the message with this header */
     uint64_t number;
 };
 

@@ -25,7 +25,7 @@ enum rank_channel_time {
 
 /* A message while it is read. */
 struct rank_reader {
-    uint32_t rank; /* that has sent it */
+    uint32_t rank; /* the sender */
     size_t left;
     const char *at;
 };

@@ -12,7 +12,7 @@
 
 enum shard_watch {
     SHARD_FROZEN = 1, /* some of its components tick no more */
-    SHARD_LOGGED = 2  /* those that tick are noted: observe/stats_log.h */
+    SHARD_LOGGED = 2  /* components that tick are noted: observe/stats_log.h */
 };
 
 /* Belongs to the thread that runs the shard; read by the leader between windows, which is why what

@@ -2,8 +2,8 @@
  * themselves, and tables in which every ring between two shards is two rings.
  *
  * Partition 0 (what no `partition` statement names: interconnects, the host's side) is a shard of
- * its own. The others are dealt out to as many shards as there are threads, one after the other, so
- * that neighbours, which are given work first, stand in different shards.
+ * its own. The others are shared out to as many shards as there are threads, one after the other,
+ * so that neighbours, which are given work first, stand in different shards.
  *
  * The tables keep their numbers: the sender's half of a split ring has the ring's number, so all
  * statistics, traces and reports count there; the receiver's half has one behind the last, and the
@@ -59,17 +59,17 @@ uint32_t shard_cut_near(uint32_t number)
 }
 
 /* Deals the partitions of a rank out to its shards, as those of a single process are. */
-static void deal(const uint8_t *rank_of, uint32_t partitions, uint32_t number, uint32_t threads,
-                 uint32_t *shards_made)
+static void assign_partitions(const uint8_t *rank_of, uint32_t partitions, uint32_t number,
+                              uint32_t threads, uint32_t *shards_made)
 {
-    uint32_t dealt = 0, first = *shards_made, own = 0;
-    bool main_apart = number == 0; /* what it does next is known by itself: run.c */
+    uint32_t assigned = 0, first = *shards_made, own = 0;
+    bool main_apart = number == 0; /* the main partition's next step is known by itself: run.c */
     for (uint32_t i = 1; i < partitions; i++)
         own += rank_of[i] == number;
     uint32_t count = min_u64(own, threads);
     for (uint32_t i = 1; i < partitions; i++)
         if (rank_of[i] == number)
-            shard_of[i] = (uint8_t)(first + main_apart + dealt++ % count);
+            shard_of[i] = (uint8_t)(first + main_apart + assigned++ % count);
     for (uint32_t i = 0; i < count + main_apart; i++)
         ranks.of_shard[(*shards_made)++] = (uint8_t)number;
 }
@@ -100,7 +100,7 @@ static uint32_t count_for_ranks(const struct platform_table *table, uint32_t par
     }
     shard_of = arena_derive(partitions);
     for (uint32_t i = 0; i < ranks.count; i++)
-        deal(rank_of, partitions, i, threads, &made);
+        assign_partitions(rank_of, partitions, i, threads, &made);
     return made;
 }
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STATS_LOG_WINDOWS 62 /* that one stretch may have besides the last */
+#define STATS_LOG_WINDOWS 62 /* windows of one stretch besides the last */
 
 /* Bit i of word w: the component of that id has ticked since the last end of a window. Set by the
  * shards that run, a word by one shard only; NULL: nothing is logged. */

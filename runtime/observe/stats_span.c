@@ -38,7 +38,7 @@ static uint32_t place_count;
 static uint64_t *zeros;                   /* as many words as the longest block has */
 static uint32_t snapshots[MAX_SNAPSHOTS]; /* arena offsets, 0: not made yet */
 static bool snapshot_taken[MAX_SNAPSHOTS];
-static uint32_t snapshot_count; /* that have ever been taken */
+static uint32_t snapshot_count; /* snapshots ever taken */
 static struct json spool;
 static uint64_t spool_start; /* of the text that is being written */
 

@@ -495,7 +495,7 @@ bool timeline_close(void)
 {
     if (!(engine.tracing & ENGINE_TIMELINE))
         return true;
-    timeline_settle(); /* what came behind the last window */
+    timeline_settle(); /* events after the last window */
     engine.tracing &= ~ENGINE_TIMELINE;
     ring_trace_all(engine.tracing != 0);
     write_open_spans();

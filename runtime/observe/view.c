@@ -42,9 +42,9 @@ static struct {
     double written;
     uint32_t waits_told;
     bool shared;             /* with several ranks: there is a board at rank 0 */
-    bool gathered, known;    /* it may look; and obey, since it knows */
+    bool gathered, known;    /* rank 0 may look; it knows enough to obey */
     uint64_t instructions;   /* instructions of all ranks */
-    char waits[BOARD_WAITS]; /* what waits for what */
+    char waits[BOARD_WAITS]; /* components that wait, and for which others */
 } view;
 
 static double seconds_now(void)

@@ -311,7 +311,8 @@ static inline uint64_t near_next(uint32_t domain)
     const uint8_t *used = engine_near_used(domain);
     uint64_t next = engine.domains[domain].cycle + 1, few = 0;
     uint32_t row = (uint32_t)next % ENGINE_NEAR;
-    if (engine_likely(row <= ENGINE_NEAR - sizeof few)) /* it is mostly among the first of them */
+    if (engine_likely(row
+                      <= ENGINE_NEAR - sizeof few)) /* the row is mostly among the first of them */
         memcpy(&few, used + row, sizeof few);
     if (few)
         return next + (uint32_t)__builtin_ctzll(few) / 8;

@@ -3,7 +3,7 @@
  * the platform, whose code may be unloaded then.
  *
  * `window_published.number` goes up by one each time there is something to do. In such a round
- * every shard is claimed once: each thread begins with the shard that it was dealt, always the same
+ * every shard is claimed once: each thread begins with the shard that it was given, always the same
  * one, and goes on with those that the others have not begun. So no thread waits for one that the
  * machine has no processor for: its shards are run by others, and the leader waits only for shards
  * that have been begun. `finished` counts the shards that workers have run. A thread that waits

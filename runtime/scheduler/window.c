@@ -73,7 +73,7 @@ static void run_alone(uint32_t shard)
         s->until_ps = min_u64(sample_ps, alone_ps);
         shard_run(shard);
         if (sample_ps >= alone_ps)
-            return; /* what is due at the end of a window is taken before the next step */
+            return; /* work due at the end of a window is taken before the next step */
         series_take();
     }
 }
@@ -136,7 +136,7 @@ static void run_solo(uint32_t shard)
     window_publish();
     run_window(shard);
     solo = NULL;
-    uint64_t last = window_end(shards[shard].now_ps); /* it may have found nothing to do */
+    uint64_t last = window_end(shards[shard].now_ps); /* the shard may have found nothing to do */
     window_plan.end_ps = max_u64(last, window_plan.end_ps);
 }
 

@@ -52,7 +52,7 @@ struct checkpoint_page {
 
 struct checkpoint_part_header {
     char name[CHECKPOINT_PART_NAME];
-    uint64_t bytes; /* that follow, without what fills them up */
+    uint64_t bytes; /* of the part that follows, without its filling */
 };
 
 #endif

@@ -69,7 +69,7 @@ static void told_save(struct checkpoint_sink *to)
 static bool told_load(const void *bytes, uint64_t size)
 {
     (void)bytes;
-    (void)size; /* it was looked at before */
+    (void)size; /* the part was checked before */
     return true;
 }
 

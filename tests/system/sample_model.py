@@ -4,6 +4,7 @@ not simulated by itself, no running sums. For test_sampling.py."""
 import itertools
 import math
 
+UNSTEADY = 0.01  # of cycles, assumed of all launches; counts like one difference
 EXACT = 12  # simulated launches in succession, behind which nothing is left of a functional warm-up
 
 
@@ -21,7 +22,8 @@ def read(stats, quantity="cycles"):
         way, group, instructions, longest, cycles, *traffic = text.split()
         value = dict(zip(("cycles", "read", "written"), (cycles, *traffic)))[quantity]
         launches.append({"way": way, "group": int(group), "x": int(instructions), "y": int(value),
-                         "longest": int(longest), "simulated": int(cycles) > 0, "before": before})
+                         "longest": int(longest), "instructions": int(instructions),
+                         "simulated": int(cycles) > 0, "before": before})
         before = before + 1 if way == "d" else 0
     return sample, launches
 
@@ -80,6 +82,17 @@ def scatter_of(own):
     return sum((rate[b] - rate[a]) ** 2 for a, b in zip(knots, knots[1:])) / 2, len(knots) - 1
 
 
+def shared_spread(own, spread, prior):
+    """The part of the variance that all launches of a run of all may share, and its degrees of
+    freedom: launches tell it that execute as much."""
+    knots, rate = knots_of(own)
+    alike = [(rate[b] - rate[a]) ** 2 / 2 for a, b in zip(knots, knots[1:])
+             if all(own[a][key] == own[b][key] for key in ("instructions", "longest"))]
+    freedom = len(alike) + prior
+    assumed = prior * (UNSTEADY * rate[knots[-1]]) ** 2
+    return (min(spread, (sum(alike) + assumed) / freedom), freedom) if freedom else (0, 1)
+
+
 def common_scatter(others):
     """Relative variance of rates in other groups of a kernel, which counts twice at most."""
     total = freedom = 0
@@ -91,7 +104,7 @@ def common_scatter(others):
     return (total / freedom if freedom else 0), min(freedom, 2)
 
 
-def group_estimate(own, others):
+def group_estimate(own, others, prior):
     """Cycles, variance and degrees of freedom (None: too few knots), bias, trend."""
     knots, rate = knots_of(own)
     cycles, stands_for, squares = 0.0, dict.fromkeys(knots, 0.0), 0.0
@@ -120,9 +133,16 @@ def group_estimate(own, others):
     if len(knots) < 2:
         return cycles, None, None, bias, trend
     (squared, freedom), (common, count) = scatter_of(own), common_scatter(others)
-    freedom += count
-    spread = (squared + count * common * rate[knots[-1]] ** 2) / freedom
-    variance = spread * (sum(w**2 for w in stands_for.values()) + squares)
+    freedom += count + prior
+    square = rate[knots[-1]] ** 2
+    spread = (squared + (count * common + prior * UNSTEADY**2) * square) / freedom
+    left_out = sum(l["x"] for l in own if not l["simulated"])
+    shared, of_shared = shared_spread(own, spread, prior)
+    parts = [(spread * (sum(w**2 for w in stands_for.values()) + squares), freedom),
+             (shared * (left_out**2 - squares), of_shared)]
+    variance = sum(v for v, _ in parts)
+    if variance:
+        freedom = variance**2 / sum(v**2 / f for v, f in parts)
     return cycles, variance, freedom, bias, trend
 
 
@@ -136,9 +156,9 @@ def check_deviations(ratio, freedom):
     assert 0.99 * high <= ratio <= 1.01 * low, f"{ratio} deviations, {freedom} degrees of freedom"
 
 
-def check_group(number, group, own, others, name):
+def check_group(number, group, own, others, name, prior):
     """Returns what of it goes into the total: cycles or bytes, bias and trend."""
-    cycles, variance, freedom, bias, trend = group_estimate(own, others)
+    cycles, variance, freedom, bias, trend = group_estimate(own, others, prior)
     check_close(f"{name} of group {number}", group[name], cycles)
     check_close(f"bias of group {number}", group["warmup_bias"], abs(bias))
     check_close(f"trend of group {number}", group["trend"], abs(trend))
@@ -184,7 +204,8 @@ def check_quantity(stats, quantity, name):
         assert sum(1 for l in own if l["simulated"]) == group["simulated"]
         assert group["simulated"], f"group {number} has no simulated launch: not this model's"
         of_group = group if quantity == "cycles" else group["memory"][quantity]
-        totals = [a + b for a, b in zip(totals, check_group(number, of_group, own, others, name))]
+        totals = [a + b for a, b in zip(totals, check_group(number, of_group, own, others, name,
+                                                             quantity == "cycles"))]
     kernels = sample["kernels"]
     of_kernels = [k if quantity == "cycles" else k["memory"][quantity] for k in kernels]
     check_close(f"{name} of all kernels", sum(k[name] for k in of_kernels), totals[0])

@@ -16,7 +16,7 @@ REFUSED = [
     ("check platforms/r9nano.heddle --set memory=hmb", "1 error"),
     ("check platforms/ring4.heddle --set gpus=4000", "E0302"),
     (f"run {TINY}", "needs a program"),
-    (f"run {TINY} --", "no program behind '--'"),
+    (f"run {TINY} --", "no program after '--'"),
     (f"run {TINY} -- HERE/nosuch", "cannot find the program"),
     (f"run {TINY} -- HERE/file", "not executable"),
     (f"run {TINY} -- HERE/folder", "a folder"),

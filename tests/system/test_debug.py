@@ -269,7 +269,7 @@ def test_machine_interface_of_gdb_does_what_editors_ask(squares):
     """What the C++ extension of VS Code sends."""
     debugged = Debugged(TINY, "--", squares)
     asked = ["-gdb-set mi-async off", "-gdb-set architecture i386:x86-64", "-gdb-set sysroot /",
-             f"-target-select remote localhost:{debugged.port}",
+             f"-target-select remote 127.0.0.1:{debugged.port}",
              "-break-insert -f squares.cpp:16", "-exec-continue", "-thread-info",
              "-stack-list-frames 0 3", "-data-evaluate-expression $v0[3]",
              "-data-read-memory-bytes 0x200000000190 4", "-exec-step-instruction",

@@ -198,7 +198,7 @@ def test_programs_without_a_planted_cause(program):
 
 def test_report_that_is_none_is_refused():
     run(f"{PLATFORMS['r9nano']} --report nothing -- vectoradd",
-        "there is cpi, limits, trust, counters and dram", status=2)
+        "it is cpi, limits, trust, counters or dram", status=2)
 
 
 # ---- streaming multiprocessors

@@ -89,7 +89,7 @@ def test_other_descriptions_are_refused(measure, tmp_path):
     heddle(f"dot {TINY} --stats {stats}")  # with the settings of the run
     heddle(f"dot {TINY} --stats {stats} --set gpu.l2=64KiB", "is not a run of", status=1)
     heddle(f"dot platforms/apu.heddle --stats {stats}", "no platform is called 'tiny'", status=1)
-    heddle(f"dot --stats {stats} --measure speed", "utilisation, hit_rate, band", status=1)
+    heddle(f"dot --stats {stats} --measure speed", "utilisation, hit_rate, band", status=2)
     heddle(f"dot --stats {stats} --kernel none", "no kernel of that name", status=1)
     heddle(f"dot --stats {stats} --html {tmp_path}", "heddle report", status=2)
     heddle("dot", "of which description", status=2)

@@ -136,10 +136,10 @@ def test_statistics_say_what_ran(run, tmp_path):
 
 
 def test_reports_have_their_names(run, measure, heddle):
-    run(f"{TINY} --report ipc -- vectoradd", "there is cpi, limits, trust, counters and dram",
+    run(f"{TINY} --report ipc -- vectoradd", "it is cpi, limits, trust, counters or dram",
         status=2)
     stats = measure(f"{TINY} -- vectoradd").stats_file
-    heddle(f"stats {stats} --report ipc", "there is cpi, measures, limits, series, trust, c",
+    heddle(f"stats {stats} --report ipc", "it is cpi, measures, limits, series, trust, c",
            status=2)
     heddle(f"stats {stats} {stats} --report limits", "is of one run", status=2)
 

@@ -31,7 +31,7 @@ def test_large_launch_is_simulated_in_parts(measure):
     parts_model.check_all(stats)
     assert launch["detailed_work_groups"] < launch["work_groups"] / 2
     assert launch["wavefront_instructions"] == full["wavefront_instructions"]
-    assert abs(launch["cycles"] - full["cycles"]) <= launch["interval"] < 0.05 * full["cycles"]
+    assert abs(launch["cycles"] - full["cycles"]) <= launch["interval"] < 0.08 * full["cycles"]
     for which in ("read", "written"):
         moved = sum(part[f"bytes_{which}"] for part in full["components"].values()
                     if "reads" in part and f"bytes_{which}" in part)

@@ -268,26 +268,28 @@ static bool control_receive(struct command_processor *c)
 
 /* ---- without time ---- */
 
-/* The caches that an invalidation or a flush would reach. */
-static void drop_untimed(const struct command_processor *c, unsigned last)
+/* The caches that an invalidation or a flush would reach; `code`: those of instructions, too. */
+static void drop_untimed(const struct command_processor *c, unsigned last, bool code)
 {
 #define CONTROL_DROP(NAME, PORT, LEVEL, REQUEST)                                                   \
-    for (uint32_t i = 0;                                                                           \
-         CONTROL_##NAME != CONTROL_TLB && control_usual_level(CONTROL_##NAME) <= last              \
-         && i < command_processor_##PORT##_count(c);                                               \
+    for (uint32_t i = 0; CONTROL_##NAME != CONTROL_TLB && (code || CONTROL_##NAME != CONTROL_L1I)  \
+                         && control_usual_level(CONTROL_##NAME) <= last                            \
+                         && i < command_processor_##PORT##_count(c);                               \
          i++)                                                                                      \
         warm_drop(engine_base.port_rings[2 * (command_processor_io(c)->PORT##_first + i)]);
     CONTROL_PORTS(CONTROL_DROP)
 }
 
-static void begin_untimed(struct component *c)
+static void begin_untimed(struct component *c, bool system)
 {
-    drop_untimed((const struct command_processor *)(const void *)c, CONTROL_LAST_INVALIDATED);
+    const struct command_processor *own = (const struct command_processor *)(const void *)c;
+    drop_untimed(own, system ? CONTROL_LAST_FLUSHED : CONTROL_LAST_INVALIDATED,
+                 !command_processor_params(own)->code_kept);
 }
 
 static void flush_untimed(struct component *c)
 {
-    drop_untimed((const struct command_processor *)(const void *)c, CONTROL_LAST_FLUSHED);
+    drop_untimed((const struct command_processor *)(const void *)c, CONTROL_LAST_FLUSHED, true);
 }
 
 static const struct warm_ops control_warm_ops = {.begin = begin_untimed, .flush = flush_untimed};

@@ -196,7 +196,7 @@ static void launch_record(const struct command_processor *c, struct dispatcher *
 static bool launch_share(struct command_processor *c, struct dispatcher *d,
                          const struct launch_order *o, const char *name)
 {
-    dispatcher_deal(d, o->share, o->shares);
+    dispatcher_divide(d, o->share, o->shares);
     d->common.die = (uint8_t)o->share;
     if (!d->left || !dispatcher_lacks_scratch(d))
         return true;

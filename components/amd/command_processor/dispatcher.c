@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "components/amd/execute/work_cut.h"
+#include "components/amd/execute/work_groups.h"
 #include "runtime/engine/engine.h"
 
 enum {
@@ -68,7 +68,7 @@ static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t coun
     dispatcher_order_ops(d)->start(dispatcher_order(d), count);
 }
 
-static void dispatcher_deal(struct dispatcher *d, uint32_t share, uint32_t shares)
+static void dispatcher_divide(struct dispatcher *d, uint32_t share, uint32_t shares)
 {
     d->first += share;
     d->stride = shares;

@@ -85,7 +85,7 @@ static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t coun
 
 /* After dispatcher_start() and dispatcher_limit(): runs only work-group number `share` of these and
  * each `shares`th after it. Other dies run the others, and keep to the same private memory. */
-static void dispatcher_deal(struct dispatcher *d, uint32_t share, uint32_t shares);
+static void dispatcher_divide(struct dispatcher *d, uint32_t share, uint32_t shares);
 
 /* Do all blocks of private memory have work-groups, or are there none? */
 static bool dispatcher_lacks_scratch(const struct dispatcher *d);

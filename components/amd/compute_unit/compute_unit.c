@@ -92,9 +92,12 @@ static void compute_unit_init(struct compute_unit *c)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
     late_init(c);
-    warm_register_unit(&c->io.base, ring_number(c->io.vmem_request),
-                       ring_number(c->io.smem_request), ring_number(c->io.imem_request),
-                       c->lines_ahead);
+    warm_register_unit(&c->io.base,
+                       &(struct warm_unit){.ring = {ring_number(c->io.vmem_request),
+                                                    ring_number(c->io.smem_request),
+                                                    ring_number(c->io.imem_request)},
+                                           .lines_ahead = c->lines_ahead,
+                                           .code_kept = compute_unit_params(c)->code_kept});
 }
 
 static uint64_t next_event(const struct compute_unit *c, uint64_t now)

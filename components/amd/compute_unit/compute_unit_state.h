@@ -12,7 +12,7 @@
 #include "components/amd/isa/isa.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/amd/execute/wavefront_start.h"
-#include "components/amd/execute/work_cut.h"
+#include "components/amd/execute/work_groups.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/protocols/work/work_placement.h"
 #include "components/amd/execute/work_record.h"

@@ -26,7 +26,7 @@ static struct habit habits[HABITS];
 
 /* The launch that threads share now, by their workers; `next` is atomic. */
 static struct {
-    uint64_t next, groups, deal;
+    uint64_t next, groups, batch;
 } shared;
 
 static struct habit *habit_of(const struct functional_launch *launch)
@@ -54,8 +54,8 @@ static void share_run(uint32_t thread)
     struct run *r = &functional.workers[thread]->run;
     uint32_t slot = r->first + thread;
     for (;;) {
-        uint64_t first = __atomic_fetch_add(&shared.next, shared.deal, __ATOMIC_RELAXED);
-        uint64_t end = first + shared.deal < shared.groups ? first + shared.deal : shared.groups;
+        uint64_t first = __atomic_fetch_add(&shared.next, shared.batch, __ATOMIC_RELAXED);
+        uint64_t end = first + shared.batch < shared.groups ? first + shared.batch : shared.groups;
         for (uint64_t i = first; i < end; i++) {
             work_nth_group(r->groups, r->launch->first_group + i, r->next);
             functional_group_start(r, slot);
@@ -74,7 +74,7 @@ static void share_begin(const struct run *r, uint32_t threads)
 {
     shared.next = 0;
     shared.groups = r->left;
-    shared.deal = r->left / (8 * threads) ? r->left / (8 * threads) : 1;
+    shared.batch = r->left / (8 * threads) ? r->left / (8 * threads) : 1;
     footprint_begin(threads);
     for (uint32_t i = 0; i < threads; i++) {
         struct worker *k = functional_worker(i);

@@ -12,7 +12,7 @@
 
 #include "components/amd/execute/decode_cache.h"
 #include "components/amd/execute/wave_sync.h"
-#include "components/amd/execute/work_cut.h"
+#include "components/amd/execute/work_groups.h"
 #include "components/amd/isa/isa_ready.h"
 #include "components/sampling/stratified_sampler.h"
 #include "runtime/engine/arena.h"
@@ -163,7 +163,7 @@ void functional_deadlock(struct run *r);
 /* The end of a turn in which the launch only waited. */
 enum functional_end functional_yield(struct run *r);
 
-/* functional_share.c: deals the work-groups to threads. False: nothing has been done. */
+/* functional_share.c: shares the work-groups among threads. False: nothing has been done. */
 bool functional_run_shared(struct run *r);
 /* A launch has ended, after so many instructions. */
 void functional_note_length(const struct functional_launch *launch, uint64_t instructions);

@@ -85,10 +85,9 @@ static void note_line(const struct warm_access *a)
         address_list_add(a->address, first);
 }
 
-/* The line around `address`, which lies in the span, and whose bytes `mask` are accessed. */
-static inline void touch_at(const struct host_view *t, const struct host_span *w,
-                            enum warm_port port, enum warm_kind kind, uint64_t address,
-                            uint64_t mask)
+/* An access to bytes `mask` of the line around `address`, which lies in the span. */
+static inline struct warm_access access_at(const struct host_view *t, const struct host_span *w,
+                                           enum warm_kind kind, uint64_t address, uint64_t mask)
 {
     uint64_t place = (uint64_t)(w->host - memory.bytes) + (address - w->start);
     struct warm_access access = {.address = address / WARM_LINE * WARM_LINE,
@@ -99,10 +98,18 @@ static inline void touch_at(const struct host_view *t, const struct host_span *w
                                  .page_bits = (uint8_t)t->pages->page_bits,
                                  .fragment_bits = (uint8_t)t->pages->page_bits,
                                  .writable = true};
-    if (now->profile)
-        note_line(&access);
     if (now->unit_count && w->fragments)
         access.fragment_bits = (uint8_t)host_view_fragment(t, w, access.address, access.physical);
+    return access;
+}
+
+static inline void touch_at(const struct host_view *t, const struct host_span *w,
+                            enum warm_port port, enum warm_kind kind, uint64_t address,
+                            uint64_t mask)
+{
+    struct warm_access access = access_at(t, w, kind, address, mask);
+    if (now->profile)
+        note_line(&access);
     if (now->unit_count)
         warm_touch(t->unit, port, &access);
 }
@@ -253,15 +260,31 @@ void touch_scalar(struct host_view *t, struct isa_context *context, const struct
         touch_scalars(t, &access);
 }
 
+/* `kept`: launches before this one have left the line where other units look for it, too. */
+static void touch_code_line(struct host_view *t, uint64_t address, bool kept)
+{
+    const struct host_span *w = host_view_find(t, address);
+    if (!w)
+        return;
+    touch_at(t, w, WARM_CODE, WARM_READ, address, UINT64_MAX);
+    const struct warm_access access = access_at(t, w, WARM_READ, address, UINT64_MAX);
+    for (uint32_t i = 0; kept && i < now->unit_count; i++) {
+        if (now->first_unit + i != t->unit)
+            warm_touch(now->first_unit + i, WARM_CODE, &access);
+    }
+}
+
 void touch_code(struct host_view *t, uint64_t pc)
 {
     const struct program_allocation *a =
         program_find_in(now->launch->program, now->launch->pid, pc);
     uint32_t ahead = now->unit_count ? warm_unit_lines_ahead(t->unit) : 0;
-    touch_line(t, WARM_CODE, WARM_READ, pc, UINT64_MAX);
-    for (uint32_t i = 1; a && i <= ahead; i++) {
-        uint64_t next = pc / WARM_LINE * WARM_LINE + (uint64_t)i * WARM_LINE;
-        if (next < page_table_address(a->end))
-            touch_line(t, WARM_CODE, WARM_READ, next, UINT64_MAX);
+    uint64_t line = pc / WARM_LINE;
+    bool kept = now->unit_count && warm_unit_keeps_code(t->unit) && line != now->code_line;
+    now->code_line = line;
+    touch_code_line(t, pc, kept);
+    for (uint64_t i = 1; a && i <= ahead; i++) {
+        if ((line + i) * WARM_LINE < page_table_address(a->end))
+            touch_code_line(t, (line + i) * WARM_LINE, kept);
     }
 }

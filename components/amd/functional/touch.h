@@ -6,7 +6,8 @@
  * work-group a unit goes on at a time, all side by side, each wavefront as far as its next wait for
  * memory: with work-groups one after the other, a TLB that is too small for a kernel's pages would
  * be left with others than on hardware. An instruction's own line, and what is fetched ahead, is
- * touched when it is executed for the first time in a launch. */
+ * touched when it is executed for the first time in a launch: where instruction caches keep code
+ * from kernel to kernel, by all units, since launches go round them. */
 #ifndef HEDDLE_FUNCTIONAL_TOUCH_H
 #define HEDDLE_FUNCTIONAL_TOUCH_H
 
@@ -19,7 +20,8 @@ struct touch_launch {
     const struct functional_launch *launch;
     struct functional_profile *profile; /* NULL: none */
     uint32_t first_unit, unit_count, next_unit;
-    uint32_t number; /* among the profiled launches, in the order in which they began */
+    uint64_t code_line; /* the last one of code that is kept */
+    uint32_t number;    /* among the profiled launches, in the order in which they began */
 };
 
 /* Before the launch. Off unless it asks for touches or a profile. */

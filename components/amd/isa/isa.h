@@ -566,7 +566,7 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
 
 /* What an LDS instruction accesses: each active lane `count` times `bytes` bytes, at the address in
  * its register src[0] plus offset[i]. Data of stores: src[1], src[2]. */
-struct isa_local {
+struct isa_lds_access {
     uint8_t kind;   /* enum isa_memory_kind: load, store or atomic */
     uint8_t bytes;  /* 1, 2, 4, 8, 12, 16 */
     uint8_t count;  /* 1 or 2 */
@@ -576,7 +576,7 @@ struct isa_local {
 };
 
 /* False: it accesses no LDS, or in a way of its own (src2, addtid, append, consume, gws). */
-bool isa_local_describe(const struct isa_inst *inst, struct isa_local *out);
+bool isa_lds_access_describe(const struct isa_inst *inst, struct isa_lds_access *out);
 
 /* ---- scalar memory --------------------------------------------------------------------------- */
 

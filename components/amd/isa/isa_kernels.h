@@ -1,6 +1,6 @@
 /* The rows of gcn_vop*.tab as C functions, one a row. Included by isa_valu.c, and
- * by isa_exact.c, which defines ISA_EXACT: its kernels also flush fp16 and fp64 denormals and round
- * to fp16 as MODE says.
+ * by isa_rounding.c, which defines ISA_ROUNDING: its kernels also flush fp16 and fp64 denormals and
+ * round to fp16 as MODE says.
  *
  * A kernel computes all 64 lanes without regard to exec. It is put together from a reader for each
  * source type, the row's semantics, and a writer for the destination type; kinds with carries or
@@ -39,7 +39,7 @@
 #define READ_PF32(x, p) READ_F32(x, p)
 #define READ_F64(x, p)  UNUSED double x = f64_bits(DOUBLE_IN(PAIR(p)));
 
-#ifdef ISA_EXACT
+#ifdef ISA_ROUNDING
 #define HALF_IN(u)    flush_half(u, isa_flushes_in(env))
 #define HALF_OUT(u)   flush_half(u, isa_flushes_out(env))
 #define HALF(x)       HALF_OUT(f16_rounded(x, env->round_half))
@@ -136,7 +136,7 @@
  * does not: sources need no flushing, and multiplication by one flushes a result. Returned is not 0
  * if a result is NaN, which the plain kernel makes the right one of. Which rows may be executed so
  * says isa_valu_ready.c. */
-#ifdef ISA_EXACT
+#ifdef ISA_ROUNDING
 #define FAST_KERNEL(...)
 #else
 #define FAST_KERNEL(m, D, A, B, C, ...)                                                            \

@@ -1,5 +1,5 @@
 /* The functions that the semantics column of the vector tables names. Private to
- * isa_valu.c and isa_exact.c.
+ * isa_valu.c and isa_rounding.c.
  *
  * Everything is branch-free where it can be, so that a loop over 64 lanes vectorises, and uses only
  * IEEE operations that are the same on every host: + - * / sqrt, conversions, integer arithmetic,

@@ -24,7 +24,7 @@ struct isa_environment {
     uint64_t mask_out;
     uint32_t keep_in, keep_out; /* 0x80000000 flushes fp32 denormals, all ones keeps them */
     uint32_t mode; /* isa_wave.mode, with the denormals that hold for the row; see isa_flushes_in */
-    /* For isa_exact.c, which alone looks at them. */
+    /* For isa_rounding.c, which alone looks at them. */
     uint8_t round, round_half; /* of the result, of fp16: 0 nearest even, 1 up, 2 down, 3 to zero */
 };
 

@@ -235,7 +235,7 @@ bool isa_op_saturates(unsigned op);
 
 /* Replaces the wrapped results of 64 lanes by limited ones; sources as the row's kernel takes them.
  */
-void isa_limit_result(unsigned op, uint32_t *result, const uint32_t *a, const uint32_t *b,
+void isa_clamp_result(unsigned op, uint32_t *result, const uint32_t *a, const uint32_t *b,
                       const uint32_t *c);
 
 static inline bool isa_row_executable(const struct isa_table_row *row)

@@ -14,7 +14,7 @@
  * defined one: the first NaN source quietened, else 0x7fc00000. */
 #include "isa_valu.h"
 
-#include "isa_exact.h"
+#include "isa_rounding.h"
 #include "isa_kernels.h"
 #include "isa_math.h"
 #include "isa_table.h"
@@ -174,8 +174,9 @@ static void run_kernel(const struct isa_wave *wave, const struct isa_inst *inst,
     unsigned row = inst->op - ISA_OP_VALU_FIRST;
     bool scales = entry->kind == KIND_VI && (env->mask_in & isa_wave_exec(wave));
     bool flushes = isa_flushes_out(env) && is_half_or_double(entry->dst);
-    if (__builtin_expect(!is_usual_mode(wave->mode) | scales | flushes, 0) && isa_exact_covers(row))
-        isa_exact_run(row, is_half_or_double(entry->dst), wave->mode, to, source, env);
+    if (__builtin_expect(!is_usual_mode(wave->mode) | scales | flushes, 0)
+        && isa_rounding_covers(row))
+        isa_rounding_run(row, is_half_or_double(entry->dst), wave->mode, to, source, env);
     else
         entry->kernel(to, source[0], source[1], source[2], env);
 }
@@ -473,7 +474,7 @@ static void run_packed(const struct isa_wave *wave, const struct entry *entry,
         if (inst->clamp && entry->dst == TYPE_PF16)
             apply_output(out[part].word, entry->dst, output_of(wave, inst, entry->dst));
         else if (inst->clamp && isa_op_saturates(inst->op))
-            isa_limit_result(inst->op, out[part].word, half[0].word, half[1].word, half[2].word);
+            isa_clamp_result(inst->op, out[part].word, half[0].word, half[1].word, half[2].word);
     }
     for (unsigned lane = 0; lane < 64; lane++)
         result->word[lane] = out[0].word[lane] | out[1].word[lane] << 16;
@@ -554,7 +555,7 @@ static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
     }
     for (unsigned lane = 0; lane < 64; lane++) {
         float x = f32_bits(result->word[lane]);
-        uint32_t u = x != x ? f16_nan(x) : isa_exact_half(x, wave->mode);
+        uint32_t u = x != x ? f16_nan(x) : isa_rounding_half(x, wave->mode);
         result->word[lane] = isa_flushes_out(env) && !(u & 0x7c00) ? u & 0x8000 : u;
     }
     if (inst->clamp)
@@ -589,10 +590,10 @@ static void move_relative(struct isa_context *ctx, struct isa_wave *wave,
     uint32_t index = wave->sgpr[ISA_M0];
     unsigned from = inst->src[0], to = inst->dst;
     if (inst->op != ISA_OP_v_movrels_b32
-        && !isa_relative_destination(ctx, inst->dst, index, 1, &to))
+        && !isa_gpr_index_destination(ctx, inst->dst, index, 1, &to))
         return;
     if (inst->op != ISA_OP_v_movreld_b32 && from >= ISA_VGPR)
-        from = isa_relative_source(ctx, from, index, 1);
+        from = isa_gpr_index_source(ctx, from, index, 1);
     blend(ctx->vgpr + (size_t)(to - ISA_VGPR) * 64,
           fetch(ctx, wave, inst, from, TYPE_U32, false, &buffer), isa_wave_exec(wave));
 }
@@ -725,7 +726,7 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
                                : modify(inst, entry, i, source[i], &buffer[i], exec, &writable);
         run_kernel(wave, inst, entry, result.word, source, env);
         if (inst->clamp && isa_op_saturates(inst->op))
-            isa_limit_result(inst->op, result.word, source[0], source[1], source[2]);
+            isa_clamp_result(inst->op, result.word, source[0], source[1], source[2]);
         if (entry->kind == KIND_FP8)
             place_fp8(inst, to, &result);
         else if (to)

@@ -30,12 +30,12 @@ static inline uint64_t isa_scalar_value(const struct isa_context *ctx, const str
 /* A register after loading a sub-dword value of a memory type: extended, or one half replaced. */
 uint32_t isa_extend(unsigned type, uint32_t value, uint32_t old);
 
-/* isa_relative.c: the register `index` above `code`, v0 if there is none; false for a destination
+/* isa_gpr_index.c: the register `index` above `code`, v0 if there is none; false for a destination
  * that there is not. */
-unsigned isa_relative_source(const struct isa_context *ctx, unsigned code, uint32_t index,
-                             unsigned dwords);
-bool isa_relative_destination(const struct isa_context *ctx, unsigned code, uint32_t index,
-                              unsigned dwords, unsigned *out);
+unsigned isa_gpr_index_source(const struct isa_context *ctx, unsigned code, uint32_t index,
+                              unsigned dwords);
+bool isa_gpr_index_destination(const struct isa_context *ctx, unsigned code, uint32_t index,
+                               unsigned dwords, unsigned *out);
 
 /* The instruction with the registers that M0 asks for; false: it does nothing. */
 bool isa_move_registers(const struct isa_context *ctx, const struct isa_wave *wave,

@@ -80,9 +80,9 @@ static uint64_t wave_disassemble(const struct debug_thread *t, uint64_t address,
 /* An instruction of LDS alone has offsets in it. */
 static bool describe_local(const struct observed_instruction *s, struct debug_access *a)
 {
-    struct isa_local local;
+    struct isa_lds_access local;
     uint64_t aperture = s->context->shared_aperture;
-    if (!isa_local_describe(s->inst, &local))
+    if (!isa_lds_access_describe(s->inst, &local))
         return false;
     unsigned number = isa_register(s->context, s->inst->src[0]);
     *a = (struct debug_access){.writes = local.kind != ISA_MEMORY_LOAD,

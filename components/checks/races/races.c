@@ -66,7 +66,7 @@ static struct {
     const struct check_wave *wave;
     const struct observed_instruction *step;
     enum finding_space space;
-} now;
+} current;
 
 static void open_check(void)
 {
@@ -90,7 +90,7 @@ static bool is_site(const struct site *site, uint64_t name, const struct isa_ins
 
 static uint32_t site_of(const struct observed_instruction *s)
 {
-    uint64_t name = check_name(now.wave, s->pc);
+    uint64_t name = check_name(current.wave, s->pc);
     uint32_t slot = (uint32_t)(hash_multiply(s->pc) >> 40) % SITES;
     while (site_table[slot] && !is_site(&sites[site_table[slot] - 1], name, s->inst))
         slot = (slot + 1) % SITES;
@@ -134,7 +134,7 @@ static const struct race_source source = {.pc = site_pc, .describe = past_place}
 static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
 {
     (void)use;
-    race_report(e, earlier, now.space, now.wave->what.program);
+    race_report(e, earlier, current.space, current.wave->what.program);
 }
 
 /* ---- accesses ---- */
@@ -248,12 +248,12 @@ static void check_lanes(const struct lanes *l)
         if (l->address[other] != l->address[lane[0]]
             || memcmp(data + other * stride, data + lane[0] * stride, l->bytes) == 0)
             continue;
-        if (finding_seen(FINDING_LANES_RACE, now.step->pc, now.step->pc))
+        if (finding_seen(FINDING_LANES_RACE, current.step->pc, current.step->pc))
             return;
         struct finding f = {.kind = FINDING_LANES_RACE, .places = 2};
-        check_place(now.wave, now.step->pc, now.step->inst, lane[0], &f.place[0]);
-        check_place(now.wave, now.step->pc, now.step->inst, other, &f.place[1]);
-        check_address(now.wave, now.space, l->address[other], &f);
+        check_place(current.wave, current.step->pc, current.step->inst, lane[0], &f.place[0]);
+        check_place(current.wave, current.step->pc, current.step->inst, other, &f.place[1]);
+        check_address(current.wave, current.space, l->address[other], &f);
         finding_report(&f);
         return;
     }
@@ -349,17 +349,17 @@ static void lds_data(const struct observed_instruction *s, unsigned which, unsig
 static void step_lds(struct live_wave *w, const struct check_wave *wave,
                      const struct observed_instruction *s)
 {
-    struct isa_local local;
+    struct isa_lds_access local;
     uint64_t address[ISA_LANES];
     uint8_t data[ISA_LANES][16];
-    if (!isa_local_describe(s->inst, &local) || !s->mask)
+    if (!isa_lds_access_describe(s->inst, &local) || !s->mask)
         return;
     const uint32_t *held =
         s->context->vgpr + (size_t)isa_register(s->context, s->inst->src[0]) * ISA_LANES;
     struct lanes l = {
         .address = address, .mask = s->mask, .atomics = lds_atomics(wave), .bytes = local.bytes};
     uint32_t site = site_of(s);
-    now.space = FINDING_LDS;
+    current.space = FINDING_LDS;
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
@@ -403,7 +403,7 @@ static void step_flat_lds(struct live_wave *w, const struct check_wave *wave,
     l.atomics = lds_atomics(wave);
     l.hears = s->memory->returns;
     use_of_lds(w, s->memory->kind, s->memory->atomic, site, &l);
-    now.space = FINDING_LDS;
+    current.space = FINDING_LDS;
     touch_lanes(&groups[wave->group].lds, w, &l, site);
 }
 
@@ -441,7 +441,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                       .takes = may_lock(m->kind, m->atomic)};
     if (m->lds_mask)
         step_flat_lds(w, wave, s, site, l);
-    now.space = FINDING_GLOBAL;
+    current.space = FINDING_GLOBAL;
     if (m->kind == ISA_MEMORY_STORE && l.mask && !m->unusual) {
         isa_memory_give(s->context, s->inst, m, data, sizeof data[0]);
         l.data = data[0];
@@ -459,7 +459,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
     const struct isa_scalar *a = s->scalar;
     if (!s->address)
         return;
-    now.space = FINDING_GLOBAL;
+    current.space = FINDING_GLOBAL;
     enum race_use use = a->kind == ISA_SCALAR_LOAD    ? RACE_READ
                         : a->kind == ISA_SCALAR_STORE ? RACE_WRITE
                                                       : RACE_ATOMIC_WRITE;
@@ -524,8 +524,8 @@ static void step_races(const struct check_wave *wave, const struct observed_inst
     struct live_wave *w = &waves[wave->slot];
     if (!s->inst)
         return;
-    now.wave = wave;
-    now.step = s;
+    current.wave = wave;
+    current.step = s;
     if (w->race.arrived)
         barrier_over(wave);
     if (s->memory)

@@ -68,7 +68,7 @@ static struct {
     const struct observed_instruction *step;
     struct wave_state *state;
     const struct known *known;
-} now;
+} current;
 
 static void open_check(void)
 {
@@ -98,7 +98,7 @@ static const struct known *know(const struct observed_instruction *s)
 /* Dwords of a wavefront's lanes take turns in its scratch memory. */
 static uint64_t private_byte(uint64_t address)
 {
-    const struct private_memory *p = &privates[now.wave->group];
+    const struct private_memory *p = &privates[current.wave->group];
     uint64_t at = (address - p->start) % (p->bytes ? p->bytes : 1);
     return at / (4 * ISA_LANES) * 4 + at % 4;
 }
@@ -106,10 +106,11 @@ static uint64_t private_byte(uint64_t address)
 static uint16_t origin_of(uint64_t address, enum finding_space space)
 {
     uint64_t at = space == FINDING_PRIVATE ? private_byte(address) : address;
-    uint16_t slot = (uint16_t)(now.step->pc / 4 % (ORIGINS - 1) + 1);
+    uint16_t slot = (uint16_t)(current.step->pc / 4 % (ORIGINS - 1) + 1);
     const struct origin *o = &origins[slot];
-    if (!o->used || o->pc != now.step->pc || memcmp(&o->inst, now.step->inst, sizeof o->inst) != 0)
-        origins[slot] = (struct origin){now.step->pc, at, *now.step->inst, space, true};
+    if (!o->used || o->pc != current.step->pc
+        || memcmp(&o->inst, current.step->inst, sizeof o->inst) != 0)
+        origins[slot] = (struct origin){current.step->pc, at, *current.step->inst, space, true};
     return slot;
 }
 
@@ -117,13 +118,13 @@ static void report(enum finding_kind kind, uint16_t from, unsigned lane)
 {
     const struct origin *o = &origins[from];
     uint64_t first = from ? o->pc : 0;
-    if (finding_seen(kind, now.step->pc, first))
+    if (finding_seen(kind, current.step->pc, first))
         return;
     struct finding f = {.kind = kind, .places = from ? 2 : 1};
-    check_place(now.wave, now.step->pc, now.step->inst, lane, &f.place[0]);
+    check_place(current.wave, current.step->pc, current.step->inst, lane, &f.place[0]);
     if (from) {
-        check_place(now.wave, o->pc, &o->inst, lane, &f.place[1]);
-        check_address(now.wave, o->space, o->address, &f);
+        check_place(current.wave, o->pc, &o->inst, lane, &f.place[1]);
+        check_address(current.wave, o->space, o->address, &f);
         snprintf(f.detail, sizeof f.detail, "the second place is where it was read");
     } else {
         snprintf(f.detail, sizeof f.detail, "it comes from a register that nothing has written");
@@ -140,7 +141,7 @@ static bool is_scalar(const struct isa_use *u)
 
 static unsigned vector_at(const struct isa_use *u, unsigned i)
 {
-    return (isa_register(now.step->context, u->code) + i) % VECTORS;
+    return (isa_register(current.step->context, u->code) + i) % VECTORS;
 }
 
 static bool is_implied_exec(const struct isa_use *u)
@@ -151,7 +152,7 @@ static bool is_implied_exec(const struct isa_use *u)
 /* A pair of scalar registers that holds a bit for each lane. */
 static bool is_mask(const struct isa_use *u)
 {
-    return u->dwords == 2 && now.step->inst->unit == ISA_UNIT_VALU
+    return u->dwords == 2 && current.step->inst->unit == ISA_UNIT_VALU
            && (u->place == ISA_USE_IMPLIED || u->place == ISA_USE_SOURCE2);
 }
 
@@ -168,7 +169,7 @@ static uint64_t pair_of(const uint32_t *bits, unsigned code)
 
 static void add_scalar(struct sum *sum, const struct isa_use *u)
 {
-    const struct wave_state *w = now.state;
+    const struct wave_state *w = current.state;
     for (unsigned i = 0; i < u->dwords && u->code + i < SCALARS; i++) {
         if (!w->scalar[u->code + i])
             continue;
@@ -179,7 +180,7 @@ static void add_scalar(struct sum *sum, const struct isa_use *u)
 
 static void add_vector(struct sum *sum, const struct isa_use *u)
 {
-    const struct wave_state *w = now.state;
+    const struct wave_state *w = current.state;
     for (unsigned i = 0; i < u->dwords; i++) {
         unsigned at = vector_at(u, i);
         if (!w->vector[at])
@@ -202,15 +203,15 @@ static void add_use(struct sum *sum, const struct isa_use *u)
 static struct sum sources(void)
 {
     struct sum sum = {0};
-    const struct known *k = now.known;
+    const struct known *k = current.known;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
         if (!u->written && !is_implied_exec(u))
             add_use(&sum, u);
     }
-    if (k->reads_scc && now.state->scc) {
+    if (k->reads_scc && current.state->scc) {
         sum.lanes = UINT64_MAX;
-        sum.from = sum.from ? sum.from : now.state->scc_origin;
+        sum.from = sum.from ? sum.from : current.state->scc_origin;
     }
     return sum;
 }
@@ -218,7 +219,7 @@ static struct sum sources(void)
 static void put_vector(const struct isa_use *u, unsigned i, uint64_t lanes, uint64_t undefined,
                        uint64_t computed, uint16_t from)
 {
-    struct wave_state *w = now.state;
+    struct wave_state *w = current.state;
     unsigned at = vector_at(u, i);
     w->vector[at] = (w->vector[at] & ~lanes) | (undefined & lanes);
     w->computed[at] = (w->computed[at] & ~lanes) | (computed & undefined & lanes);
@@ -229,7 +230,7 @@ static void put_vector(const struct isa_use *u, unsigned i, uint64_t lanes, uint
 /* `bits` of the first register, those of the second above. */
 static void put_scalar(const struct isa_use *u, uint64_t bits, uint16_t from)
 {
-    struct wave_state *w = now.state;
+    struct wave_state *w = current.state;
     if (u->code == ISA_EXEC && bits)
         report(FINDING_UNINITIALISED_BRANCH, from, FINDING_NO_LANE);
     if (u->code == ISA_EXEC)
@@ -244,7 +245,7 @@ static void put_scalar(const struct isa_use *u, uint64_t bits, uint16_t from)
 
 static uint64_t value_of(const struct isa_use *u)
 {
-    return pair_of(now.step->scalars->sgpr, u->code);
+    return pair_of(current.step->scalars->sgpr, u->code);
 }
 
 /* Undefined bits of AND and OR: those that a defined bit of the other operand does not decide. */
@@ -255,7 +256,7 @@ static uint64_t decided(const struct isa_use *const source[2], unsigned count,
     bool by_ones = effect == ISA_ORS || effect == ISA_ORS_NOT;
     bool negates = effect == ISA_ANDS_NOT || effect == ISA_ORS_NOT;
     for (unsigned i = 0; i < count; i++) {
-        undefined[i] = pair_of(now.state->scalar, source[i]->code);
+        undefined[i] = pair_of(current.state->scalar, source[i]->code);
         value[i] = by_ones != (negates && i == 1) ? ~value_of(source[i]) : value_of(source[i]);
     }
     all = undefined[0] | undefined[1];
@@ -267,7 +268,7 @@ static uint64_t decided(const struct isa_use *const source[2], unsigned count,
 static uint64_t scalar_result(const struct sum *sum, bool wide)
 {
     const struct isa_use *source[2] = {NULL, NULL};
-    const struct known *k = now.known;
+    const struct known *k = current.known;
     unsigned count = 0;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
@@ -280,8 +281,8 @@ static uint64_t scalar_result(const struct sum *sum, bool wide)
     if (k->effect >= ISA_ANDS && k->effect <= ISA_ORS_NOT)
         bits = decided(source, count, (enum isa_effect)k->effect);
     else if (k->effect == ISA_XORS || k->effect == ISA_MOVES)
-        bits = (count > 0 ? pair_of(now.state->scalar, source[0]->code) : 0)
-               | (count > 1 ? pair_of(now.state->scalar, source[1]->code) : 0);
+        bits = (count > 0 ? pair_of(current.state->scalar, source[0]->code) : 0)
+               | (count > 1 ? pair_of(current.state->scalar, source[1]->code) : 0);
     else if (k->effect == ISA_INDEXES)
         bits = 0;
     return wide ? bits : (uint32_t)bits;
@@ -289,11 +290,11 @@ static uint64_t scalar_result(const struct sum *sum, bool wide)
 
 static void step_scalar_unit(void)
 {
-    const struct known *k = now.known;
+    const struct known *k = current.known;
     struct sum sum = sources();
-    struct wave_state *w = now.state;
+    struct wave_state *w = current.state;
     bool branches =
-        now.step->inst->unit == ISA_UNIT_BRANCH || now.step->inst->flags & ISA_IS_BRANCH;
+        current.step->inst->unit == ISA_UNIT_BRANCH || current.step->inst->flags & ISA_IS_BRANCH;
     if (branches && sum.lanes) {
         report(FINDING_UNINITIALISED_BRANCH, sum.from, FINDING_NO_LANE);
         w->scc = false;
@@ -314,7 +315,7 @@ static void step_scalar_unit(void)
         put_scalar(u, saved ? 0 : bits[u->dwords > 1], sum.from);
         all |= saved ? 0 : bits[u->dwords > 1];
     }
-    if (now.step->inst->flags & ISA_WRITES_SCC) {
+    if (current.step->inst->flags & ISA_WRITES_SCC) {
         bool has_result = all != 0 || k->uses == 0;
         for (unsigned i = 0; i < k->uses; i++)
             has_result |= k->use[i].written;
@@ -327,14 +328,14 @@ static void step_scalar_unit(void)
 
 static void read_lane(const struct sum *sum)
 {
-    uint64_t exec = isa_wave_exec(now.step->scalars);
-    bool first = now.known->effect == ISA_READS_FIRST_LANE;
+    uint64_t exec = isa_wave_exec(current.step->scalars);
+    bool first = current.known->effect == ISA_READS_FIRST_LANE;
     uint64_t undefined = first && exec ? sum->lanes >> __builtin_ctzll(exec) & 1
                          : first       ? 0
                                        : sum->lanes == UINT64_MAX;
-    for (unsigned i = 0; i < now.known->uses; i++) {
-        if (now.known->use[i].written && is_scalar(&now.known->use[i]))
-            put_scalar(&now.known->use[i], undefined ? UINT64_MAX : 0, sum->from);
+    for (unsigned i = 0; i < current.known->uses; i++) {
+        if (current.known->use[i].written && is_scalar(&current.known->use[i]))
+            put_scalar(&current.known->use[i], undefined ? UINT64_MAX : 0, sum->from);
     }
 }
 
@@ -343,13 +344,13 @@ static struct sum selected(void)
 {
     struct sum sum = {0};
     uint64_t chosen = 0;
-    for (unsigned i = 0; i < now.known->uses; i++) {
-        const struct isa_use *u = &now.known->use[i];
+    for (unsigned i = 0; i < current.known->uses; i++) {
+        const struct isa_use *u = &current.known->use[i];
         if (!u->written && is_mask(u) && !is_implied_exec(u))
             chosen = value_of(u);
     }
-    for (unsigned i = 0; i < now.known->uses; i++) {
-        const struct isa_use *u = &now.known->use[i];
+    for (unsigned i = 0; i < current.known->uses; i++) {
+        const struct isa_use *u = &current.known->use[i];
         struct sum one = {0};
         if (u->written || is_implied_exec(u))
             continue;
@@ -366,12 +367,12 @@ static struct sum selected(void)
 /* The dword that goes to the d-th one of the destination. */
 static struct sum moved(unsigned d)
 {
-    bool pairs = now.known->effect == ISA_MOVES_PAIRS;
+    bool pairs = current.known->effect == ISA_MOVES_PAIRS;
     unsigned place = pairs ? ISA_USE_SOURCE0 + d : ISA_USE_SOURCE0;
     struct sum sum = {0};
-    for (unsigned i = 0; i < now.known->uses; i++) {
-        struct isa_use u = now.known->use[i];
-        unsigned at = pairs ? now.step->inst->opsel >> d & 1 : d;
+    for (unsigned i = 0; i < current.known->uses; i++) {
+        struct isa_use u = current.known->use[i];
+        unsigned at = pairs ? current.step->inst->opsel >> d & 1 : d;
         if (u.written || u.place != place || at >= u.dwords)
             continue;
         u.code = (uint16_t)(u.code + at);
@@ -383,10 +384,10 @@ static struct sum moved(unsigned d)
 
 static void move_dwords(void)
 {
-    uint64_t exec = isa_wave_exec(now.step->scalars);
+    uint64_t exec = isa_wave_exec(current.step->scalars);
     struct sum sum[2] = {moved(0), moved(1)}; /* before one is overwritten */
-    for (unsigned i = 0; i < now.known->uses; i++) {
-        const struct isa_use *u = &now.known->use[i];
+    for (unsigned i = 0; i < current.known->uses; i++) {
+        const struct isa_use *u = &current.known->use[i];
         for (unsigned d = 0; u->written && d < u->dwords && d < 2; d++)
             put_vector(u, d, exec, sum[d].lanes, sum[d].computed, sum[d].from);
     }
@@ -394,8 +395,8 @@ static void move_dwords(void)
 
 static void step_vector_unit(void)
 {
-    const struct known *k = now.known;
-    uint64_t exec = isa_wave_exec(now.step->scalars);
+    const struct known *k = current.known;
+    uint64_t exec = isa_wave_exec(current.step->scalars);
     if (k->effect == ISA_MOVES || k->effect == ISA_MOVES_PAIRS) {
         move_dwords();
         return;
@@ -427,9 +428,9 @@ static void step_vector_unit(void)
 /* True: an address is undefined, as is said now. */
 static void check_addresses(uint64_t lanes)
 {
-    struct wave_state *w = now.state;
-    for (unsigned i = 0; i < now.known->uses; i++) {
-        const struct isa_use *u = &now.known->use[i];
+    struct wave_state *w = current.state;
+    for (unsigned i = 0; i < current.known->uses; i++) {
+        const struct isa_use *u = &current.known->use[i];
         bool address =
             u->place == ISA_USE_SOURCE0 || u->place == ISA_USE_SCALAR || u->place == ISA_USE_OFFSET;
         struct sum sum = {0};
@@ -485,7 +486,7 @@ static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t
 
 static void load(const struct access *a, const struct isa_use *to, unsigned first)
 {
-    uint64_t exec = isa_wave_exec(now.step->scalars), address = 0;
+    uint64_t exec = isa_wave_exec(current.step->scalars), address = 0;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
         uint64_t undefined = undefined_lanes(a, d, &address);
         uint16_t from = undefined ? origin_of(address, a->space) : 0;
@@ -495,7 +496,7 @@ static void load(const struct access *a, const struct isa_use *to, unsigned firs
 
 static void store(const struct access *a, const struct isa_use *data)
 {
-    struct wave_state *w = now.state;
+    struct wave_state *w = current.state;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
         unsigned at = data ? vector_at(data, d) : 0;
         uint64_t undefined = data ? w->vector[at] & a->lanes : 0;
@@ -531,8 +532,8 @@ static void update(const struct access *a)
 
 static const struct isa_use *use_at(enum isa_use_place place, bool written)
 {
-    for (unsigned i = 0; i < now.known->uses; i++) {
-        const struct isa_use *u = &now.known->use[i];
+    for (unsigned i = 0; i < current.known->uses; i++) {
+        const struct isa_use *u = &current.known->use[i];
         if (u->place == place && u->written == written && isa_use_is_vector(u))
             return u;
     }
@@ -561,15 +562,15 @@ static void access_memory(enum isa_memory_kind kind, const struct access *a, uns
 /* Lanes do not mix private and other memory but by flat pointers. */
 static bool is_private(const struct isa_memory *m)
 {
-    const struct private_memory *p = &privates[now.wave->group];
+    const struct private_memory *p = &privates[current.wave->group];
     uint64_t at = m->mask ? m->address[__builtin_ctzll(m->mask)] : 0;
     return at >= p->start && at < p->end;
 }
 
 static void step_vector_memory(void)
 {
-    const struct isa_memory *m = now.step->memory;
-    uint64_t exec = isa_wave_exec(now.step->scalars);
+    const struct isa_memory *m = current.step->memory;
+    uint64_t exec = isa_wave_exec(current.step->scalars);
     const struct isa_use *to = use_at(ISA_USE_DESTINATION, true);
     if (m->kind == ISA_MEMORY_CACHE_OP)
         return;
@@ -582,18 +583,18 @@ static void step_vector_memory(void)
     if (m->swizzle_mask || is_private(m))
         a.space = FINDING_PRIVATE;
     access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
-    a = (struct access){&lds[now.wave->group], FINDING_LDS, NULL, m->address,
-                        m->lds_mask,           m->bytes};
+    a = (struct access){
+        &lds[current.wave->group], FINDING_LDS, NULL, m->address, m->lds_mask, m->bytes};
     if (a.lanes && m->kind != ISA_MEMORY_LOAD)
         access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
 }
 
 static void step_lds(void)
 {
-    const struct observed_instruction *s = now.step;
-    struct isa_local local;
+    const struct observed_instruction *s = current.step;
+    struct isa_lds_access local;
     uint64_t address[ISA_LANES];
-    if (!isa_local_describe(s->inst, &local)) {
+    if (!isa_lds_access_describe(s->inst, &local)) {
         step_vector_unit();
         return;
     }
@@ -604,18 +605,18 @@ static void step_lds(void)
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
         const struct access a = {
-            &lds[now.wave->group], FINDING_LDS, NULL, address, s->mask, local.bytes};
+            &lds[current.wave->group], FINDING_LDS, NULL, address, s->mask, local.bytes};
         access_memory(local.kind, &a, i, local.atomic == ISA_ATOMIC_SWAP);
     }
 }
 
 static void step_scalar_memory(void)
 {
-    const struct isa_scalar *a = now.step->scalar;
-    struct wave_state *w = now.state;
+    const struct isa_scalar *a = current.step->scalar;
+    struct wave_state *w = current.state;
     check_addresses(UINT64_MAX);
-    for (unsigned i = 0; i < now.known->uses; i++) {
-        const struct isa_use *u = &now.known->use[i];
+    for (unsigned i = 0; i < current.known->uses; i++) {
+        const struct isa_use *u = &current.known->use[i];
         for (unsigned d = 0; u->written && is_scalar(u) && d < u->dwords; d++) {
             uint64_t at = a->address + 4 * d;
             bool undefined =
@@ -625,7 +626,7 @@ static void step_scalar_memory(void)
                 w->scalar_origin[(u->code + d) % SCALARS] = origin_of(at, FINDING_GLOBAL);
         }
     }
-    if (now.step->address && a->kind != ISA_SCALAR_LOAD)
+    if (current.step->address && a->kind != ISA_SCALAR_LOAD)
         undefined_set(&memory, a->address, 4u * a->valid, false);
 }
 
@@ -635,10 +636,10 @@ static void step_undefined(const struct check_wave *wave, const struct observed_
 {
     if (!s->inst)
         return;
-    now.wave = wave;
-    now.step = s;
-    now.state = &waves[wave->slot];
-    now.known = know(s);
+    current.wave = wave;
+    current.step = s;
+    current.state = &waves[wave->slot];
+    current.known = know(s);
     switch (s->inst->unit) {
     case ISA_UNIT_VMEM:
         if (s->memory)

@@ -22,7 +22,7 @@ enum {
 
 static const struct driver_device_info *info_of(int device)
 {
-    return &cuda_face()->library->devices[device].info;
+    return &cuda_services()->library->devices[device].info;
 }
 
 /* Single-precision operations for each double-precision one: sm_80 and sm_90 have a unit for half
@@ -272,16 +272,17 @@ hipError_t cuda_get_limit(size_t *value, int limit)
 
 static hipError_t set_heap(size_t bytes)
 {
-    const struct hip_face *face = cuda_face();
+    const struct hip_services *services = cuda_services();
     int device = 0;
     hipError_t error = hipGetDevice(&device);
     if (error != hipSuccess)
         return error;
-    error = face->enter("cudaDeviceSetLimit");
-    const struct hip_library *library = face->library;
+    error = services->enter("cudaDeviceSetLimit");
+    const struct hip_library *library = services->library;
     if (error == hipSuccess && library->api->set_kernel_heap)
-        error = face->status(library->api->set_kernel_heap(library->devices[device].number, bytes));
-    return face->leave(error);
+        error =
+            services->status(library->api->set_kernel_heap(library->devices[device].number, bytes));
+    return services->leave(error);
 }
 
 /* The heap is the only one that kernels notice: stacks grow as they must, and what is printed is

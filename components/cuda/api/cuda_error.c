@@ -12,7 +12,7 @@ static const struct {
 
 const char *cuda_error_name(int error)
 {
-    cuda_face()->called("cudaGetErrorName");
+    cuda_services()->called("cudaGetErrorName");
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (errors[i].number == error)
             return errors[i].name;
@@ -21,7 +21,7 @@ const char *cuda_error_name(int error)
 
 const char *cuda_error_text(int error)
 {
-    cuda_face()->called("cudaGetErrorString");
+    cuda_services()->called("cudaGetErrorString");
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (errors[i].number == error)
             return errors[i].text;

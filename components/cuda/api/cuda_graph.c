@@ -186,9 +186,10 @@ hipError_t cuda_get_behind(hipGraphNode_t node, hipGraphNode_t *behind, void *ed
 
 static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *is)
 {
-    const struct hip_face *face = cuda_face();
-    hipError_t error = face->enter("cudaGraphNodeSetEnabled");
-    return error == hipSuccess ? face->leave(face->graph_enable(exec, node, set, is)) : error;
+    const struct hip_services *services = cuda_services();
+    hipError_t error = services->enter("cudaGraphNodeSetEnabled");
+    return error == hipSuccess ? services->leave(services->graph_enable(exec, node, set, is))
+                               : error;
 }
 
 hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled)

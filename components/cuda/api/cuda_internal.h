@@ -1,22 +1,22 @@
 /* What the files of CUDA's runtime library share, and the types in which CUDA differs from HIP.
  *
- * The library is a second face of the HIP library: gen_calls.py makes its exported functions of
- * cuda_calls.tab, and nearly all of them call a function of HIP. Errors have the same numbers, so
- * have most flags, and handles are those of HIP. What differs is converted by the functions below.
- * Functions of HIP are called between cuda_begin() and cuda_end(), by which they know that the
- * program uses CUDA, and under which name. No function here holds the lock of the HIP library
+ * The library is a second front end of the HIP library: gen_calls.py makes its exported functions
+ * of cuda_calls.tab, and nearly all of them call a function of HIP. Errors have the same numbers,
+ * so have most flags, and handles are those of HIP. What differs is converted by the functions
+ * below. Functions of HIP are called between cuda_begin() and cuda_end(), by which they know that
+ * the program uses CUDA, and under which name. No function here holds the lock of the HIP library
  * unless it says so. */
 #ifndef HEDDLE_CUDA_INTERNAL_H
 #define HEDDLE_CUDA_INTERNAL_H
 
 #include "components/hip/api/code/hip_registration.h"
-#include "components/hip/api/hip_face.h"
+#include "components/hip/api/hip_services.h"
 #include "cuda_types.h"
 
 #define CUDA_EXPORTED __attribute__((visibility("default")))
 
-/* The face of the HIP library. */
-const struct hip_face *cuda_face(void);
+/* What this library uses of the HIP library. */
+const struct hip_services *cuda_services(void);
 /* Around a function of CUDA. The second one notes the error for cudaGetLastError() and returns it.
  */
 const char *cuda_begin(const char *function);

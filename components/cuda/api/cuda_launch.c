@@ -15,10 +15,10 @@ static hipError_t check_shape(dim3 grid, dim3 block)
 {
     if (grid.y <= GRID_YZ_MAX && grid.z <= GRID_YZ_MAX && block.z <= BLOCK_Z_MAX)
         return hipSuccess;
-    cuda_face()->complain("a grid of %u x %u x %u blocks of %u x %u x %u threads; y and z of the "
-                          "grid go up to %d, z of the block up to %d",
-                          grid.x, grid.y, grid.z, block.x, block.y, block.z, GRID_YZ_MAX,
-                          BLOCK_Z_MAX);
+    cuda_services()->complain(
+        "a grid of %u x %u x %u blocks of %u x %u x %u threads; y and z of the "
+        "grid go up to %d, z of the block up to %d",
+        grid.x, grid.y, grid.z, block.x, block.y, block.z, GRID_YZ_MAX, BLOCK_Z_MAX);
     return hipErrorInvalidConfiguration;
 }
 
@@ -46,15 +46,15 @@ static hipError_t find_kernel(const char *caller, const void *function,
                               const struct hip_function **found,
                               const struct driver_device_info **info)
 {
-    const struct hip_face *face = cuda_face();
+    const struct hip_services *services = cuda_services();
     int device = 0;
     hipError_t error = hipGetDevice(&device);
     if (error == hipSuccess)
-        error = face->enter(caller);
+        error = services->enter(caller);
     if (error != hipSuccess)
         return error;
-    *info = &face->library->devices[device].info;
-    return face->leave(face->find_host_function(function, device, found));
+    *info = &services->library->devices[device].info;
+    return services->leave(services->find_host_function(function, device, found));
 }
 
 /* The most blocks of a cluster: more than the portable number if the program has asked for it. */
@@ -76,7 +76,7 @@ static unsigned cluster_blocks(const unsigned size[3])
 /* The calling thread's next launch is in clusters of that size. */
 static hipError_t set_cluster(const void *function, dim3 grid, const unsigned size[3])
 {
-    const struct hip_face *face = cuda_face();
+    const struct hip_services *services = cuda_services();
     const struct hip_function *kernel = NULL;
     const struct driver_device_info *info = NULL;
     const unsigned blocks = cluster_blocks(size);
@@ -85,7 +85,7 @@ static hipError_t set_cluster(const void *function, dim3 grid, const unsigned si
         return error;
     if (blocks == 0 || blocks > most_blocks(kernel, info) || grid.x % size[0] || grid.y % size[1]
         || grid.z % size[2]) {
-        face->complain(
+        services->complain(
             "clusters of %u x %u x %u blocks in a grid of %u x %u x %u; they have to "
             "divide it, may have %d blocks (%d after "
             "cudaFuncAttributeNonPortableClusterSizeAllowed), and need a device of sm_%d",
@@ -93,7 +93,7 @@ static hipError_t set_cluster(const void *function, dim3 grid, const unsigned si
             CLUSTER_CAPABILITY);
         return (hipError_t)INVALID_CLUSTER_SIZE;
     }
-    face->next_cluster(aql_of_cluster(size));
+    services->next_cluster(aql_of_cluster(size));
     return hipSuccess;
 }
 
@@ -120,7 +120,7 @@ hipError_t cuda_launch_config(const struct cuda_launch_config *config, const voi
                                                   config->shared, stream)
                         : cuda_launch(function, config->grid, config->block, values, config->shared,
                                       stream);
-    cuda_face()->next_cluster(0); /* what is refused is not launched */
+    cuda_services()->next_cluster(0); /* what is refused is not launched */
     return error;
 }
 
@@ -139,7 +139,7 @@ hipError_t cuda_most_clusters(int *count, const void *function,
         error = hipOccupancyMaxActiveBlocksPerMultiprocessor(
             &each, function, (int)(config->block.x * config->block.y * config->block.z),
             config->shared);
-    units = cuda_face()->library->devices[device].info.compute_units;
+    units = cuda_services()->library->devices[device].info.compute_units;
     *count = blocks > 0 ? each * (int)units / (int)blocks : 0;
     return error;
 }
@@ -192,7 +192,7 @@ static hipError_t allow_large_clusters(const void *function, bool allowed)
     const struct driver_device_info *info = NULL;
     hipError_t error = find_kernel("cudaFuncSetAttribute", function, &kernel, &info);
     if (error == hipSuccess)
-        cuda_face()->allow_large_clusters(kernel, allowed);
+        cuda_services()->allow_large_clusters(kernel, allowed);
     return error;
 }
 
@@ -234,7 +234,7 @@ hipError_t cuda_available_shared(size_t *bytes, const void *function, int blocks
     error = error == hipSuccess ? hipGetDevice(&device) : error;
     if (error != hipSuccess)
         return error;
-    const struct driver_device_info *info = &cuda_face()->library->devices[device].info;
+    const struct driver_device_info *info = &cuda_services()->library->devices[device].info;
     size_t share = info->lds_bytes_per_cu / (size_t)blocks;
     const size_t used = info->lds_bytes_reserved + attributes.sharedSizeBytes;
     if (share > info->lds_bytes_reserved + info->lds_bytes_per_work_group)

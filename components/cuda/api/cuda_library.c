@@ -1,31 +1,32 @@
 /* What the generated functions begin and end with, and handles of default streams. */
 #include "cuda_internal.h"
 
-const struct hip_face *cuda_face(void)
+const struct hip_services *cuda_services(void)
 {
-    return heddleFace();
+    return heddleServices();
 }
 
 const char *cuda_begin(const char *function)
 {
-    return heddleFace()->call_begins_as(function);
+    return heddleServices()->call_begins_as(function);
 }
 
 hipError_t cuda_end(const char *before, hipError_t error)
 {
     if (error != hipSuccess && error != hipErrorNotReady)
-        heddleFace()->set_last_error(error);
-    heddleFace()->call_ends_as(before);
+        heddleServices()->set_last_error(error);
+    heddleServices()->call_ends_as(before);
     return error;
 }
 
 hipError_t cuda_refuse(const char *function)
 {
-    heddleFace()->say("%s: not in this CUDA library; the program goes on with "
-                      "cudaErrorNotSupported (reference/cuda.md of './dev docs' lists what works)",
-                      function);
-    heddleFace()->called(function);
-    heddleFace()->set_last_error(hipErrorNotSupported);
+    heddleServices()->say(
+        "%s: not in this CUDA library; the program goes on with "
+        "cudaErrorNotSupported (reference/cuda.md of './dev docs' lists what works)",
+        function);
+    heddleServices()->called(function);
+    heddleServices()->set_last_error(hipErrorNotSupported);
     return hipErrorNotSupported;
 }
 

@@ -24,7 +24,7 @@ hipError_t cuda_pointer_attributes(struct cuda_pointer_attributes *attributes, c
     hipError_t error = hipPointerGetAttributes(&from, pointer);
     if (error != hipSuccess && error != hipErrorInvalidValue)
         return error;
-    cuda_face()->set_last_error(last);
+    cuda_services()->set_last_error(last);
     memset(attributes + 1, 0, more);
     *attributes = unregistered(pointer);
     if (error == hipSuccess)
@@ -53,6 +53,6 @@ int cuda_location_device(struct cuda_location location)
 
 struct cuda_channel cuda_channel(int x, int y, int z, int w, int kind)
 {
-    cuda_face()->called("cudaCreateChannelDesc");
+    cuda_services()->called("cudaCreateChannelDesc");
     return (struct cuda_channel){x, y, z, w, kind};
 }

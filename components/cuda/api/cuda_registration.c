@@ -1,6 +1,6 @@
 /* Binaries embedded in a program: what the constructors of nvcc and clang register before main().
  *
- * The HIP library keeps the list (hip_fat_binary.c). What is different here is only what a binary
+ * The HIP library keeps the list (hip_registration.c). What is different here is only what a binary
  * looks like, so load() gets the PTX for a device out of it when the binary is first used there. */
 #include "cuda_internal.h"
 
@@ -27,21 +27,21 @@ static hipError_t refuse_target(const struct cuda_fatbin *fatbin, const char *is
 {
     char list[200];
     cuda_fatbin_list(fatbin, list, sizeof list);
-    cuda_face()->say("the GPUs are %s, but %s has no PTX for them, only: %s; compile with "
-                     "-arch=%s (nvcc: not with code=%s alone; clang: --cuda-gpu-arch=%s)",
-                     isa, embedded, list, isa, isa, isa);
+    cuda_services()->say("the GPUs are %s, but %s has no PTX for them, only: %s; compile with "
+                         "-arch=%s (nvcc: not with code=%s alone; clang: --cuda-gpu-arch=%s)",
+                         isa, embedded, list, isa, isa, isa);
     return hipErrorNoBinaryForGpu;
 }
 
 static hipError_t load_container(const void *bytes, size_t size, int device,
                                  struct hip_module **loaded)
 {
-    const struct hip_face *face = cuda_face();
-    const struct driver_device_info *info = &face->library->devices[device].info;
+    const struct hip_services *services = cuda_services();
+    const struct driver_device_info *info = &services->library->devices[device].info;
     struct cuda_fatbin fatbin;
     size_t length = 0;
     if (!cuda_fatbin_read(&fatbin, bytes, size)) {
-        face->say("%s: %s", embedded, fatbin.error);
+        services->say("%s: %s", embedded, fatbin.error);
         return hipErrorInvalidImage;
     }
     const struct cuda_fatbin_entry *entry = cuda_fatbin_find(&fatbin, driver_capability(info));
@@ -49,34 +49,35 @@ static hipError_t load_container(const void *bytes, size_t size, int device,
         return refuse_target(&fatbin, info->isa);
     char *text = cuda_fatbin_unpack(&fatbin, entry, &length);
     if (!text) {
-        face->say("%s: %s", embedded, fatbin.error);
+        services->say("%s: %s", embedded, fatbin.error);
         return hipErrorInvalidImage;
     }
-    hipError_t error = face->load_ptx(text, length, device, embedded, loaded);
+    hipError_t error = services->load_ptx(text, length, device, embedded, loaded);
     free(text);
     return error;
 }
 
 static hipError_t load(const void *bytes, int device, struct hip_module **loaded)
 {
-    const struct hip_face *face = cuda_face();
+    const struct hip_services *services = cuda_services();
     const struct wrapper *wrapper = bytes;
     if (wrapper->magic == WRAPPER_MAGIC && wrapper->version == WRAPPER_LINKED) {
-        face->say("the program was built with -rdc=true, which links device code of several files: "
-                  "only its machine code is linked; build it without -rdc");
+        services->say(
+            "the program was built with -rdc=true, which links device code of several files: "
+            "only its machine code is linked; build it without -rdc");
         return hipErrorNoBinaryForGpu;
     }
     if (wrapper->magic != WRAPPER_MAGIC || wrapper->version != WRAPPER_VERSION) {
-        face->say("%s has magic 0x%08x and version %u, not 0x%08x and %d", embedded, wrapper->magic,
-                  wrapper->version, WRAPPER_MAGIC, WRAPPER_VERSION);
+        services->say("%s has magic 0x%08x and version %u, not 0x%08x and %d", embedded,
+                      wrapper->magic, wrapper->version, WRAPPER_MAGIC, WRAPPER_VERSION);
         return hipErrorInvalidImage;
     }
-    return load_container(wrapper->data, face->readable_bytes(wrapper->data), device, loaded);
+    return load_container(wrapper->data, services->readable_bytes(wrapper->data), device, loaded);
 }
 
 void **cuda_register_binary(const void *wrapper)
 {
-    return cuda_face()->register_binary(wrapper, load);
+    return cuda_services()->register_binary(wrapper, load);
 }
 
 void cuda_registration_step(void **handle)
@@ -98,7 +99,7 @@ void cuda_register_managed(void **handle, void **pointer, char *name, size_t siz
 {
     struct managed *made = calloc(1, sizeof *made);
     if (!made) {
-        cuda_face()->say("out of memory for a managed variable");
+        cuda_services()->say("out of memory for a managed variable");
         abort();
     }
     *made = (struct managed){.next = managed, .handle = handle, .pointer = pointer};

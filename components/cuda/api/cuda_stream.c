@@ -11,14 +11,14 @@ static hipError_t check_stream(hipStream_t stream)
 
 hipError_t cuda_launch_host_function(hipStream_t stream, hipHostFn_t function, void *data)
 {
-    const struct hip_face *face = cuda_face();
-    hipError_t error = face->enter("cudaLaunchHostFunc");
+    const struct hip_services *services = cuda_services();
+    hipError_t error = services->enter("cudaLaunchHostFunc");
     if (error == hipSuccess && !function)
         error = hipErrorInvalidValue;
     if (error == hipSuccess)
-        error =
-            face->call_host(stream, (struct hip_host_action){.function = function, .data = data});
-    return face->leave(error);
+        error = services->call_host(stream,
+                                    (struct hip_host_action){.function = function, .data = data});
+    return services->leave(error);
 }
 
 /* Handles are numbers that are given out once. */

@@ -67,7 +67,7 @@ hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel 
     if (!read_channel(channel, &format))
         return (hipError_t)INVALID_CHANNEL;
     if (flags & ~(unsigned)(ARRAY_LAYERED | ARRAY_SURFACE | ARRAY_CUBE | ARRAY_GATHER)) {
-        cuda_face()->say("arrays of parts are not there");
+        cuda_services()->say("arrays of parts are not there");
         return hipErrorNotSupported;
     }
     if (size.width > MOST_TEXELS || size.height > MOST_TEXELS || size.depth > MOST_TEXELS)
@@ -209,7 +209,7 @@ static hipError_t read_resource(const struct cuda_resource *from, struct texture
         || (from->kind == CUDA_RESOURCE_ARRAY && !array))
         return hipErrorInvalidValue;
     if (from->kind == CUDA_RESOURCE_MIPMAPS) {
-        cuda_face()->say("textures with mipmaps are not there");
+        cuda_services()->say("textures with mipmaps are not there");
         return hipErrorNotSupported;
     }
     if (!read_channel(array ? &array->channel : &from->memory.channel, object))
@@ -248,7 +248,7 @@ hipError_t cuda_make_texture(uint64_t *made, const struct cuda_resource *resourc
     if (error != hipSuccess)
         return error;
     if (view || texture->srgb) {
-        cuda_face()->say("views of resources and sRGB are not there");
+        cuda_services()->say("views of resources and sRGB are not there");
         return hipErrorNotSupported;
     }
     bool reads_integers = object.kind != TEXTURE_FLOAT && !texture->normalised_read;

@@ -322,7 +322,7 @@ hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *n
 hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int threads,
                              size_t dynamic_lds);
 
-/* ---- hip_fat_binary.c ---- */
+/* ---- hip_registration.c ---- */
 
 /* A binary that a program contains; load() finds its code for a device when that is first used
  * there. Returns the handle that __hipRegisterFunction() and its kind take. Without the lock. */

@@ -12,7 +12,7 @@
  * such as OpenMP's, run freely. They take part in waits but have no place in the order, and a HIP
  * call of one is reported.
  *
- * Called by the wrappers in hip_pthread_*.c, and by hip_library.c for waits in HIP. While a thread
+ * Called by the wrappers in hip_pthread_*.c, and by hip_wait.c for waits in HIP. While a thread
  * is inside of this library or of the platform (hip_turns_inside), wrappers only call the C
  * library. */
 #ifndef HEDDLE_HIP_TURNS_H

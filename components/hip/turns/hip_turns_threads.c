@@ -18,7 +18,7 @@ static struct {
     pthread_condattr_t clock;
     uint64_t created; /* counted threads */
     bool forked;      /* this is a child process */
-} own = {.once = PTHREAD_ONCE_INIT};
+} ordered_threads = {.once = PTHREAD_ONCE_INIT};
 
 static struct hip_turns_thread *find_thread(pthread_t handle)
 {
@@ -41,7 +41,7 @@ static void forget_thread(struct hip_turns_thread *thread)
 static struct hip_turns_thread *new_thread(void)
 {
     struct hip_turns_thread *thread = hip_allocate(sizeof *thread);
-    pthread_cond_init(&thread->granted_now, &own.clock);
+    pthread_cond_init(&thread->granted_now, &ordered_threads.clock);
     return thread;
 }
 
@@ -51,7 +51,8 @@ static void end_thread(void *record)
 {
     struct hip_turns_thread *thread = record;
     if (++thread->exit_rounds < EXIT_ROUNDS) {
-        pthread_setspecific(own.key, thread); /* destructors of the program may still wait */
+        pthread_setspecific(ordered_threads.key,
+                            thread); /* destructors of the program may still wait */
         return;
     }
     hip_turns_lock();
@@ -75,15 +76,15 @@ static void end_thread(void *record)
 /* Only the calling thread lives in the child, and it is the child's first: nothing to order. */
 static void after_fork(void)
 {
-    own.forked = true;
+    ordered_threads.forked = true;
     __atomic_store_n(&hip_turns_on, false, __ATOMIC_RELEASE);
 }
 
 static void prepare(void)
 {
-    pthread_condattr_init(&own.clock);
-    pthread_condattr_setclock(&own.clock, CLOCK_MONOTONIC);
-    pthread_key_create(&own.key, end_thread);
+    pthread_condattr_init(&ordered_threads.clock);
+    pthread_condattr_setclock(&ordered_threads.clock, CLOCK_MONOTONIC);
+    pthread_key_create(&ordered_threads.key, end_thread);
     pthread_atfork(NULL, NULL, after_fork);
 }
 
@@ -91,7 +92,7 @@ static void know_place(void)
 {
     hip_turns_self->task = (int)syscall(SYS_gettid);
     __atomic_store_n(&hip_turns_self->depth, &hip_turns_depth, __ATOMIC_RELEASE);
-    pthread_setspecific(own.key, hip_turns_self);
+    pthread_setspecific(ordered_threads.key, hip_turns_self);
 }
 
 /* The calling thread has a record from its first wait on; without one it is not counted. */
@@ -170,7 +171,7 @@ void hip_turns_lock(void)
     int old;
     hip_turns_inside(1);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-    pthread_once(&own.once, prepare);
+    pthread_once(&ordered_threads.once, prepare);
     pthread_mutex_lock(&hip_turns.lock);
     know_self();
     hip_turns_self->cancel_state = old;
@@ -188,7 +189,7 @@ void hip_turns_unlock(void)
 
 static void count(struct hip_turns_thread *thread)
 {
-    thread->number = ++own.created;
+    thread->number = ++ordered_threads.created;
     thread->counted = true;
     struct hip_turns_thread **link = &hip_turns.threads;
     while (*link)
@@ -257,7 +258,7 @@ int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *
     int detach_state = PTHREAD_CREATE_JOINABLE;
     if (hip_turns_depth > 0)
         return create_hidden(thread, attributes, start, argument);
-    if (own.forked || !hip_turns_are_wanted() || !hip_turns_orders(caller))
+    if (ordered_threads.forked || !hip_turns_are_wanted() || !hip_turns_orders(caller))
         return hip_turns_real_create(thread, attributes, start, argument);
     hip_turns_lock();
     if (!hip_turns_on)

@@ -28,7 +28,7 @@ static struct {
     bool prepared;     /* handlers of fork() and exit() */
     int connection;    /* that stands for the process */
     pthread_key_t key; /* closes a thread's connection with it */
-} own = {.mutex = PTHREAD_MUTEX_INITIALIZER, .connection = -1};
+} client = {.mutex = PTHREAD_MUTEX_INITIALIZER, .connection = -1};
 
 /* 1 + the connection of this thread; 0: it has none. */
 static _Thread_local int mine __attribute__((tls_model("initial-exec")));
@@ -36,7 +36,7 @@ static _Thread_local bool rang __attribute__((tls_model("initial-exec")));
 
 bool kfd_is_open(void)
 {
-    return __atomic_load_n(&own.open, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&client.open, __ATOMIC_ACQUIRE);
 }
 
 bool kfd_is_ringer(void)
@@ -73,7 +73,7 @@ static int open_thread(void)
         return -1;
     }
     mine = fd + 1;
-    pthread_setspecific(own.key, &mine);
+    pthread_setspecific(client.key, &mine);
     return fd;
 }
 
@@ -163,8 +163,8 @@ static void begin_child(void)
         kfd_socket_close(mine - 1);
     mine = 0;
     rang = false;
-    if (own.connection >= 0) {
-        kfd_socket_close(own.connection);
+    if (client.connection >= 0) {
+        kfd_socket_close(client.connection);
         kfd_socket_close(kfd_client.memory);
         kfd_socket_close(kfd_client.file);
     }
@@ -172,9 +172,9 @@ static void begin_child(void)
     kfd_views_forget();
     kfd_close_forget();
     kfd_spans_forget();
-    own.connection = -1;
-    own.tried = own.open = false;
-    pthread_mutex_init(&own.mutex, NULL);
+    client.connection = -1;
+    client.tried = client.open = false;
+    pthread_mutex_init(&client.mutex, NULL);
 }
 
 static bool say_hello(int fd)
@@ -214,21 +214,21 @@ static bool open_once(void)
         kfd_socket_close(fd);
         return false;
     }
-    own.connection = fd;
-    if (!own.prepared && pthread_key_create(&own.key, end_thread) == 0) {
+    client.connection = fd;
+    if (!client.prepared && pthread_key_create(&client.key, end_thread) == 0) {
         pthread_atfork(NULL, NULL, begin_child);
         atexit(finish_connection);
-        own.prepared = true;
+        client.prepared = true;
     }
-    return own.prepared;
+    return client.prepared;
 }
 
 bool kfd_connect(void)
 {
-    pthread_mutex_lock(&own.mutex);
-    if (!own.tried)
-        __atomic_store_n(&own.open, open_once(), __ATOMIC_RELEASE);
-    own.tried = true;
-    pthread_mutex_unlock(&own.mutex);
-    return own.open;
+    pthread_mutex_lock(&client.mutex);
+    if (!client.tried)
+        __atomic_store_n(&client.open, open_once(), __ATOMIC_RELEASE);
+    client.tried = true;
+    pthread_mutex_unlock(&client.mutex);
+    return client.open;
 }

@@ -33,7 +33,7 @@ static struct {
     bool installed;
     struct sigaction before[2]; /* of SIGSEGV and SIGTRAP: the program's */
     pthread_mutex_t mutex;
-} own = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} doorbells = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* The page that this thread lets an instruction write to. */
 static _Thread_local struct watched_page *stepping __attribute__((tls_model("initial-exec")));
@@ -42,9 +42,9 @@ static _Thread_local struct watched_page *stepping __attribute__((tls_model("ini
 
 static struct watched_page *find_page(uintptr_t address)
 {
-    size_t count = __atomic_load_n(&own.count, __ATOMIC_ACQUIRE);
+    size_t count = __atomic_load_n(&doorbells.count, __ATOMIC_ACQUIRE);
     for (size_t i = 0; i < count; i++) {
-        struct watched_page *p = &own.page[i];
+        struct watched_page *p = &doorbells.page[i];
         if (address >= p->start && address < __atomic_load_n(&p->end, __ATOMIC_ACQUIRE))
             return p;
     }
@@ -60,7 +60,7 @@ static void set_handler(int number, const struct sigaction *action, struct sigac
 /* Calls what the program has set for the signal. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-    struct sigaction *before = &own.before[number == SIGTRAP];
+    struct sigaction *before = &doorbells.before[number == SIGTRAP];
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(number, info, context);
     } else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN) {
@@ -113,26 +113,26 @@ static void install(void)
     trap.sa_sigaction = handle_trap;
     sigemptyset(&fault.sa_mask);
     sigemptyset(&trap.sa_mask);
-    set_handler(SIGSEGV, &fault, &own.before[0]);
-    set_handler(SIGTRAP, &trap, &own.before[1]);
-    __atomic_store_n(&own.installed, true, __ATOMIC_RELEASE);
+    set_handler(SIGSEGV, &fault, &doorbells.before[0]);
+    set_handler(SIGTRAP, &trap, &doorbells.before[1]);
+    __atomic_store_n(&doorbells.installed, true, __ATOMIC_RELEASE);
 }
 
 void kfd_faults_watch(void)
 {
-    pthread_mutex_lock(&own.mutex);
-    if (!own.installed)
+    pthread_mutex_lock(&doorbells.mutex);
+    if (!doorbells.installed)
         install();
-    pthread_mutex_unlock(&own.mutex);
+    pthread_mutex_unlock(&doorbells.mutex);
 }
 
 bool kfd_sigaction(int number, const struct sigaction *action, struct sigaction *before,
                    int *result)
 {
     if ((number != SIGSEGV && number != SIGTRAP)
-        || !__atomic_load_n(&own.installed, __ATOMIC_ACQUIRE))
+        || !__atomic_load_n(&doorbells.installed, __ATOMIC_ACQUIRE))
         return false;
-    struct sigaction *kept = &own.before[number == SIGTRAP], old = *kept;
+    struct sigaction *kept = &doorbells.before[number == SIGTRAP], old = *kept;
     if (action)
         *kept = *action;
     if (before)
@@ -145,27 +145,29 @@ bool kfd_sigaction(int number, const struct sigaction *action, struct sigaction 
 
 static struct watched_page *new_page(uintptr_t start)
 {
-    for (size_t i = 0; i < own.count; i++) { /* what the program has mapped anew, or unmapped */
-        if (own.page[i].start == start || !__atomic_load_n(&own.page[i].end, __ATOMIC_ACQUIRE))
-            return &own.page[i];
+    for (size_t i = 0; i < doorbells.count;
+         i++) { /* what the program has mapped anew, or unmapped */
+        if (doorbells.page[i].start == start
+            || !__atomic_load_n(&doorbells.page[i].end, __ATOMIC_ACQUIRE))
+            return &doorbells.page[i];
     }
-    return own.count < PAGES_MAX ? &own.page[own.count] : NULL;
+    return doorbells.count < PAGES_MAX ? &doorbells.page[doorbells.count] : NULL;
 }
 
 static int watch(uint32_t gpu, void *at, size_t length)
 {
-    pthread_mutex_lock(&own.mutex);
+    pthread_mutex_lock(&doorbells.mutex);
     struct watched_page *p = new_page((uintptr_t)at);
     if (p) {
         p->start = (uintptr_t)at;
         p->gpu = gpu;
         __atomic_store_n(&p->end, (uintptr_t)at + length, __ATOMIC_RELEASE);
-        if (p == &own.page[own.count])
-            __atomic_store_n(&own.count, own.count + 1, __ATOMIC_RELEASE);
-        if (!own.installed)
+        if (p == &doorbells.page[doorbells.count])
+            __atomic_store_n(&doorbells.count, doorbells.count + 1, __ATOMIC_RELEASE);
+        if (!doorbells.installed)
             install();
     }
-    pthread_mutex_unlock(&own.mutex);
+    pthread_mutex_unlock(&doorbells.mutex);
     return p ? 0 : -ENOMEM;
 }
 
@@ -188,9 +190,9 @@ int kfd_doorbell_map(uint32_t gpu, void **address, size_t length, int flags)
 
 void kfd_doorbell_unmap(uintptr_t start, uintptr_t end)
 {
-    size_t count = __atomic_load_n(&own.count, __ATOMIC_ACQUIRE);
+    size_t count = __atomic_load_n(&doorbells.count, __ATOMIC_ACQUIRE);
     for (size_t i = 0; i < count; i++) {
-        struct watched_page *p = &own.page[i];
+        struct watched_page *p = &doorbells.page[i];
         if (p->start >= start && p->start < end
             && __atomic_load_n(&p->end, __ATOMIC_ACQUIRE) <= end)
             __atomic_store_n(&p->end, 0, __ATOMIC_RELEASE);
@@ -199,6 +201,6 @@ void kfd_doorbell_unmap(uintptr_t start, uintptr_t end)
 
 void kfd_doorbells_forget(void)
 {
-    pthread_mutex_init(&own.mutex, NULL);
-    own.count = 0;
+    pthread_mutex_init(&doorbells.mutex, NULL);
+    doorbells.count = 0;
 }

@@ -19,20 +19,20 @@ static struct {
     pthread_mutex_t lock;
     struct span *list;
     size_t count; /* atomic */
-} own = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} views = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void kfd_spans_forget(void)
 {
-    pthread_mutex_init(&own.lock, NULL);
-    own.count = 0;
+    pthread_mutex_init(&views.lock, NULL);
+    views.count = 0;
 }
 
 static void note_span(struct span added)
 {
     size_t kept = 0;
-    pthread_mutex_lock(&own.lock);
-    struct span *list = realloc(own.list, (own.count + 1) * sizeof *own.list);
-    for (size_t i = 0; list && i < own.count; i++) {
+    pthread_mutex_lock(&views.lock);
+    struct span *list = realloc(views.list, (views.count + 1) * sizeof *views.list);
+    for (size_t i = 0; list && i < views.count; i++) {
         struct span old = list[i];
         if (old.end < added.start || added.end < old.start) {
             list[kept++] = old;
@@ -43,21 +43,21 @@ static void note_span(struct span added)
     }
     if (list) {
         list[kept] = added;
-        own.list = list;
-        __atomic_store_n(&own.count, kept + 1, __ATOMIC_RELEASE);
+        views.list = list;
+        __atomic_store_n(&views.count, kept + 1, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&own.lock);
+    pthread_mutex_unlock(&views.lock);
 }
 
 static bool touches(uint64_t start, uint64_t end)
 {
     bool any = false;
-    if (!__atomic_load_n(&own.count, __ATOMIC_ACQUIRE))
+    if (!__atomic_load_n(&views.count, __ATOMIC_ACQUIRE))
         return false;
-    pthread_mutex_lock(&own.lock);
-    for (size_t i = 0; i < own.count; i++)
-        any |= own.list[i].start < end && start < own.list[i].end;
-    pthread_mutex_unlock(&own.lock);
+    pthread_mutex_lock(&views.lock);
+    for (size_t i = 0; i < views.count; i++)
+        any |= views.list[i].start < end && start < views.list[i].end;
+    pthread_mutex_unlock(&views.lock);
     return any;
 }
 

@@ -200,7 +200,7 @@ int kfd_connection_open(struct kfd_connection *c)
     struct kfd_process *p = kfd_process_open(c->pid, is_guest ? 0 : c->call.word[1], is_guest);
     if (!p)
         return -ENODEV;
-    kfd_runtime_look(c->pid, c->call.word[1]);
+    kfd_rocr_targets_check(c->pid, c->call.word[1]);
     list(c, p);
     c->stands = true;
     c->reply.word[0] = kfd.gpu_count;
@@ -254,8 +254,8 @@ static int run_show(struct kfd_connection *c)
 {
     struct kfd_extent part[KFD_CHANNEL_BYTES / sizeof(struct kfd_extent)];
     size_t count = 0;
-    int result = kfd_memory_show(c->call.word[0], c->call.word[1], c->call.word[2], part,
-                                 sizeof part / sizeof part[0], &count);
+    int result = kfd_memory_extent_at(c->call.word[0], c->call.word[1], c->call.word[2], part,
+                                      sizeof part / sizeof part[0], &count);
     c->reply.size = (uint32_t)(count * sizeof part[0]);
     memcpy(c->reply.bytes, part, c->reply.size);
     return result;
@@ -276,7 +276,7 @@ static int run_rung(struct kfd_connection *c)
         kfd.api->note_unordered();
     c->rung = true;
     kfd_process_asked();
-    c->request.until_idle = kfd_queues_rung((uint32_t)c->call.word[0], &c->request.queue);
+    c->request.until_idle = kfd_queues_read_doorbells((uint32_t)c->call.word[0], &c->request.queue);
     c->request.until_done = c->call.word[1] != 0;
     return 0;
 }
@@ -284,7 +284,7 @@ static int run_rung(struct kfd_connection *c)
 static int run_wait(struct kfd_connection *c)
 {
     const struct kfd_condition *on = (const struct kfd_condition *)(const void *)c->call.bytes;
-    return kfd_wait_begin(&c->request, on, c->call.size / sizeof *on, c->call.word[0]);
+    return kfd_signal_wait_begin(&c->request, on, c->call.size / sizeof *on, c->call.word[0]);
 }
 
 static int run_bye(struct kfd_connection *c)
@@ -314,7 +314,7 @@ static int run_ioctl(struct kfd_connection *c)
 
 static int run_given(struct kfd_connection *c)
 {
-    const struct kfd_allocation *a = kfd_memory_given(c->call.word[0], c->call.word[1]);
+    const struct kfd_allocation *a = kfd_memory_find_given(c->call.word[0], c->call.word[1]);
     if (!a)
         return 0;
     c->reply.word[0] = a->handle;

@@ -259,7 +259,7 @@ static const struct call calls[] = {
     {AMDKFD_IOC_GET_DMABUF_INFO, kfd_share_dmabuf_info, ALWAYS, 1},
     {AMDKFD_IOC_IMPORT_DMABUF, kfd_share_import_dmabuf, 0, 1},
     {AMDKFD_IOC_ALLOC_QUEUE_GWS, kfd_queue_allocate_gws, ASIDE, 1},
-    {AMDKFD_IOC_SMI_EVENTS, kfd_notice_open, ALWAYS, 3},
+    {AMDKFD_IOC_SMI_EVENTS, kfd_smi_events_open, ALWAYS, 3},
     {AMDKFD_IOC_SVM, kfd_svm_call, 0, 5},
     {AMDKFD_IOC_SET_XNACK_MODE, set_xnack, ALWAYS, 5},
     {AMDKFD_IOC_AVAILABLE_MEMORY, get_available_memory, 0, 9},

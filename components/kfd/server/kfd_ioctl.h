@@ -37,14 +37,14 @@ struct kfd_span {
 /* ---- kfd_rocr_targets.c ---- */
 
 /* Says, once, which GPUs the ROCr does not know that has its list of code at this address. */
-void kfd_runtime_look(pid_t pid, uint64_t code);
+void kfd_rocr_targets_check(pid_t pid, uint64_t code);
 
 /* ---- kfd_smi_events.c ---- */
 
-int kfd_notice_open(struct kfd_request *request);
-void kfd_notice_close(void);
+int kfd_smi_events_open(struct kfd_request *request);
+void kfd_smi_events_close(void);
 /* A kernel has used an address that is no memory. */
-void kfd_notice_fault(uint32_t gpu);
+void kfd_smi_events_fault(uint32_t gpu);
 
 /* ---- kfd_memory.c ---- */
 

@@ -168,7 +168,7 @@ void kfd_drop(const struct kfd_request *request)
     take_out(&own.waiting, request);
     take_out(&kfd_now->held, request);
     kfd_event_give_up(request);
-    kfd_wait_give_up(request);
+    kfd_signal_wait_give_up(request);
     kfd_guest_drop(request);
 }
 
@@ -190,7 +190,7 @@ static bool let_go(void)
         next = request->next;
         kfd_answer(request, request->result);
     }
-    kfd_waits_look(true);
+    kfd_signal_waits_end(true);
     return true;
 }
 
@@ -214,15 +214,16 @@ static void look_at_waits(void)
 {
     look_at_held();
     bool broken = kfd.lost || kfd_now->faulted;
-    if (broken || (kfd_waits_over() && may_go_on()))
-        kfd_waits_look(broken);
+    if (broken || (kfd_signal_waits_are_over() && may_go_on()))
+        kfd_signal_waits_end(broken);
 }
 
 /* Has this process work? Before it goes on, what its kernels have written must be in memory. */
 static bool is_busy(void)
 {
-    bool busy = kfd_now->guest ? kfd_guest_is_busy()
-                               : !kfd.lost && (kfd_queues_busy() || !kfd_queues_settle());
+    bool busy = kfd_now->guest
+                    ? kfd_guest_is_busy()
+                    : !kfd.lost && (kfd_queues_have_commands() || !kfd_queues_release_caches());
     return busy || !let_go();
 }
 
@@ -232,7 +233,7 @@ static bool is_wanted(void)
     if (kfd_now->guest)
         return kfd_guest_waits() || kfd_now->held;
     return kfd_now->life == KFD_ENDED || kfd_now->unawaited || kfd_now->held || kfd_now->waits
-           || kfd_events_awaited();
+           || kfd_events_have_waiters();
 }
 
 /* A thread of this process waits, and others may ask for something at the same simulated time. */
@@ -304,14 +305,14 @@ static void begin_exchanges(void)
 static void exchange_writes(void)
 {
     if (!kfd_now->guest)
-        kfd_queues_exchange();
+        kfd_queues_sync_memory();
 }
 
 /* Kernels and the program may wait for each other's writes, which caches hold. The longer nothing
  * comes of it, the less often they are exchanged. */
 static void exchange(void)
 {
-    if (kfd_any_process(kfd_events_look)) {
+    if (kfd_any_process(kfd_events_read_mailboxes)) {
         begin_exchanges();
     } else if (kfd.api->now() >= own.exchange_ps) {
         kfd_each_process(exchange_writes);
@@ -335,7 +336,7 @@ static void run_engine(void)
 {
     look_for_end();
     enum driver_status status =
-        kfd.api->step(kfd_any_process(kfd_waits_poll) ? KFD_POLL_PS : SLICE_PS);
+        kfd.api->step(kfd_any_process(kfd_signal_waits_poll) ? KFD_POLL_PS : SLICE_PS);
     if (status != DRIVER_NOT_READY)
         kfd_status(status, "the simulation");
     if (status == DRIVER_OK)
@@ -383,7 +384,7 @@ static void attend(const struct driver_attention *now)
     bool any = take_requests(true);
     kfd_guests_attend(now);
     look_for_end();
-    bool goes_on = kfd_any_process(kfd_events_look) || any;
+    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || any;
     own.stuck = goes_on || !is_stuck() ? 0 : own.stuck + 1;
     if (own.stuck > STUCK_MOST)
         refuse_oldest();
@@ -418,7 +419,7 @@ static void close_processes(void)
         next = p->next;
         kfd_enter(p);
         if (p->life == KFD_ENDED && !kfd_process_stays(p)
-            && (kfd.lost || !(p->guest ? kfd_guest_is_busy() : kfd_queues_busy())))
+            && (kfd.lost || !(p->guest ? kfd_guest_is_busy() : kfd_queues_have_commands())))
             kfd_process_close(p);
     }
 }
@@ -444,7 +445,7 @@ void kfd_machine_run(void)
 {
     while (!is_over()) {
         uint32_t handed = __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST);
-        bool progress = take_requests(false) | (!kfd.lost && kfd_any_process(kfd_look_at_fault));
+        bool progress = take_requests(false) | (!kfd.lost && kfd_any_process(kfd_has_faulted));
         if (kfd.processes && !kfd.lost && kfd_any_process(kfd_queues_step)) {
             progress = true;
             begin_exchanges();
@@ -567,7 +568,7 @@ static bool take_fault(struct driver_fault *fault)
     return any;
 }
 
-bool kfd_look_at_fault(void)
+bool kfd_has_faulted(void)
 {
     struct driver_fault fault;
     if (kfd_now->faulted || kfd_now->life == KFD_ENDED || !take_fault(&fault))
@@ -579,7 +580,7 @@ bool kfd_look_at_fault(void)
         return true;
     }
     kfd_say("%s", fault.text);
-    kfd_queues_leave();
+    kfd_queues_process_ended();
     tell_fault(fault.gpu, fault.address, fault.by_access);
     return true;
 }
@@ -598,7 +599,7 @@ static void tell_end(void)
     kfd_enter(before);
 }
 
-void kfd_look_at_end(enum driver_status status)
+void kfd_note_end_of_simulation(enum driver_status status)
 {
     if (kfd.lost || kfd.api->wait(0) == DRIVER_OK)
         return;
@@ -627,7 +628,7 @@ int kfd_status(enum driver_status status, const char *what)
         return status == DRIVER_OK ? 0 : -EIO;
     kfd_say("%s: %s", what, kfd.api->error_text());
     if (errors[status] == -EIO)
-        kfd_look_at_end(status);
+        kfd_note_end_of_simulation(status);
     return errors[status];
 }
 

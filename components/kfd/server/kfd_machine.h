@@ -115,14 +115,14 @@ void *kfd_grow(void *old, size_t bytes);
  * `kfd.lost` true, and events tell the program. */
 int kfd_status(enum driver_status status, const char *what);
 /* The simulation has ended, if it has: makes `kfd.lost` true, and tells it. */
-void kfd_look_at_end(enum driver_status status);
+void kfd_note_end_of_simulation(enum driver_status status);
 /* Is this the middle of a kernel that is executed without timing? Then the driver takes no calls,
  * but abandon(). */
 bool kfd_is_attending(void);
 /* In the middle of a kernel: does what can be done then, or waits a moment. */
 void kfd_take_aside(void);
 /* Has a kernel of this process done something wrong? Then all its queues stop, and it is told. */
-bool kfd_look_at_fault(void);
+bool kfd_has_faulted(void);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
 int kfd_find_gpu(uint32_t gpu_id);
 /* Nanoseconds of simulated time. Each reading is later than the one before. */
@@ -211,9 +211,9 @@ void kfd_memory_open(void);
 void kfd_memory_close(void); /* the driver's memory is freed, too */
 /* Allocates memory of the program that is to lie on GPU `gpu` or, with `at_host`, at the host. With
  * XNACK its pages move from there on. */
-int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host);
+int kfd_memory_give_to_gpu(uint64_t start, uint64_t end, uint32_t gpu, bool at_host);
 /* Those GPUs reach the allocation, a bit for each. */
-int kfd_memory_allow(struct kfd_allocation *a, uint64_t gpus);
+int kfd_memory_map_to_gpus(struct kfd_allocation *a, uint64_t gpus);
 int kfd_memory_allocate(struct kfd_request *request);
 int kfd_memory_free(struct kfd_request *request);
 int kfd_memory_map(struct kfd_request *request);
@@ -221,17 +221,17 @@ int kfd_memory_unmap(struct kfd_request *request);
 /* The handle of what is shown at an offset of a render node, all of `length` bytes. */
 int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle);
 /* The first allocation that touches [start, end) and that the program has at the same address. */
-const struct kfd_allocation *kfd_memory_given(uint64_t start, uint64_t end);
+const struct kfd_allocation *kfd_memory_find_given(uint64_t start, uint64_t end);
 /* Where bytes [first, end) of an allocation are, as far as there is room. */
-int kfd_memory_show(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
-                    size_t room, size_t *count);
+int kfd_memory_extent_at(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
+                         size_t room, size_t *count);
 
 /* ---- kfd_queue.c ---- */
 
 void kfd_queues_open(void);
 void kfd_queues_close(void);
 /* The process has ended: nothing more begins. */
-void kfd_queues_leave(void);
+void kfd_queues_process_ended(void);
 int kfd_queue_create(struct kfd_request *request);
 int kfd_queue_destroy(struct kfd_request *request);
 int kfd_queue_update(struct kfd_request *request);
@@ -245,21 +245,21 @@ void kfd_queues_reset(uint32_t gpu);
 /* Looks which doorbells of the GPU were rung, the last of them is *queue. True: no thread will wait
  * for what they announce by an event, or there may be no room for more, so that the thread has to
  * wait at its doorbell. */
-bool kfd_queues_rung(uint32_t gpu, uint32_t *queue);
+bool kfd_queues_read_doorbells(uint32_t gpu, uint32_t *queue);
 /* Is all over that this queue can do? */
 bool kfd_queue_is_done(uint32_t queue);
 /* Kernels that wait for the program, and it for them, see what the other has written. */
-void kfd_queues_exchange(void);
+void kfd_queues_sync_memory(void);
 int kfd_queue_allocate_gws(struct kfd_request *request);
 /* Begins packets and ends those that are over, as far as that can be done now. */
 bool kfd_queues_step(void);
 /* Is anything with the driver? */
-bool kfd_queues_busy(void);
+bool kfd_queues_have_commands(void);
 /* Have packets begun that are not over? */
 bool kfd_queues_in_flight(void);
 /* Before the program goes on: what kernels have written must be in memory. False: that is under
  * way. */
-bool kfd_queues_settle(void);
+bool kfd_queues_release_caches(void);
 
 /* ---- kfd_event.c ---- */
 
@@ -276,11 +276,11 @@ void kfd_event_signal(uint32_t id);
 /* An interrupt signals the event, and empties its mailbox. */
 void kfd_event_interrupt(uint32_t id);
 /* Events whose mailbox a kernel has written to. False: there was none. */
-bool kfd_events_look(void);
+bool kfd_events_read_mailboxes(void);
 /* Does a thread that has asked for work wait for an event? */
-bool kfd_events_awaited(void);
+bool kfd_events_have_waiters(void);
 /* All waits are over. */
-void kfd_events_leave(void);
+void kfd_events_end_waits(void);
 /* The simulation has ended: tells the program by its memory exception and hardware events. */
 void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
 
@@ -290,15 +290,15 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
 #define KFD_POLL_PS UINT64_C(1000000)
 
 /* `on`: in the message of the request, which stays until it is answered. */
-int kfd_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
-                   bool polls);
+int kfd_signal_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
+                          bool polls);
 /* Is one of them over? */
-bool kfd_waits_over(void);
+bool kfd_signal_waits_are_over(void);
 /* Lets go the threads whose waits for signals are over, or all of them. */
-void kfd_waits_look(bool all);
-void kfd_wait_give_up(const struct kfd_request *request);
+void kfd_signal_waits_end(bool all);
+void kfd_signal_wait_give_up(const struct kfd_request *request);
 /* Does one of them only look? */
-bool kfd_waits_poll(void);
+bool kfd_signal_waits_poll(void);
 
 /* ---- kfd_kernel_name.c ---- */
 
@@ -310,8 +310,8 @@ struct kfd_kernel {
     char *symbol, *name;
 };
 /* The kernel with this descriptor. Registers its code with the driver the first time. */
-const struct kfd_kernel *kfd_code_find(uint32_t gpu, uint64_t object, uint64_t entry);
+const struct kfd_kernel *kfd_kernel_name_find(uint32_t gpu, uint64_t object, uint64_t entry);
 /* The memory is given back. */
-void kfd_code_forget(const struct kfd_allocation *a);
+void kfd_kernel_name_forget(const struct kfd_allocation *a);
 
 #endif

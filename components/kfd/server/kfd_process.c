@@ -219,9 +219,9 @@ void kfd_process_leave(struct kfd_process *p)
     own.killed += busy;
     if (busy && !kfd.lost)
         abandon(p);
-    kfd_queues_leave();
-    kfd_events_leave();
-    kfd_waits_look(true);
+    kfd_queues_process_ended();
+    kfd_events_end_waits();
+    kfd_signal_waits_end(true);
 }
 
 void kfd_process_close(struct kfd_process *p)
@@ -230,7 +230,7 @@ void kfd_process_close(struct kfd_process *p)
     kfd_queues_close();
     kfd_svm_close();
     kfd_share_close();
-    kfd_notice_close();
+    kfd_smi_events_close();
     kfd_memory_close();
     kfd_events_close();
     kfd_guest_close();

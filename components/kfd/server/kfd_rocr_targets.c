@@ -51,7 +51,7 @@ static void look_for_targets(const void *bytes, size_t size, const char *path)
     }
 }
 
-void kfd_runtime_look(pid_t pid, uint64_t code)
+void kfd_rocr_targets_check(pid_t pid, uint64_t code)
 {
     static bool looked;
     char path[LINE_BYTES];

@@ -26,7 +26,7 @@
 static struct {
     int poll, listener, control;
     bool taking; /* atomic: the thread that takes messages does not wait for one */
-} own;
+} server;
 
 static int run_end(struct kfd_request *request)
 {
@@ -37,20 +37,20 @@ static int run_end(struct kfd_request *request)
 
 bool kfd_is_taking(void)
 {
-    return __atomic_load_n(&own.taking, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&server.taking, __ATOMIC_SEQ_CST);
 }
 
 static void watch(int fd, void *what)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
-    epoll_ctl(own.poll, EPOLL_CTL_ADD, fd, &event);
+    epoll_ctl(server.poll, EPOLL_CTL_ADD, fd, &event);
 }
 
 static void end_connection(struct kfd_connection *c)
 {
-    epoll_ctl(own.poll, EPOLL_CTL_DEL, c->fd, NULL);
+    epoll_ctl(server.poll, EPOLL_CTL_DEL, c->fd, NULL);
     if (c->watch >= 0)
-        epoll_ctl(own.poll, EPOLL_CTL_DEL, c->watch, NULL);
+        epoll_ctl(server.poll, EPOLL_CTL_DEL, c->watch, NULL);
     kfd_hand_over(&c->gone);
 }
 
@@ -69,7 +69,7 @@ static void accept_connection(void)
 {
     struct ucred who = {0};
     socklen_t size = sizeof who;
-    int fd = accept4(own.listener, NULL, NULL, SOCK_CLOEXEC);
+    int fd = accept4(server.listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0)
         return;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.pid <= 0
@@ -175,11 +175,11 @@ static void take_end(void)
     static struct kfd_request end = {.run = run_end, .aside = true};
     static bool ended;
     struct signalfd_siginfo signal;
-    ssize_t got = read(own.control, &signal, sizeof signal);
+    ssize_t got = read(server.control, &signal, sizeof signal);
     if (ended && got == (ssize_t)sizeof signal)
         _exit(128 + (int)signal.ssi_signo);
     if (got != (ssize_t)sizeof signal)
-        epoll_ctl(own.poll, EPOLL_CTL_DEL, own.control, NULL);
+        epoll_ctl(server.poll, EPOLL_CTL_DEL, server.control, NULL);
     if (!ended)
         kfd_hand_over(&end);
     ended = true;
@@ -191,14 +191,14 @@ static void *take_messages(void *unused)
     for (;;) {
         struct epoll_event event;
         /* One at a time: a connection may be gone behind its first event. */
-        __atomic_store_n(&own.taking, false, __ATOMIC_SEQ_CST);
-        int count = epoll_wait(own.poll, &event, 1, -1);
-        __atomic_store_n(&own.taking, true, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&server.taking, false, __ATOMIC_SEQ_CST);
+        int count = epoll_wait(server.poll, &event, 1, -1);
+        __atomic_store_n(&server.taking, true, __ATOMIC_SEQ_CST);
         if (count != 1)
             continue;
-        if (event.data.ptr == &own.listener)
+        if (event.data.ptr == &server.listener)
             accept_connection();
-        else if (event.data.ptr == &own.control)
+        else if (event.data.ptr == &server.control)
             take_end();
         else
             take_message(event.data.ptr);
@@ -233,12 +233,12 @@ int main(int count, char **words)
         fprintf(stderr, "heddle-kfd: `heddle run --stack rocm` starts this\n");
         return 2;
     }
-    own.listener = atoi(words[1]);
-    own.control = open_control(words[2]);
+    server.listener = atoi(words[1]);
+    server.control = open_control(words[2]);
     kfd_gather_await((uint32_t)atoi(words[3]), strcmp(words[2], "serve") == 0);
-    own.poll = epoll_create1(EPOLL_CLOEXEC);
-    watch(own.listener, &own.listener);
-    watch(own.control, &own.control);
+    server.poll = epoll_create1(EPOLL_CLOEXEC);
+    watch(server.listener, &server.listener);
+    watch(server.control, &server.control);
     int error = pthread_create(&thread, NULL, take_messages, NULL);
     if (error) {
         kfd_say("cannot start a thread of the simulator: %s", strerror(error));

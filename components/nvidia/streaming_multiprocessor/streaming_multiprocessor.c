@@ -54,7 +54,8 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
     warm_register(&c->io.base, &sm_warm_ops);
-    warm_register_unit(&c->io.base, ring_number(c->io.mem_request), RING_NONE, RING_NONE, 0);
+    warm_register_unit(&c->io.base, &(struct warm_unit){.ring = {ring_number(c->io.mem_request),
+                                                                 RING_NONE, RING_NONE}});
     c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
     c->pending_table = arena_allocate((size_t)params->in_flight * sizeof(struct sm_pending));
     c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);

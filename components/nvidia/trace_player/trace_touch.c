@@ -243,7 +243,7 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
     address_list_launch(k->launch);
     warm_clear_counts();
     if (k->touches)
-        warm_begin_all();
+        warm_begin_all(false);
     do {
         touch_place(p, k);
         if (!touch.count && !k->read_all && !*trace_files.error)
@@ -251,7 +251,7 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
         touch_round(p, k);
     } while (!*trace_files.error && (touch.count || !k->read_all));
     if (k->touches)
-        warm_begin_all(); /* the L1s forget at the end of a kernel */
+        warm_begin_all(false); /* the L1s forget at the end of a kernel */
     engine_count_instructions(&p->io.base, k->warp_instructions);
     return !*trace_files.error;
 }

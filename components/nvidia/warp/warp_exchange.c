@@ -3,7 +3,7 @@
 #include "warp_variant.h"
 #include "warp_lanes.h"
 
-#include "warp_reach.h"
+#include "warp_addresses.h"
 
 /* ---- between lanes ---- */
 

@@ -10,7 +10,7 @@
 
 #include "warp_formats.h"
 #include "warp_matrix.h"
-#include "warp_reach.h"
+#include "warp_addresses.h"
 
 enum { MOST = 16 * 256 }; /* elements of a matrix */
 

@@ -10,7 +10,7 @@
 
 #include "components/protocols/texture/texture_object.h"
 #include "warp_formats.h"
-#include "warp_reach.h"
+#include "warp_addresses.h"
 #include "warp_texture.h"
 
 struct texel {

@@ -2,7 +2,7 @@
  *
  * The library is an installable client driver (cl_khr_icd): the system's loader opens it and calls
  * through the table of opencl_dispatch.c. Platform, lock, turns of host threads, memory and modules
- * are those of the HIP library, which it reaches through hip_face.h.
+ * are those of the HIP library, which it reaches through hip_services.h.
  *
  * Threads: each function of OpenCL holds the lock for its whole body, by OPENCL_CALL() and
  * OPENCL_MAKE(). Waits release it, so whatever is used behind a wait is held (opencl_object.h).
@@ -20,7 +20,7 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
-#include "components/hip/api/hip_face.h"
+#include "components/hip/api/hip_services.h"
 #include "components/opencl/api/objects/opencl_object.h"
 
 #include <stdbool.h>
@@ -41,7 +41,7 @@ struct opencl_device {
 };
 
 struct opencl_library {
-    const struct hip_face *face;
+    const struct hip_services *hip;
     const struct driver_api *api;
     const struct hip_device *hip_devices;
     struct opencl_object platform;
@@ -60,7 +60,7 @@ cl_int opencl_leave(cl_int error);
 cl_int opencl_error_of(hipError_t error);
 cl_int opencl_status(enum driver_status status);
 /* A line on stderr, with the function of OpenCL in front. */
-#define opencl_complain opencl.face->complain
+#define opencl_complain opencl.hip->complain
 
 /* A function of OpenCL that returns an error, `parameters` in parentheses, and one that makes an
  * object, whose last parameter is `errcode_ret`; its expression may set `error`. */

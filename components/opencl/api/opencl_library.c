@@ -17,19 +17,19 @@ struct opencl_library opencl;
 
 static void open_devices(void)
 {
-    const struct hip_library *library = opencl.face->library;
+    const struct hip_library *library = opencl.hip->library;
     opencl.api = library->api;
     opencl.hip_devices = library->devices;
     opencl_object_begin(&opencl.platform, OPENCL_PLATFORM, NULL);
     for (int i = 0; i < library->device_count && opencl.device_count < OPENCL_DEVICES_MAX; i++)
-        if (opencl.face->is_device(i))
+        if (opencl.hip->is_device(i))
             opencl_device_open(&opencl.devices[opencl.device_count++], i);
 }
 
 cl_int opencl_enter(const char *function)
 {
-    opencl.face = heddleFace();
-    hipError_t error = opencl.face->enter(function);
+    opencl.hip = heddleServices();
+    hipError_t error = opencl.hip->enter(function);
     if (error == hipSuccess && !opencl.api)
         open_devices();
     return opencl_error_of(error);
@@ -38,7 +38,7 @@ cl_int opencl_enter(const char *function)
 cl_int opencl_leave(cl_int error)
 {
     struct opencl_destructor *due = opencl_destructors_take();
-    opencl.face->leave(hipSuccess);
+    opencl.hip->leave(hipSuccess);
     opencl_destructors_run(due);
     return error;
 }
@@ -59,7 +59,7 @@ cl_int opencl_error_of(hipError_t error)
 
 cl_int opencl_status(enum driver_status status)
 {
-    return opencl_error_of(opencl.face->status(status));
+    return opencl_error_of(opencl.hip->status(status));
 }
 
 void *opencl_grow(void *old, size_t size)
@@ -102,7 +102,7 @@ cl_int opencl_answer_text(struct opencl_answer to, const char *text)
 
 __attribute__((destructor)) static void finish_commands(void)
 {
-    if (!opencl.api || opencl.face->library->state != HIP_OPEN || opencl.face->has_lock())
+    if (!opencl.api || opencl.hip->library->state != HIP_OPEN || opencl.hip->has_lock())
         return;
     if (opencl_enter("end of the program") == CL_SUCCESS)
         opencl_queues_finish();

@@ -70,7 +70,7 @@ def _scripts(session: Session, port: int) -> pathlib.Path:
     folder = pathlib.Path(session.kept.name)
     (folder / "attach.gdb").write_text("set architecture i386:x86-64\nset sysroot /\n"
                                        "set breakpoint pending on\n"
-                                       f"target remote :{port}\nsharedlibrary\n")
+                                       f"target remote 127.0.0.1:{port}\nsharedlibrary\n")
     code = "".join(f"target modules add {path}\n"
                    f"target modules load --file {path} --slide {address:#x}\n"
                    for path, address in symbols.loaded(session.program.machine.path, folder))

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 WALL_FACTOR = 20    # of the limit of CPU time: then a process waits for something in vain
 MOST_OUTPUT = 1 << 20
 TOGETHER = 0.25     # seconds of points that a kill may cost
-OF_LAUNCH = ("cycles", "start_ps", "end_ps", "wavefront_instructions")
-DECODER, ENCODER = json.JSONDecoder(), json.JSONEncoder(separators=(",", ":"))
+ENCODER = json.JSONEncoder(separators=(",", ":"))
 INDEX = re.compile(r"\[\d+\]")
 LIMITED = "took more than the limit of {:g} CPU seconds"
 OVERDUE = "took more than {:g} seconds of the clock, with a limit of {:g} CPU seconds"
@@ -118,35 +117,17 @@ def was_limited(status: int, cpu: float, wall: float, limit: float | None) -> st
 # ---- what is kept of a run
 
 
-def decode(text: str) -> Any:
-    """The value that the text begins with."""
-    return DECODER.raw_decode(text)[0]
-
-
-def members(text: str, indent: int) -> dict[str, str]:
-    """Of an object, by name, as texts that begin with their values. Members stand on lines of
-    their own, as the simulator writes them, and no text has the end of a line in it. Decoding all
-    of a statistics file would take three times as long as what is needed of it."""
-    found = {}
-    for line in text.split("\n" + " " * indent + '"')[1:]:
-        name, _, value = line.partition('": ')
-        found[name] = value
-    return found
-
-
-def kernels(text: str) -> list[list[Any]]:
+def kernels(launches: list[dict[str, Any]]) -> list[list[Any]]:
     """name, GPU, launches, cycles, picoseconds, instructions; in the order of their first
     launch."""
     rows: dict[tuple[str, int], list[Any]] = {}
-    for launch in text.split("\n    {")[1:]:
-        of = members(launch, 6)
-        cycles, start, end, instructions = [decode(of.get(name, "0")) for name in OF_LAUNCH]
-        name, gpu = decode(of["name"]), decode(of.get("gpu", "0"))
+    for launch in launches:
+        name, gpu = launch["name"], launch.get("gpu", 0)
         row = rows.setdefault((name, gpu), [name, gpu, 0, 0, 0, 0])
         row[2] += 1
-        row[3] += cycles
-        row[4] += end - start
-        row[5] += instructions
+        row[3] += launch.get("cycles", 0)
+        row[4] += launch.get("end_ps", 0) - launch.get("start_ps", 0)
+        row[5] += launch.get("wavefront_instructions", 0)
     return list(rows.values())
 
 
@@ -155,11 +136,11 @@ def over_arrays(path: str) -> str:
     return INDEX.sub("[*]", path)
 
 
-def components(sections: dict[str, str]) -> dict[str, dict[str, int]]:
+def components(told: dict[str, Any]) -> dict[str, dict[str, int]]:
     """By path and name: sums over arrays; what is 0 is left out. Of a histogram count and sum."""
     sums: dict[str, dict[str, int]] = {}
     for section in ("components", "links"):
-        for path, values in decode(sections.get(section, "{}")).items():
+        for path, values in told.get(section, {}).items():
             row = sums.setdefault(over_arrays(path), {})
             for name, value in values.items():
                 if not value or name == "latency_ps":
@@ -171,7 +152,7 @@ def components(sections: dict[str, str]) -> dict[str, dict[str, int]]:
                         if number and type(number) is int and part not in ("min", "max"):
                             part = f"{name}.{part}"
                             row[part] = row.get(part, 0) + number
-    for clock, values in decode(sections.get("clocks", "{}")).items():
+    for clock, values in told.get("clocks", {}).items():
         sums[f"clock {clock}"] = {"cycles": values.get("cycles", 0)}
     return sums
 
@@ -179,12 +160,12 @@ def components(sections: dict[str, str]) -> dict[str, dict[str, int]]:
 def kept(path: str) -> dict[str, Any]:
     """Of a statistics file."""
     with open(path, encoding="utf-8") as file:
-        sections = members(file.read(), 2)
-    host = decode(sections.get("host", "{}"))
-    return {"time_ps": decode(sections["time_ps"]),
-            "kernels": kernels(sections.get("kernels", "")),
-            "components": components(sections),
-            "model": decode(members(sections.get("stamp", ""), 4).get("model", '""')),
+        told = json.load(file)
+    host = told.get("host", {})
+    return {"time_ps": told["time_ps"],
+            "kernels": kernels(told.get("kernels", [])),
+            "components": components(told),
+            "model": told.get("stamp", {}).get("model", ""),
             "host": [host.get("kips"), host.get("peak_rss_bytes")]}
 
 

@@ -1,5 +1,5 @@
 """What limits a kernel, and a run: decided here once, as data with a sentence each. docs/design/
-limits.md says why the rules are as they are.
+bottlenecks.md says why the rules are as they are.
 
 A kernel's time is divided among causes, each with a share (`heddle.verdict.account`); the largest
 is said first, and those worth saying follow. Waiting for memory is no cause yet: what memory waits

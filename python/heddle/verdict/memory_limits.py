@@ -1,6 +1,6 @@
 """What memory waits for, of a kernel that waits for memory: which array was the fullest when
 (`heddle.verdict.fullness`), and how long a load takes against the way with nobody in front. Rules
-are asked in the order of docs/design/limits.md, section "What memory waits for"."""
+are asked in the order of docs/design/bottlenecks.md, section "What memory waits for"."""
 from __future__ import annotations
 
 from typing import Iterator

@@ -16,7 +16,7 @@ from heddle.files import digest, write
 from heddle.mistakes import Mistake
 from heddle.statistics_file import Statistics, number
 
-# The largest of the ten floors of docs/evidence/limits.md, rounded up.
+# The largest of the ten floors of docs/evidence/bottlenecks.md, rounded up.
 ASSUMED = 0.04
 
 

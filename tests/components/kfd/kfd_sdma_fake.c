@@ -34,7 +34,7 @@ struct kfd_allocation *kfd_find_allocation(uint64_t address)
     return address - VRAM < SIZE ? &allocations[0] : address - HOST < SIZE ? &allocations[1] : NULL;
 }
 
-void kfd_packet_fly(struct kfd_queue *queue, uint64_t ticket, uint64_t completion)
+void kfd_packet_track(struct kfd_queue *queue, uint64_t ticket, uint64_t completion)
 {
     cr_assert(ticket && !completion);
     queue->count++;

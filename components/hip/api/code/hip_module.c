@@ -1,7 +1,7 @@
 /* Modules: code objects that are loaded on a device, with their kernels and device variables.
  *
  * A module comes from a file or memory that the program names, or from a binary embedded in it
- * (hip_fat_binary.c). Invariant: a module's memory and functions live from its loading to its
+ * (hip_registration.c). Invariant: a module's memory and functions live from its loading to its
  * unloading. */
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"

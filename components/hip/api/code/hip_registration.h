@@ -1,5 +1,6 @@
 /* What the constructors and launches that hipcc generates call; clang's CGCUDANV.cpp has the types.
- * hip_fat_binary.c and hip_launch.c define them; the registrations of CUDA programs end here, too.
+ * hip_registration.c and hip_launch.c define them; the registrations of CUDA programs end here,
+ * too.
  */
 #ifndef HEDDLE_HIP_REGISTRATION_H
 #define HEDDLE_HIP_REGISTRATION_H

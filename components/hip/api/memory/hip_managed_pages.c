@@ -46,13 +46,13 @@ static struct {
     uint64_t sent[HIP_DEVICES_MAX]; /* last write to each device */
     uint64_t *written;              /* tickets of commands that write mapped memory */
     size_t written_count, written_room;
-} all;
+} managed_pages;
 
 static struct managed *find_managed(uint64_t address)
 {
-    for (size_t i = 0; i < all.count; i++)
-        if (address - all.list[i]->address < all.list[i]->size)
-            return all.list[i];
+    for (size_t i = 0; i < managed_pages.count; i++)
+        if (address - managed_pages.list[i]->address < managed_pages.list[i]->size)
+            return managed_pages.list[i];
     return NULL;
 }
 
@@ -111,7 +111,7 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
             hip_host_memory_scan(m->address + start, m->own + start, size);
             enum driver_status status = hip.api->write_shared(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
-            all.sent[m->device] = ticket;
+            managed_pages.sent[m->device] = ticket;
             if (status != DRIVER_OK)
                 return hip_status(status);
         }
@@ -125,7 +125,7 @@ static hipError_t wait_for_sent(uint32_t queue)
 {
     hipError_t error = hipSuccess;
     for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
-        uint64_t done_ps = 0, ticket = all.sent[device];
+        uint64_t done_ps = 0, ticket = managed_pages.sent[device];
         if (ticket && queue != hip.devices[device].queue
             && hip.api->time_of(ticket, &done_ps) == DRIVER_NOT_READY)
             error = hip_status(hip.api->wait_for(queue, ticket));
@@ -135,16 +135,17 @@ static hipError_t wait_for_sent(uint32_t queue)
 
 void hip_managed_written(uint64_t ticket)
 {
-    HIP_MAKE_ROOM(all.written, all.written_count, all.written_room);
-    all.written[all.written_count++] = ticket;
+    HIP_MAKE_ROOM(managed_pages.written, managed_pages.written_count, managed_pages.written_room);
+    managed_pages.written[managed_pages.written_count++] = ticket;
 }
 
 static hipError_t wait_for_written(void)
 {
     hipError_t error = hipSuccess;
-    for (size_t i = 0; i < all.written_count && error == hipSuccess; i++)
-        error = hip_ticket_done(all.written[i]) ? hipSuccess : hip_wait_here(all.written[i]);
-    all.written_count = 0;
+    for (size_t i = 0; i < managed_pages.written_count && error == hipSuccess; i++)
+        error = hip_ticket_done(managed_pages.written[i]) ? hipSuccess
+                                                          : hip_wait_here(managed_pages.written[i]);
+    managed_pages.written_count = 0;
     return error;
 }
 
@@ -153,8 +154,8 @@ hipError_t hip_managed_before_launch(uint32_t queue)
     hipError_t waited = wait_for_written();
     if (waited != hipSuccess)
         return waited;
-    for (size_t i = 0; i < all.count; i++) {
-        struct managed *m = all.list[i];
+    for (size_t i = 0; i < managed_pages.count; i++) {
+        struct managed *m = managed_pages.list[i];
         hipError_t error = m->open ? send(m, 0, m->blocks, true) : hipSuccess;
         if (error != hipSuccess)
             return error;
@@ -250,7 +251,7 @@ static bool bring_recorded(uint64_t host, bool write)
 
 bool hip_host_memory_fault(uint64_t address, bool write)
 {
-    if (__atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0)
+    if (__atomic_load_n(&managed_pages.count, __ATOMIC_RELAXED) == 0)
         return false;
     int error_number = errno;
     bool mine = hip_has_lock(); /* the library itself reads a program's argument */
@@ -300,8 +301,8 @@ static void unmap_pages(const struct managed *m)
 
 static struct managed *add_to_map(const struct managed *m)
 {
-    HIP_MAKE_ROOM(all.list, all.count, all.room);
-    struct managed *added = all.list[all.count++] = hip_allocate(sizeof *added);
+    HIP_MAKE_ROOM(managed_pages.list, managed_pages.count, managed_pages.room);
+    struct managed *added = managed_pages.list[managed_pages.count++] = hip_allocate(sizeof *added);
     *added = *m;
     added->blocks = (m->size + BLOCK - 1) / BLOCK;
     added->locations = hip_allocate(added->blocks); /* UNUSED */
@@ -366,9 +367,10 @@ void hip_forget_managed(uint64_t address)
     struct managed *m = find_managed(address);
     if (!m || m->address != address)
         return;
-    for (size_t i = 0; i < all.count; i++)
-        if (all.list[i] == m)
-            memmove(&all.list[i], &all.list[i + 1], (--all.count - i) * sizeof *all.list);
+    for (size_t i = 0; i < managed_pages.count; i++)
+        if (managed_pages.list[i] == m)
+            memmove(&managed_pages.list[i], &managed_pages.list[i + 1],
+                    (--managed_pages.count - i) * sizeof *managed_pages.list);
     unmap_pages(m);
     hip_release(m->locations);
     hip_release(m);

@@ -32,14 +32,15 @@ static struct {
     size_t count, room;
     uint64_t *launches; /* tickets of kernels whose changes the host may not have */
     size_t launch_count, launch_room;
-} all;
+} registered;
 
 /* ---- pages ---- */
 
 static size_t first_run_behind(uint64_t address)
 {
     size_t i = 0;
-    while (i < all.run_count && all.runs[i].address + all.runs[i].size <= address)
+    while (i < registered.run_count
+           && registered.runs[i].address + registered.runs[i].size <= address)
         i++;
     return i;
 }
@@ -48,23 +49,24 @@ static size_t first_run_behind(uint64_t address)
 static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
 {
     size_t at = first_run_behind(address);
-    if (at < all.run_count && all.runs[at].address <= address) {
-        *run = &all.runs[at];
+    if (at < registered.run_count && registered.runs[at].address <= address) {
+        *run = &registered.runs[at];
         return hipSuccess;
     }
-    if (at < all.run_count && all.runs[at].address < end)
-        end = all.runs[at].address;
+    if (at < registered.run_count && registered.runs[at].address < end)
+        end = registered.runs[at].address;
     hipError_t error =
         hip_status_of(hip.api->allocate_at(hip.devices[hip_current_device()].number, address,
                                            end - address, DRIVER_PLACE_MANAGED),
                       "mapping registered memory");
     if (error != hipSuccess)
         return error;
-    HIP_MAKE_ROOM(all.runs, all.run_count, all.run_room);
-    memmove(&all.runs[at + 1], &all.runs[at], (all.run_count - at) * sizeof *all.runs);
-    all.runs[at] = (struct run){.address = address, .size = end - address};
-    all.run_count++;
-    *run = &all.runs[at];
+    HIP_MAKE_ROOM(registered.runs, registered.run_count, registered.run_room);
+    memmove(&registered.runs[at + 1], &registered.runs[at],
+            (registered.run_count - at) * sizeof *registered.runs);
+    registered.runs[at] = (struct run){.address = address, .size = end - address};
+    registered.run_count++;
+    *run = &registered.runs[at];
     return hipSuccess;
 }
 
@@ -72,14 +74,14 @@ static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
 static void leave_runs(uint64_t address, uint64_t end)
 {
     size_t at = first_run_behind(address);
-    while (at < all.run_count && all.runs[at].address < end) {
-        struct run *run = &all.runs[at];
+    while (at < registered.run_count && registered.runs[at].address < end) {
+        struct run *run = &registered.runs[at];
         if (--run->users > 0) {
             at++;
             continue;
         }
         hip_status_of(hip.api->release(run->address), "freeing registered memory");
-        memmove(run, run + 1, (--all.run_count - at) * sizeof *run);
+        memmove(run, run + 1, (--registered.run_count - at) * sizeof *run);
     }
 }
 
@@ -130,23 +132,23 @@ hipError_t hip_registered_map(uint64_t start, uint64_t size)
     hipError_t error = join_runs(first_page(start), end_of_pages(&range));
     if (error != hipSuccess)
         return error;
-    HIP_MAKE_ROOM(all.ranges, all.count, all.room);
+    HIP_MAKE_ROOM(registered.ranges, registered.count, registered.room);
     range.known = hip_allocate(size);
-    all.ranges[all.count++] = range;
+    registered.ranges[registered.count++] = range;
     return hipSuccess;
 }
 
 void hip_registered_unmap(uint64_t start)
 {
     size_t i = 0;
-    while (i < all.count && all.ranges[i].start != start)
+    while (i < registered.count && registered.ranges[i].start != start)
         i++;
-    if (i == all.count)
+    if (i == registered.count)
         return;
-    struct range *range = &all.ranges[i];
+    struct range *range = &registered.ranges[i];
     hip_release(range->known);
     leave_runs(first_page(start), end_of_pages(range));
-    memmove(range, range + 1, (--all.count - i) * sizeof *range);
+    memmove(range, range + 1, (--registered.count - i) * sizeof *range);
 }
 
 /* Writes `size` bytes of the range from `offset` on to the device, or reads them from it, with a
@@ -157,7 +159,7 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
     uint64_t at = range->start + offset, end = at + size;
     uint32_t queue = hip.devices[range->device].queue;
     while (at < end) {
-        const struct run *run = &all.runs[first_run_behind(at)];
+        const struct run *run = &registered.runs[first_run_behind(at)];
         uint64_t stop = run->address + run->size < end ? run->address + run->size : end;
         uint64_t offset_now = at - range->start;
         enum driver_status status =
@@ -238,18 +240,18 @@ hipError_t hip_registered_before_launch(uint32_t queue)
 {
     hipError_t error = hipSuccess;
     bool changed = false;
-    for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
-        error = check(&all.ranges[i], false);
-        changed |= error == hipSuccess && has_changed(&all.ranges[i]);
+    for (size_t i = 0; i < registered.count && error == hipSuccess; i++) {
+        error = check(&registered.ranges[i], false);
+        changed |= error == hipSuccess && has_changed(&registered.ranges[i]);
     }
-    if (changed && error == hipSuccess && all.launch_count > 0) {
+    if (changed && error == hipSuccess && registered.launch_count > 0) {
         /* Bytes between those that the host has changed go along: they must be the newest. */
-        for (size_t i = 0; i < all.launch_count && error == hipSuccess; i++)
-            error = hip_wait_here(all.launches[i]);
+        for (size_t i = 0; i < registered.launch_count && error == hipSuccess; i++)
+            error = hip_wait_here(registered.launches[i]);
         error = error == hipSuccess ? hip_registered_fetch() : error;
     }
-    for (size_t i = 0; i < all.count && error == hipSuccess; i++) {
-        struct range *range = &all.ranges[i];
+    for (size_t i = 0; i < registered.count && error == hipSuccess; i++) {
+        struct range *range = &registered.ranges[i];
         error = changed && has_changed(range) ? send(range) : hipSuccess;
         uint64_t done_ps = 0;
         if (error == hipSuccess && range->sent && queue != hip.devices[range->device].queue
@@ -263,15 +265,15 @@ hipError_t hip_registered_before_launch(uint32_t queue)
 
 void hip_registered_launched(uint64_t ticket)
 {
-    if (all.count == 0)
+    if (registered.count == 0)
         return;
-    HIP_MAKE_ROOM(all.launches, all.launch_count, all.launch_room);
-    all.launches[all.launch_count++] = ticket;
+    HIP_MAKE_ROOM(registered.launches, registered.launch_count, registered.launch_room);
+    registered.launches[registered.launch_count++] = ticket;
 }
 
 bool hip_registered_is_behind(void)
 {
-    return all.launch_count > 0;
+    return registered.launch_count > 0;
 }
 
 /* Writes what kernels have changed to the host and to `known`. */
@@ -304,15 +306,15 @@ hipError_t hip_registered_fetch(void)
 {
     size_t kept = 0, running = 0;
     hipError_t error = hip.lost;
-    for (size_t i = 0; i < all.launch_count; i++)
-        running += !hip_ticket_done(all.launches[i]);
-    if (running == all.launch_count)
+    for (size_t i = 0; i < registered.launch_count; i++)
+        running += !hip_ticket_done(registered.launches[i]);
+    if (running == registered.launch_count)
         return error; /* nothing new */
-    for (size_t i = 0; i < all.launch_count; i++)
-        if (!hip_ticket_done(all.launches[i]))
-            all.launches[kept++] = all.launches[i];
-    all.launch_count = kept;
-    for (size_t i = 0; i < all.count && error == hipSuccess; i++)
-        error = all.ranges[i].fresh ? hipSuccess : fetch_range(&all.ranges[i]);
+    for (size_t i = 0; i < registered.launch_count; i++)
+        if (!hip_ticket_done(registered.launches[i]))
+            registered.launches[kept++] = registered.launches[i];
+    registered.launch_count = kept;
+    for (size_t i = 0; i < registered.count && error == hipSuccess; i++)
+        error = registered.ranges[i].fresh ? hipSuccess : fetch_range(&registered.ranges[i]);
     return error;
 }

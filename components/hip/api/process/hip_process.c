@@ -58,21 +58,21 @@ static struct {
     enum process_end end;
     int direct, passed_on; /* signals that the handler got, and that it passed on */
     int64_t last_ms;
-} own;
+} process;
 
 /* ---- files ---- */
 
 static char *own_path(const char *path, bool folder)
 {
-    size_t size = options_number_path(path, own.number, folder, NULL, 0) + 1;
+    size_t size = options_number_path(path, process.number, folder, NULL, 0) + 1;
     char *text = hip_allocate(size);
-    options_number_path(path, own.number, folder, text, size);
+    options_number_path(path, process.number, folder, text, size);
     return text;
 }
 
 const char *hip_process_folder(const char *folder)
 {
-    if (own.number <= 1)
+    if (process.number <= 1)
         return folder;
     char *path = own_path(folder, true);
     if (mkdir(path, 0755) == 0)
@@ -98,9 +98,9 @@ const char *hip_process_open(void)
     const char *given = getenv(OPTIONS_ENV_OPTIONS);
     if (!options_open(given))
         return NULL;
-    own.number = run_ledger_open();
+    process.number = run_ledger_open();
     char number[16], *program = option_text("stats") ? hash_program() : NULL;
-    snprintf(number, sizeof number, "%u", own.number);
+    snprintf(number, sizeof number, "%u", process.number);
     size_t length = given ? strlen(given) : 0, size = length + 128;
     char *text = hip_allocate(size);
     memcpy(text, given ? given : "", length + 1);
@@ -135,19 +135,19 @@ static int count_signal(const siginfo_t *info)
 {
     int64_t now = now_ms();
     if (info->si_code == SI_QUEUE) {
-        own.passed_on =
-            info->si_value.sival_int > own.passed_on ? info->si_value.sival_int : own.passed_on;
+        process.passed_on = info->si_value.sival_int > process.passed_on ? info->si_value.sival_int
+                                                                         : process.passed_on;
     } else {
-        own.direct += own.direct == 0 || now - own.last_ms > SAME_MS;
-        own.last_ms = now;
+        process.direct += process.direct == 0 || now - process.last_ms > SAME_MS;
+        process.last_ms = now;
     }
-    return own.direct > own.passed_on ? own.direct : own.passed_on;
+    return process.direct > process.passed_on ? process.direct : process.passed_on;
 }
 
 static bool leave_open(enum process_end end)
 {
     enum process_end open = END_OPEN;
-    return __atomic_compare_exchange_n(&own.end, &open, end, false, __ATOMIC_SEQ_CST,
+    return __atomic_compare_exchange_n(&process.end, &open, end, false, __ATOMIC_SEQ_CST,
                                        __ATOMIC_SEQ_CST);
 }
 
@@ -155,14 +155,14 @@ static void take_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     (void)context;
-    if (getpid() != own.pid || (count_signal(info) > 1 && number != SIGXCPU)) {
+    if (getpid() != process.pid || (count_signal(info) > 1 && number != SIGXCPU)) {
         die_of(number);
-    } else if (own.signal == 0) {
-        __atomic_store_n(&own.signal, number, __ATOMIC_SEQ_CST);
+    } else if (process.signal == 0) {
+        __atomic_store_n(&process.signal, number, __ATOMIC_SEQ_CST);
         if (leave_open(END_CUT)) {
-            own.platform->interrupt();
-            sem_post(&own.wake);
-        } else if (__atomic_load_n(&own.end, __ATOMIC_SEQ_CST) == END_FINISHED) {
+            process.platform->interrupt();
+            sem_post(&process.wake);
+        } else if (__atomic_load_n(&process.end, __ATOMIC_SEQ_CST) == END_FINISHED) {
             die_of(number);
         }
     }
@@ -171,10 +171,11 @@ static void take_signal(int number, siginfo_t *info, void *context)
 
 static void say_interrupted(int number, const char *what, bool written)
 {
-    bool names = written && own.stats_path;
+    bool names = written && process.stats_path;
     /* hip_say() may have had its last word. */
     fprintf(stderr, "heddle: interrupted by signal %d (%s)%s%s%s%s\n", number, strsignal(number),
-            names ? "; " : "", names ? what : "", names ? own.stats_path : "", names ? "'" : "");
+            names ? "; " : "", names ? what : "", names ? process.stats_path : "",
+            names ? "'" : "");
 }
 
 static void end_interrupted(int number)
@@ -196,9 +197,9 @@ static void *watch(void *unused)
         until.tv_nsec += LOOK_MS * 1000000L;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        if ((own.runner ? sem_timedwait(&own.wake, &until) : sem_wait(&own.wake)) == 0)
-            end_interrupted(__atomic_load_n(&own.signal, __ATOMIC_ACQUIRE));
-        if (own.runner && !run_ledger_owner())
+        if ((process.runner ? sem_timedwait(&process.wake, &until) : sem_wait(&process.wake)) == 0)
+            end_interrupted(__atomic_load_n(&process.signal, __ATOMIC_ACQUIRE));
+        if (process.runner && !run_ledger_owner())
             raise(SIGKILL); /* as `heddle run` has it for the process that it started itself */
     }
     return NULL;
@@ -216,7 +217,7 @@ static void start_watch(void)
     int error = hip_turns_real_create(&thread, &attributes, watch, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
-    own.watches = !error;
+    process.watches = !error;
     if (error) {
         hip_say("cannot start a thread: %s; a signal ends this run without its files",
                 strerror(error));
@@ -239,8 +240,8 @@ static void handle_signals(void)
 static void after_fork(void)
 {
     struct sigaction now;
-    own.is_child = own.pid != 0;
-    if (own.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED)
+    process.is_child = process.pid != 0;
+    if (process.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED)
         return;
     hip.state = HIP_FORKED;
     hip.lost = hipErrorNotInitialized;   /* managed memory that lies on a device stays there */
@@ -256,11 +257,11 @@ static void finish_inside(void)
     pthread_mutex_init(&hip.lock,
                        NULL); /* this thread may hold it, and others are not waited for */
     hip.state = HIP_FINISHED;
-    if (own.platform)
-        own.platform->interrupt();
-    int status = own.platform ? hip.api->finish() : EXIT_CLEAN;
+    if (process.platform)
+        process.platform->interrupt();
+    int status = process.platform ? hip.api->finish() : EXIT_CLEAN;
     hip_say("the program ended in the middle of a call of HIP; nothing more is simulated");
-    if (!own.platform)
+    if (!process.platform)
         return; /* the machine notices that this process ends */
     if (status == EXIT_CLEAN)
         run_ledger_close(true);
@@ -273,28 +274,28 @@ static void finish_inside(void)
  * called it in the middle of a call: then nothing more can be simulated. */
 static void note_leaving(void)
 {
-    own.leaving = true;
-    if (!own.is_child && hip.state == HIP_OPEN
+    process.leaving = true;
+    if (!process.is_child && hip.state == HIP_OPEN
         && (hip_has_lock() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
         finish_inside();
-    else if (!own.is_child && hip.state == HIP_OPEN)
+    else if (!process.is_child && hip.state == HIP_OPEN)
         hip.api->program_ends(true);
 }
 
 bool hip_process_is_child(void)
 {
-    return own.is_child;
+    return process.is_child;
 }
 
 hipError_t hip_process_refuse(void)
 {
     static bool said;
-    if (!said && !own.leaving) {
+    if (!said && !process.leaving) {
         said = true;
         hip_say(
             "process %ld was forked after process %ld had used HIP, and has no GPU: fork before "
             "the first call of HIP, or exec a program",
-            (long)getpid(), (long)own.pid);
+            (long)getpid(), (long)process.pid);
         run_ledger_report(EXIT_NOT_STARTED);
     }
     return hipErrorNotInitialized;
@@ -302,7 +303,7 @@ hipError_t hip_process_refuse(void)
 
 static bool is_alone(void)
 {
-    return hip_turns_all_wait(own.watches);
+    return hip_turns_all_wait(process.watches);
 }
 
 void hip_process_guard(const struct heddle_platform *platform)
@@ -310,18 +311,18 @@ void hip_process_guard(const struct heddle_platform *platform)
     const char *record = getenv(OPTIONS_ENV_RECORD);
     bool writes = options_write() || (record && *record);
     long runner = run_ledger_owner();
-    own.pid = getpid();
-    own.platform = platform;
+    process.pid = getpid();
+    process.platform = platform;
     pthread_atfork(NULL, NULL, after_fork);
     atexit(note_leaving);
     if (!platform)
         return; /* files and signals are the machine's */
     hip.api->set_alone(is_alone);
-    own.stats_path = option_file("stats");
-    own.runner = runner && runner != getppid() ? (pid_t)runner : 0;
-    if (!writes && !own.runner)
+    process.stats_path = option_file("stats");
+    process.runner = runner && runner != getppid() ? (pid_t)runner : 0;
+    if (!writes && !process.runner)
         return;
-    sem_init(&own.wake, 0, 0);
+    sem_init(&process.wake, 0, 0);
     start_watch();
     if (writes && platform->interrupt)
         handle_signals();
@@ -329,7 +330,7 @@ void hip_process_guard(const struct heddle_platform *platform)
 
 void hip_process_park(void)
 {
-    while (!own.is_child && __atomic_load_n(&own.end, __ATOMIC_SEQ_CST) == END_CUT)
+    while (!process.is_child && __atomic_load_n(&process.end, __ATOMIC_SEQ_CST) == END_CUT)
         pause();
 }
 
@@ -338,14 +339,14 @@ void hip_process_finish(void)
     if (!leave_open(END_FINISHING))
         hip_process_park();
     int status = hip.api->finish();
-    if (!own.platform)
+    if (!process.platform)
         return;
     if (status == EXIT_CLEAN)
         run_ledger_close(false);
     else
         run_ledger_report((enum exit_status)status);
-    __atomic_store_n(&own.end, END_FINISHED, __ATOMIC_SEQ_CST);
-    int number = __atomic_load_n(&own.signal, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&process.end, END_FINISHED, __ATOMIC_SEQ_CST);
+    int number = __atomic_load_n(&process.signal, __ATOMIC_SEQ_CST);
     if (number == 0)
         return;
     say_interrupted(number, "everything had been simulated, and is in '", status == EXIT_CLEAN);

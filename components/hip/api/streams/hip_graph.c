@@ -1,6 +1,6 @@
 /* Graphs: calls that are written down, to be made together later. A program writes them down one by
  * one, or captures them (hip_capture.h). A node is an action and the nodes before it. Graphs that
- * are launched are in hip_graph_exec.c, questions about graphs in hip_graph_query.c. Attributes are
+ * are launched are in hip_graph_exec.c, questions about graphs in hip_graph_nodes.c. Attributes are
  * refused.
  *
  * Ownership: a graph has its nodes, a node the arguments of its kernel and a graph inside of it. */

@@ -9,7 +9,7 @@
  * that of their creation; 0 is the main one. The HIP library gives host threads turns, so a thread
  * that has begun a call keeps its turn until that call waits, and no other can overtake it. */
 #include "play_api.h"
-#include "components/hip/api/hip_face.h"
+#include "components/hip/api/hip_services.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         play_add_source(argv[i], NULL);
     assign_lines();
-    heddleFace()->library->plays = true;
+    heddleServices()->library->plays = true;
     run_threads();
     wait_for_devices();
     play_compare_rest();

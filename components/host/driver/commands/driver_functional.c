@@ -434,12 +434,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     launch.touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY;
     launch.executed = platform_sampling()->automatic ? &executed : NULL;
     launch.others = others_of(d, k);
-    if (launch.touches && !parts_goes_on(k)) {
-        if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)
-            warm_flush_all();
-        else
-            warm_begin_all();
-    }
+    if (launch.touches && !parts_goes_on(k))
+        warm_begin_all(aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM);
     functional_name(k);
     record_start(d, k, number);
     device->kernels_running++;

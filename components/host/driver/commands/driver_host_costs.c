@@ -1,10 +1,17 @@
 /* Times of host and runtime that no message takes: what an event costs, what is done before the
  * bytes of a copy move, and what a program needs to go on after a wait.
  *
- * A set-up is time in the queue: it delays what stands behind the command, and nothing else. */
+ * A set-up is time in the queue: it delays what stands behind the command, and nothing else.
+ *
+ * A launch of a sample begins at a moment that is drawn. In a run of all, the moments at which
+ * launches begin follow from each other, and what depends on them (turns of units and crossbars,
+ * refreshes of DRAM) may be the same each time. Moments at random let launches of a sample differ
+ * by it, so that their scatter says what that is (randomisation: Cochran, Sampling Techniques,
+ * chapter 1). */
 #include "driver_commands.h"
 
 #include "components/host/driver/driver_state.h"
+#include "components/sampling/sampling_options.h"
 
 enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* of the host */
 
@@ -37,12 +44,20 @@ static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
     return by_host ? host_copy_ps(p, k) : (uint64_t)p->blit_setup;
 }
 
+/* Cycles: less than 8192, more than two intervals of refreshes of DRAM at 2 GHz. */
+static uint64_t moment_of(const struct driver_command *k)
+{
+    enum { MOMENT_BITS = 13 };
+    bool drawn = platform_sampling()->automatic && k->kind == DRIVER_LAUNCH;
+    return drawn ? k->launch.number * 0x9e3779b97f4a7c15u >> (64 - MOMENT_BITS) : 0;
+}
+
 static bool command_set_up(struct driver *d, struct driver_command *k)
 {
     if (k->set_up)
         return true;
     k->set_up = true;
-    uint64_t cycles = cycles_of(d, setup_ps(d, k));
+    uint64_t cycles = cycles_of(d, setup_ps(d, k)) + moment_of(k);
     if (!cycles)
         return true;
     k->not_before = driver_now(d) + cycles;

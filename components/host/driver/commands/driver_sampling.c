@@ -159,6 +159,7 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
         .kernel = k->launch.kernel, .gpu = device, .work_items = 1, .work_groups = launch_count(k)};
     for (unsigned i = 0; i < 3; i++)
         shape.work_items *= k->launch.packet.work_group[i];
+    shape.few = warm_unit_keeps_code(0) && shape.work_groups < d->device[device].info.compute_units;
     k->launch.way =
         (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code);
     d->sample.chosen = k->launch.way == SAMPLING_DETAILED ? k->launch.number : 0;

@@ -89,7 +89,7 @@ static uint64_t split_pages(void *of, uint64_t first, uint64_t count, uint32_t g
     return driver_split_ops(d)->pages(driver_split(d), first, count, gpus, gpu);
 }
 
-/* Completes the request: for which GPUs, and how pages are dealt to them. */
+/* Completes the request: for which GPUs, and how pages are divided among them. */
 static void ask_for_place(struct driver *d, const struct driver_handle *h, enum driver_place place,
                           struct memory_request *q)
 {

@@ -288,7 +288,7 @@ void kfd_event_give_up(const struct kfd_request *wait)
 
 /* ---- from the machine ---- */
 
-bool kfd_events_awaited(void)
+bool kfd_events_have_waiters(void)
 {
     for (const struct waiter *w = kfd_now->events->waiters; w; w = w->next) {
         if (kfd_is_ringer(w->request))
@@ -297,7 +297,7 @@ bool kfd_events_awaited(void)
     return false;
 }
 
-bool kfd_events_look(void)
+bool kfd_events_read_mailboxes(void)
 {
     uint64_t *page = kfd_now->events->end ? event_page() : NULL;
     bool any = false;
@@ -321,7 +321,7 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
                                            .memory_lost = 1,
                                            .gpu_id = kfd_gpu_id(gpu)};
     if (memory)
-        kfd_notice_fault(gpu);
+        kfd_smi_events_fault(gpu);
     uint32_t type = memory ? KFD_IOC_EVENT_MEMORY : KFD_IOC_EVENT_HW_EXCEPTION;
     for (uint32_t id = 1; id < kfd_now->events->end; id++) {
         if (kfd_now->events->event[id].used && kfd_now->events->event[id].type == type)
@@ -334,7 +334,7 @@ void kfd_events_open(void)
     kfd_now->events = kfd_new(sizeof *kfd_now->events);
 }
 
-void kfd_events_leave(void)
+void kfd_events_end_waits(void)
 {
     while (kfd_now->events->waiters)
         end_wait(&kfd_now->events->waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);

@@ -45,7 +45,7 @@ static void end_wait(struct kfd_wait **link)
     free(w);
 }
 
-bool kfd_waits_over(void)
+bool kfd_signal_waits_are_over(void)
 {
     bool any = false;
     for (const struct kfd_wait *w = kfd_now->waits; w; w = w->next)
@@ -53,7 +53,7 @@ bool kfd_waits_over(void)
     return any;
 }
 
-void kfd_waits_look(bool all)
+void kfd_signal_waits_end(bool all)
 {
     for (struct kfd_wait **link = &kfd_now->waits; *link;) {
         if (all || is_over(*link))
@@ -63,7 +63,7 @@ void kfd_waits_look(bool all)
     }
 }
 
-void kfd_wait_give_up(const struct kfd_request *request)
+void kfd_signal_wait_give_up(const struct kfd_request *request)
 {
     struct kfd_wait **link = &kfd_now->waits;
     while (*link && (*link)->request != request)
@@ -72,7 +72,7 @@ void kfd_wait_give_up(const struct kfd_request *request)
         end_wait(link);
 }
 
-bool kfd_waits_poll(void)
+bool kfd_signal_waits_poll(void)
 {
     bool polls = false;
     for (const struct kfd_wait *w = kfd_now->waits; w; w = w->next)
@@ -80,8 +80,8 @@ bool kfd_waits_poll(void)
     return polls;
 }
 
-int kfd_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
-                   bool polls)
+int kfd_signal_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
+                          bool polls)
 {
     struct kfd_wait wait = {.next = kfd_now->waits,
                             .request = request,

@@ -20,7 +20,7 @@ struct kfd_listener {
     uint64_t mask;
 };
 
-int kfd_notice_open(struct kfd_request *request)
+int kfd_smi_events_open(struct kfd_request *request)
 {
     struct kfd_ioctl_smi_events_args *call = request->argument;
     int gpu = kfd_find_gpu(call->gpuid), pair[2];
@@ -64,7 +64,7 @@ static void tell(uint32_t gpu, enum kfd_smi_event event, const char *what)
     }
 }
 
-void kfd_notice_fault(uint32_t gpu)
+void kfd_smi_events_fault(uint32_t gpu)
 {
     char what[64], name[32] = "", path[64];
     snprintf(path, sizeof path, "/proc/%d/comm", (int)kfd_now->pid);
@@ -77,7 +77,7 @@ void kfd_notice_fault(uint32_t gpu)
     tell(gpu, KFD_SMI_EVENT_VMFAULT, what);
 }
 
-void kfd_notice_close(void)
+void kfd_smi_events_close(void)
 {
     for (struct kfd_listener *l = kfd_now->listeners, *next; l; l = next) {
         next = l->next;

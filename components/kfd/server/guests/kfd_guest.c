@@ -19,7 +19,7 @@
 static struct {
     uint32_t last_poller; /* number of the process whose wait of limited time was done last */
     struct kfd_connection *attending; /* which does what a kernel waits for */
-} own;
+} guests;
 
 static uint32_t name_in(const struct kfd_connection *c)
 {
@@ -98,8 +98,8 @@ static void put_behind(struct kfd_guest *g, struct kfd_request *request)
 /* GO_ON has the arguments of the wait that was interrupted, which goes on. */
 static void go_on(struct kfd_connection *c)
 {
-    if (own.attending == c)
-        own.attending = NULL;
+    if (guests.attending == c)
+        guests.attending = NULL;
     c->call = c->waits;
 }
 
@@ -110,8 +110,8 @@ void kfd_guest_drop(const struct kfd_request *request)
         link = &(*link)->next;
     if (link && *link)
         *link = request->next;
-    if (own.attending && request == &own.attending->request)
-        own.attending = NULL;
+    if (guests.attending && request == &guests.attending->request)
+        guests.attending = NULL;
 }
 
 /* Does the call, which is one of kfd_now's. */
@@ -130,7 +130,7 @@ static void finish_call(struct kfd_connection *c)
     if (waited && status == DRIVER_OK)
         kfd.api->waited(word_in(c, 0));
     if (status >= DRIVER_FAULT)
-        kfd_look_at_end(status);
+        kfd_note_end_of_simulation(status);
     c->began = false;
     answer(c, (int)status);
 }
@@ -291,14 +291,14 @@ static bool do_poll(void)
                 || is_for_any(c))
                 continue;
             first = first ? first : c;
-            later = !later && kfd_now->number > own.last_poller ? c : later;
+            later = !later && kfd_now->number > guests.last_poller ? c : later;
         }
     }
     struct kfd_connection *c = later ? later : first;
     if (!c)
         return false;
     kfd_enter(c->process);
-    own.last_poller = kfd_now->number;
+    guests.last_poller = kfd_now->number;
     finish_call(c);
     return true;
 }
@@ -388,11 +388,11 @@ void kfd_guests_attend(const struct driver_attention *now)
         kfd_enter(p);
         kfd_guest_drop(&c->request);
         c->waits = c->call;
-        own.attending = c;
+        guests.attending = c;
         answer(c, GUEST_ATTEND);
-        while (own.attending && !asks_else(c))
+        while (guests.attending && !asks_else(c))
             kfd_take_aside();
-        own.attending = NULL;
+        guests.attending = NULL;
     }
     kfd_guest_set_attention(NULL);
     kfd_enter(before);

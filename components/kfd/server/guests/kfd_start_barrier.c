@@ -20,22 +20,22 @@ static struct {
     bool serves;  /* programs come from elsewhere */
     bool stuck;   /* no others could come at the last look */
     bool refused; /* too few have come */
-} own;
+} barrier;
 
 void kfd_gather_await(uint32_t processes, bool serves)
 {
-    own.awaited = processes;
-    own.serves = serves;
+    barrier.awaited = processes;
+    barrier.serves = serves;
 }
 
 static void go_on(struct kfd_connection *c)
 {
     char text[128];
     snprintf(text, sizeof text, "%u of %u processes have come, and the others cannot (--shared %u)",
-             own.come, own.awaited, own.awaited);
-    if (own.refused && c->process)
+             barrier.come, barrier.awaited, barrier.awaited);
+    if (barrier.refused && c->process)
         kfd_guest_refuse(c, text);
-    else if (own.refused)
+    else if (barrier.refused)
         kfd_answer(&c->request, -ENODEV);
     else if (c->process)
         kfd_guest_enter(c);
@@ -45,18 +45,18 @@ static void go_on(struct kfd_connection *c)
 
 static void end_wait(void)
 {
-    while (own.gathered) {
-        struct kfd_connection *c = own.gathered;
-        own.gathered = c->after;
+    while (barrier.gathered) {
+        struct kfd_connection *c = barrier.gathered;
+        barrier.gathered = c->after;
         go_on(c);
     }
 }
 
 void kfd_gather(struct kfd_connection *c)
 {
-    struct kfd_connection **link = &own.gathered;
-    if (own.refused || own.come >= own.awaited) {
-        if (!own.refused && c->process && kfd_any_process(kfd_guest_lives))
+    struct kfd_connection **link = &barrier.gathered;
+    if (barrier.refused || barrier.come >= barrier.awaited) {
+        if (!barrier.refused && c->process && kfd_any_process(kfd_guest_lives))
             kfd.api->note_unordered(); /* it comes at a time that depends on the host */
         go_on(c);
         return;
@@ -65,20 +65,21 @@ void kfd_gather(struct kfd_connection *c)
         link = &(*link)->after;
     c->after = *link;
     *link = c;
-    if (++own.come < own.awaited)
-        kfd_say("%u of %u processes have come (--shared %u)", own.come, own.awaited, own.awaited);
+    if (++barrier.come < barrier.awaited)
+        kfd_say("%u of %u processes have come (--shared %u)", barrier.come, barrier.awaited,
+                barrier.awaited);
     else
         end_wait();
 }
 
 void kfd_gather_drop(const struct kfd_connection *c)
 {
-    struct kfd_connection **link = &own.gathered;
+    struct kfd_connection **link = &barrier.gathered;
     while (*link && *link != c)
         link = &(*link)->after;
     if (*link) {
         *link = c->after;
-        own.come--;
+        barrier.come--;
     }
 }
 
@@ -108,7 +109,7 @@ static bool is_of_command(pid_t pid)
 
 static bool is_gathered(pid_t pid)
 {
-    for (const struct kfd_connection *c = own.gathered; c; c = c->after) {
+    for (const struct kfd_connection *c = barrier.gathered; c; c = c->after) {
         if (c->pid == pid)
             return true;
     }
@@ -145,7 +146,7 @@ static void say_unseen(void)
     if (!looked && !where[0])
         kfd_say("this system does not show what processes wait for (/proc/PID/wchan), so those "
                 "that have come go on waiting when no others can come (--shared %u)",
-                own.awaited);
+                barrier.awaited);
     looked = true;
 }
 
@@ -171,20 +172,20 @@ static bool any_may_come(void)
 
 bool kfd_gather_is_short(void)
 {
-    return own.gathered && !own.serves;
+    return barrier.gathered && !barrier.serves;
 }
 
 void kfd_gather_look(void)
 {
-    bool before = own.stuck;
+    bool before = barrier.stuck;
     say_unseen();
-    own.stuck = kfd_gather_is_short() && !any_may_come();
-    own.refused = own.stuck && before;
-    if (!own.refused)
+    barrier.stuck = kfd_gather_is_short() && !any_may_come();
+    barrier.refused = barrier.stuck && before;
+    if (!barrier.refused)
         return;
     kfd_say("%u of %u processes have come, and all others of the command wait for them or have "
             "ended (--shared %u)",
-            own.come, own.awaited, own.awaited);
+            barrier.come, barrier.awaited, barrier.awaited);
     run_ledger_report(EXIT_MISSED);
     end_wait();
 }

@@ -227,7 +227,7 @@ static int take_host(const struct kfd_allocation *a)
 static void release_allocation(struct kfd_allocation *a)
 {
     if (a->has_code)
-        kfd_code_forget(a);
+        kfd_kernel_name_forget(a);
     if (a->in_device && !kfd.lost) { /* copies that use it come to their end */
         if (a->host)
             join_host(a);
@@ -253,7 +253,7 @@ static int take_pages(struct kfd_allocation *a)
     if (result != 0)
         return result;
     a->in_device = true;
-    result = kfd_memory_allow(a, 0);
+    result = kfd_memory_map_to_gpus(a, 0);
     if (result == 0 && !a->moves && a->flags & TYPED)
         result =
             kfd_status(kfd.api->advise(
@@ -340,7 +340,7 @@ int kfd_memory_allocate(struct kfd_request *request)
     return allocate(call, 0, (call->flags & AT_HOST) != 0, false);
 }
 
-int kfd_memory_give(uint64_t start, uint64_t end, uint32_t gpu, bool at_host)
+int kfd_memory_give_to_gpu(uint64_t start, uint64_t end, uint32_t gpu, bool at_host)
 {
     struct kfd_ioctl_alloc_memory_of_gpu_args call = {.va_addr = start,
                                                       .size = end - start,
@@ -386,7 +386,7 @@ int kfd_memory_free(struct kfd_request *request)
     return 0;
 }
 
-int kfd_memory_allow(struct kfd_allocation *a, uint64_t gpus)
+int kfd_memory_map_to_gpus(struct kfd_allocation *a, uint64_t gpus)
 {
     a->mapped = gpus;
     return a->in_device && !kfd.lost
@@ -410,7 +410,7 @@ static int change_mapped(struct kfd_request *request, bool on)
         if (gpu < 0)
             return -EINVAL;
         uint64_t bit = (uint64_t)1 << gpu;
-        int result = kfd_memory_allow(a, on ? a->mapped | bit : a->mapped & ~bit);
+        int result = kfd_memory_map_to_gpus(a, on ? a->mapped | bit : a->mapped & ~bit);
         if (result != 0)
             return result;
     }
@@ -453,7 +453,7 @@ int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle)
     return 0;
 }
 
-const struct kfd_allocation *kfd_memory_given(uint64_t start, uint64_t end)
+const struct kfd_allocation *kfd_memory_find_given(uint64_t start, uint64_t end)
 {
     for (size_t i = 0; i < kfd_now->memory->count && kfd_now->memory->list[i]->address < end; i++) {
         const struct kfd_allocation *a = kfd_now->memory->list[i];
@@ -463,8 +463,8 @@ const struct kfd_allocation *kfd_memory_given(uint64_t start, uint64_t end)
     return NULL;
 }
 
-int kfd_memory_show(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
-                    size_t room, size_t *count)
+int kfd_memory_extent_at(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
+                         size_t room, size_t *count)
 {
     const struct kfd_allocation *a = kfd_find_handle(handle);
     if (!a || !a->in_device || end > a->size || first >= end || first % KFD_PAGE)

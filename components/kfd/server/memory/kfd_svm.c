@@ -218,12 +218,12 @@ static int give_range(const struct range *range)
             uint64_t end = at + KFD_PAGE;
             while (end < range->end && !kfd_find_allocation(end))
                 end += KFD_PAGE;
-            int result = kfd_memory_give(at, end, home, at_host);
+            int result = kfd_memory_give_to_gpu(at, end, home, at_host);
             a = find_given(at);
             if (result != 0 || !a)
                 return result ? result : -EFAULT;
         }
-        int result = kfd_memory_allow(a, a->mapped | traits->access);
+        int result = kfd_memory_map_to_gpus(a, a->mapped | traits->access);
         if (result == 0)
             result = advise(a, range);
         if (result != 0)

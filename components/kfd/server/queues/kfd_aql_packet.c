@@ -113,7 +113,7 @@ void kfd_packet_end(struct kfd_queue *q, const struct kfd_flight *f, uint64_t en
 
 /* ---- packets ---- */
 
-void kfd_packet_fly(struct kfd_queue *q, uint64_t ticket, uint64_t completion)
+void kfd_packet_track(struct kfd_queue *q, uint64_t ticket, uint64_t completion)
 {
     q->flight[(q->first + q->count++) % KFD_FLIGHTS] =
         (struct kfd_flight){.ticket = ticket, .completion = completion, .begun_ps = kfd.api->now()};
@@ -138,7 +138,7 @@ static enum kfd_turn begin_empty(struct kfd_queue *q, uint16_t header, uint64_t 
             return TURN_OVER;
         kfd_queues_released(q);
     }
-    kfd_packet_fly(q, ticket, completion);
+    kfd_packet_track(q, ticket, completion);
     return TURN_BEGUN;
 }
 
@@ -190,7 +190,8 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
         launch.block[i] = i < dimensions ? p->work_group[i] : 1;
     }
     memcpy(launch.descriptor, d, sizeof launch.descriptor);
-    const struct kfd_kernel *kernel = kfd_code_find(q->gpu, launch.kernel_object, launch.entry);
+    const struct kfd_kernel *kernel =
+        kfd_kernel_name_find(q->gpu, launch.kernel_object, launch.entry);
     launch.name = kernel->name;
     launch.symbol = kernel->symbol;
     if (kfd_status(kfd.api->launch(q->driver, &launch, &ticket), "a kernel dispatch packet") != 0) {
@@ -201,10 +202,10 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
     bool others = kfd.gpu_count > 1; /* whose caches may hold what it has written to their memory */
     q->unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || others;
     if (!completion || !others || launch.release != DRIVER_SCOPE_SYSTEM) {
-        kfd_packet_fly(q, ticket, completion);
+        kfd_packet_track(q, ticket, completion);
         return TURN_BEGUN;
     }
-    kfd_packet_fly(q, ticket, 0);
+    kfd_packet_track(q, ticket, 0);
     return begin_empty(q, p->header, completion);
 }
 
@@ -289,7 +290,7 @@ static enum kfd_turn begin_pm4(struct kfd_queue *q, const uint32_t *jump, uint64
     }
     if (kfd_status(kfd.api->fence(q->driver, &ticket), "a vendor packet") != 0)
         return TURN_OVER;
-    kfd_packet_fly(q, ticket, completion);
+    kfd_packet_track(q, ticket, completion);
     return TURN_BEGUN;
 }
 

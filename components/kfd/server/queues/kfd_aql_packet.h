@@ -86,7 +86,7 @@ void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address);
 /* Tells the program. */
 void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason);
 /* What was begun is with the driver until the ticket is done; 0: it is over. */
-void kfd_packet_fly(struct kfd_queue *q, uint64_t ticket, uint64_t completion);
+void kfd_packet_track(struct kfd_queue *q, uint64_t ticket, uint64_t completion);
 /* Begins the packet, which is then a flight of the queue, if that can be done now. */
 enum kfd_turn kfd_packet_begin(struct kfd_queue *q, const void *packet, uint16_t header);
 /* A packet is over: its signal says so, and when it ran. */

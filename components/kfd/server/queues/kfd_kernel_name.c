@@ -145,7 +145,7 @@ static void register_code(uint32_t gpu, const char *name, uint64_t entry)
     kfd_status(kfd.api->register_kernel(kfd_now->device[gpu], name, kfd_name(entry)), name);
 }
 
-const struct kfd_kernel *kfd_code_find(uint32_t gpu, uint64_t object, uint64_t entry)
+const struct kfd_kernel *kfd_kernel_name_find(uint32_t gpu, uint64_t object, uint64_t entry)
 {
     for (const struct kfd_kernel *k = kfd_now->kernels; k; k = k->next) {
         if (k->object == object)
@@ -162,7 +162,7 @@ const struct kfd_kernel *kfd_code_find(uint32_t gpu, uint64_t object, uint64_t e
     return k;
 }
 
-void kfd_code_forget(const struct kfd_allocation *a)
+void kfd_kernel_name_forget(const struct kfd_allocation *a)
 {
     struct kfd_kernel **link = &kfd_now->kernels;
     while (*link) {

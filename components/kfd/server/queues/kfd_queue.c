@@ -129,7 +129,7 @@ bool kfd_queues_in_flight(void)
     return fly;
 }
 
-bool kfd_queues_busy(void)
+bool kfd_queues_have_commands(void)
 {
     bool busy = kfd_now->queues->settling != 0 || kfd_queues_in_flight();
     uint64_t end_ps;
@@ -139,7 +139,7 @@ bool kfd_queues_busy(void)
     return busy;
 }
 
-bool kfd_queues_settle(void)
+bool kfd_queues_release_caches(void)
 {
     bool settled = !kfd_queues_unreleased();
     if (!settled
@@ -211,7 +211,7 @@ static bool packets_rung(struct kfd_queue *q, uint64_t value)
     return waits || q->announced - q->next + ROOM_LEFT > q->packets;
 }
 
-bool kfd_queues_rung(uint32_t gpu, uint32_t *queue)
+bool kfd_queues_read_doorbells(uint32_t gpu, uint32_t *queue)
 {
     bool waits = false;
     kfd_caches.host_ran = true;
@@ -235,7 +235,7 @@ bool kfd_queue_is_done(uint32_t queue)
     return !q || (!q->count && (q->stopped || q->next == q->announced));
 }
 
-void kfd_queues_exchange(void)
+void kfd_queues_sync_memory(void)
 {
     kfd_status(kfd.api->fence(kfd_now->fences, NULL), "a fence");
 }
@@ -351,7 +351,7 @@ int kfd_queue_destroy(struct kfd_request *request)
         return -EINVAL;
     kfd_now->queues->queue[call->queue_id] = NULL;
     int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
-    kfd_look_at_fault();
+    kfd_has_faulted();
     while (q->count && end_flights(q))
         ;
     kfd_caches.unreleased |= q->unreleased;
@@ -385,7 +385,7 @@ void kfd_queues_open(void)
     kfd_now->queues = kfd_new(sizeof *kfd_now->queues);
 }
 
-void kfd_queues_leave(void)
+void kfd_queues_process_ended(void)
 {
     for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
         if (kfd_now->queues->queue[i])

@@ -61,7 +61,7 @@ static bool is_host(uint64_t address)
 static enum kfd_turn take_ticket(struct kfd_queue *q, enum driver_status status, uint64_t ticket)
 {
     if (kfd_status(status, "an SDMA queue") == 0) {
-        kfd_packet_fly(q, ticket, 0);
+        kfd_packet_track(q, ticket, 0);
         return TURN_BEGUN;
     }
     if (!kfd.lost)

@@ -14,13 +14,13 @@ static struct {
 
 static bool records(void)
 {
-    return opencl.face->library->recording;
+    return opencl.hip->library->recording;
 }
 
 static void note_call(const struct api_trace_call *call)
 {
     if (records())
-        opencl.face->recorder->call(call);
+        opencl.hip->recorder->call(call);
 }
 
 #define NOTE(...) note_call(&(struct api_trace_call){__VA_ARGS__})
@@ -28,14 +28,14 @@ static void note_call(const struct api_trace_call *call)
 /* Calls of HIP that make something are for the current device of the thread. */
 static void note_device(int number)
 {
-    if (number != opencl.face->current_device())
+    if (number != opencl.hip->current_device())
         NOTE(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)number);
 }
 
 static void note_device_back(int number)
 {
-    if (number != opencl.face->current_device())
-        NOTE(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)opencl.face->current_device());
+    if (number != opencl.hip->current_device())
+        NOTE(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)opencl.hip->current_device());
 }
 
 static uint32_t stream_of(uint32_t lane)
@@ -48,11 +48,11 @@ static uint32_t stream_of(uint32_t lane)
 hipError_t opencl_driver_allocate(int number, uint64_t size, uint64_t *address)
 {
     hipError_t error =
-        opencl.face->allocate_device(number, size, OPENCL_ALIGN, HIP_DEVICE_MEMORY, address);
+        opencl.hip->allocate_device(number, size, OPENCL_ALIGN, HIP_DEVICE_MEMORY, address);
     if (error == hipSuccess && records()) {
         struct api_trace_call call = {.kind = API_TRACE_MALLOC, .size = size};
         note_device(number);
-        opencl.face->recorder->call_to(&call, *address);
+        opencl.hip->recorder->call_to(&call, *address);
         note_device_back(number);
     }
     return error;
@@ -62,15 +62,15 @@ hipError_t opencl_driver_release(uint64_t address)
 {
     struct api_trace_call call = {.kind = API_TRACE_FREE};
     if (records())
-        opencl.face->recorder->call_to(&call, address);
-    return opencl.face->release_device(address);
+        opencl.hip->recorder->call_to(&call, address);
+    return opencl.hip->release_device(address);
 }
 
 void opencl_driver_unload(struct hip_module *module)
 {
-    struct hip_location location = opencl.face->location_of(module->base);
+    struct hip_location location = opencl.hip->location_of(module->base);
     NOTE(.kind = API_TRACE_MODULE_UNLOAD, .module = location.allocation.number);
-    opencl.face->unload_module(module);
+    opencl.hip->unload_module(module);
 }
 
 /* ---- lanes ---- */
@@ -82,7 +82,7 @@ static void note_lane(int number, uint32_t lane)
         while (streams.count <= lane)
             streams.list[streams.count++] = (struct stream){0};
     }
-    streams.list[lane] = (struct stream){opencl.face->take_stream_number(), number};
+    streams.list[lane] = (struct stream){opencl.hip->take_stream_number(), number};
     note_device(number);
     NOTE(.kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane), .flags = hipStreamNonBlocking);
     note_device_back(number);
@@ -108,7 +108,7 @@ void opencl_driver_end_lane(uint32_t lane)
 static bool begin_copy(const struct hip_recorded_copy *copy, size_t *line)
 {
     if (records())
-        *line = opencl.face->recorder->copy(copy);
+        *line = opencl.hip->recorder->copy(copy);
     return records();
 }
 
@@ -131,14 +131,14 @@ cl_int opencl_driver_copy(uint32_t lane, uint64_t to, uint64_t from, const struc
     size_t line = 0;
     bool noted = begin_copy(&copy, &line);
     if (to_device && !from_device)
-        opencl.face->scan(to, host, size);
+        opencl.hip->scan(to, host, size);
     cl_int error =
         opencl_status(to_device && from_device
                           ? opencl.api->copy(lane, target->memory, source->memory, size, ticket)
                       : to_device ? opencl.api->write(lane, target->memory, host, size, ticket)
                                   : opencl.api->read(lane, host, source->memory, size, ticket));
     if (noted && error == CL_SUCCESS)
-        opencl.face->recorder->copy_sent(line, &copy, *ticket);
+        opencl.hip->recorder->copy_sent(line, &copy, *ticket);
     return error;
 }
 
@@ -183,7 +183,7 @@ cl_int opencl_driver_write_now(int number, uint64_t to, const void *bytes, uint6
     note_device(number);
     cl_int error = write_bytes(opencl.hip_devices[number].queue, to, bytes, size, true, &ticket);
     note_device_back(number);
-    return error == CL_SUCCESS ? opencl_error_of(opencl.face->wait_here(ticket)) : error;
+    return error == CL_SUCCESS ? opencl_error_of(opencl.hip->wait_here(ticket)) : error;
 }
 
 cl_int opencl_driver_fill(uint32_t lane, uint64_t to, const void *pattern, uint32_t width,
@@ -196,7 +196,7 @@ cl_int opencl_driver_fill(uint32_t lane, uint64_t to, const void *pattern, uint3
                                   .stream = stream_of(lane)};
     memcpy(&call.value, pattern, width);
     if (records())
-        opencl.face->recorder->call_to(&call, to);
+        opencl.hip->recorder->call_to(&call, to);
     return opencl_status(opencl.api->fill(lane, to, pattern, width, count, ticket));
 }
 
@@ -220,7 +220,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
                                         const struct kernarg_geometry *geometry, bool prints,
                                         uint64_t *ticket)
 {
-    const struct hip_recorder *recorder = opencl.face->recorder;
+    const struct hip_recorder *recorder = opencl.hip->recorder;
     const char *why = records() ? unspeakable(launch, geometry, prints) : NULL;
     size_t line = 0;
     if (why)
@@ -246,7 +246,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 
 static uint32_t make_event(uint32_t lane)
 {
-    uint32_t number = opencl.face->take_event_number();
+    uint32_t number = opencl.hip->take_event_number();
     int device = lane < streams.count ? streams.list[lane].device : 0;
     note_device(device);
     NOTE(.kind = API_TRACE_EVENT_CREATE, .event = number, .flags = hipEventDisableTiming);
@@ -280,7 +280,7 @@ cl_int opencl_driver_drain(uint32_t lane)
     if (status != DRIVER_OK || ticket == 0)
         return opencl_status(status);
     NOTE(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = stream_of(lane));
-    return opencl_error_of(opencl.face->wait_here(ticket));
+    return opencl_error_of(opencl.hip->wait_here(ticket));
 }
 
 void opencl_driver_note_event(struct opencl_event *event)

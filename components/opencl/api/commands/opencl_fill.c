@@ -3,7 +3,7 @@
 #include "opencl_fill.h"
 
 #include "opencl_driver_commands.h"
-#include "components/opencl/api/commands/opencl_transfer.h"
+#include "opencl_transfer.h"
 #include "components/opencl/api/devices/opencl_features.h"
 
 #include <string.h>
@@ -68,12 +68,12 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
             error = opencl_memory_address(fill->memory, event->queue->place, &address);
     }
     address += box->offset;
-    struct hip_use use = {.location = opencl.face->location_of(address),
+    struct hip_use use = {.location = opencl.hip->location_of(address),
                           .size = (box->region[2] - 1) * box->slice
                                   + (box->region[1] - 1) * box->row + box->region[0],
                           .written = true};
     if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl.face->prepare(event->lane, &use, 1, false));
+        error = opencl_error_of(opencl.hip->prepare(event->lane, &use, 1, false));
     if (error != CL_SUCCESS || box->region[0] == 0)
         return error;
     return fill_rows(fill, event->lane, address, &event->ticket);

@@ -183,23 +183,23 @@ static cl_int set_arguments(struct launch *launch, const struct request *request
 
 static cl_int hand_over(struct launch *launch, struct opencl_event *event, const uint8_t *kernarg)
 {
-    const struct hip_face *face = opencl.face;
+    const struct hip_services *services = opencl.hip;
     const struct hip_function *function = launch->function;
     uint32_t size = kernarg_size(function->kernel);
-    cl_int error = opencl_error_of(face->prepare_launch(event->lane, kernarg, size));
+    cl_int error = opencl_error_of(services->prepare_launch(event->lane, kernarg, size));
     if (error != CL_SUCCESS)
         return error;
-    struct driver_launch described =
-        face->describe_launch(function, launch->grid, launch->block, launch->dynamic_lds, kernarg);
+    struct driver_launch described = services->describe_launch(
+        function, launch->grid, launch->block, launch->dynamic_lds, kernarg);
     enum driver_status status = opencl_driver_launch(
         event->lane, function, &described, &launch->geometry, launch->prints, &event->ticket);
     if (status == DRIVER_FAULT)
-        return opencl_error_of(face->refuse_launch(function));
+        return opencl_error_of(services->refuse_launch(function));
     error = opencl_status(status);
     if (error == CL_SUCCESS && launch->geometry.hostcall_buffer != 0)
-        face->hostcall_begin(event->queue->device->number, function->name, event->ticket);
+        services->hostcall_begin(event->queue->device->number, function->name, event->ticket);
     if (error == CL_SUCCESS)
-        face->queued(event->ticket, NULL);
+        services->queued(event->ticket, NULL);
     return error;
 }
 
@@ -214,9 +214,9 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
     for (size_t i = 0; i < launch->used_count && error == CL_SUCCESS; i++)
         error = opencl_memory_use(launch->used[i].memory, queue->place, event->lane,
                                   launch->used[i].written);
-    if (error == CL_SUCCESS && opencl.face->calls_host(launch->function))
-        error = opencl_error_of(opencl.face->hostcall_buffer(launch->function, number,
-                                                             &launch->geometry.hostcall_buffer));
+    if (error == CL_SUCCESS && opencl.hip->calls_host(launch->function))
+        error = opencl_error_of(opencl.hip->hostcall_buffer(launch->function, number,
+                                                            &launch->geometry.hostcall_buffer));
     if (error == CL_SUCCESS && launch->prints)
         error = opencl_printf_prepare(number, event->lane, &launch->geometry.printf_buffer);
     if (error != CL_SUCCESS)

@@ -94,7 +94,7 @@ static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)
     uint64_t ticket = maker->ticket;
     if (!maker->lane || maker->lane - 1 == lane
         || (!ticket && opencl.api->mark(maker->lane - 1, true, &ticket) != DRIVER_OK)
-        || opencl.face->ticket_done(ticket))
+        || opencl.hip->ticket_done(ticket))
         return CL_SUCCESS;
     return opencl_driver_order(lane, maker->lane - 1, 0, ticket);
 }
@@ -104,10 +104,10 @@ static cl_int bring(struct opencl_memory *whole, int place, uint32_t from, uint3
     uint64_t ticket = 0;
     cl_int error = wait_for_maker(&whole->makers[from], lane);
     if (error == CL_SUCCESS)
-        opencl.face->make_own(true);
+        opencl.hip->make_own(true);
     error = opencl_driver_move(lane, whole->addresses[place], whole->addresses[from], whole->size,
                                &ticket);
-    opencl.face->make_own(false);
+    opencl.hip->make_own(false);
     whole->valid[place] = true;
     whole->makers[place] = (struct opencl_maker){lane + 1, ticket};
     return error;
@@ -218,7 +218,7 @@ static cl_int fill_buffer(struct opencl_memory *memory, void *pointer)
 {
     uint64_t address = 0;
     struct opencl_context *context = memory->context;
-    struct hip_location location = opencl.face->location_of((uintptr_t)pointer);
+    struct hip_location location = opencl.hip->location_of((uintptr_t)pointer);
     if (pointer && location.kind == HIP_LOCATION_MANAGED
         && (memory->flags & CL_MEM_USE_HOST_PTR)) { /* the program's shared memory is the buffer */
         memory->is_shared = true;
@@ -231,7 +231,7 @@ static cl_int fill_buffer(struct opencl_memory *memory, void *pointer)
     cl_int error = opencl_memory_address(memory, 0, &address);
     if (error != CL_SUCCESS || !pointer)
         return error;
-    opencl.face->scan(address, pointer, memory->size);
+    opencl.hip->scan(address, pointer, memory->size);
     error = opencl_driver_write_now(context->devices[0]->number, address, pointer, memory->size);
     memory->valid[0] = true;
     return error;

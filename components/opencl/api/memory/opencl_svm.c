@@ -23,7 +23,7 @@ static void *allocate(cl_context handle, cl_svm_mem_flags flags, size_t size, cl
         return NULL;
     if (size > context->devices[0]->info.memory_bytes / 4 * 3)
         return NULL;
-    hipError_t error = opencl.face->allocate_shared(context->devices[0]->number, size, &address);
+    hipError_t error = opencl.hip->allocate_shared(context->devices[0]->number, size, &address);
     return error == hipSuccess ? (void *)(uintptr_t)address : NULL;
 }
 
@@ -38,7 +38,7 @@ void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t 
 /* The start of an allocation of shared memory. */
 static bool is_start(const void *pointer)
 {
-    struct hip_location location = opencl.face->location_of((uintptr_t)pointer);
+    struct hip_location location = opencl.hip->location_of((uintptr_t)pointer);
     return location.kind == HIP_LOCATION_MANAGED
            && location.allocation.address == (uintptr_t)pointer;
 }
@@ -151,7 +151,7 @@ OPENCL_CALL(clEnqueueSVMMemcpy,
 
 static bool is_shared(const void *pointer, size_t size)
 {
-    struct hip_location location = opencl.face->location_of((uintptr_t)pointer);
+    struct hip_location location = opencl.hip->location_of((uintptr_t)pointer);
     return location.kind == HIP_LOCATION_MANAGED && size <= hip_location_left(&location);
 }
 

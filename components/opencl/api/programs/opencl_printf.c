@@ -40,9 +40,9 @@ cl_int opencl_printf_prepare(int number, uint32_t lane, uint64_t *buffer)
     if (spare[number].count > 0)
         *buffer = spare[number].list[--spare[number].count];
     else
-        error = opencl_error_of(opencl.face->allocate_device(number, OPENCL_PRINTF_BYTES,
-                                                             OPENCL_ALIGN, HIP_MODULE_MEMORY,
-                                                             buffer)); /* not the program's */
+        error = opencl_error_of(opencl.hip->allocate_device(number, OPENCL_PRINTF_BYTES,
+                                                            OPENCL_ALIGN, HIP_MODULE_MEMORY,
+                                                            buffer)); /* not the program's */
     return error == CL_SUCCESS ? opencl_driver_write(lane, *buffer, fresh, sizeof fresh, &ticket)
                                : error;
 }
@@ -206,12 +206,12 @@ static void print_all(const struct output *output)
 
 void opencl_printf_flush(void)
 {
-    while (outputs && opencl.face->ticket_done(outputs->ticket)) {
+    while (outputs && opencl.hip->ticket_done(outputs->ticket)) {
         struct output *first = outputs;
         outputs = first->next;
-        if (opencl.face->library->lost == hipSuccess)
+        if (opencl.hip->library->lost == hipSuccess)
             print_all(first);
-        struct hip_location location = opencl.face->location_of(first->address);
+        struct hip_location location = opencl.hip->location_of(first->address);
         int number = location.allocation.device;
         spare[number].list =
             opencl_grow(spare[number].list, (spare[number].count + 1) * sizeof *spare[number].list);

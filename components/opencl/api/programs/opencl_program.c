@@ -39,8 +39,8 @@ cl_int opencl_build_load(struct opencl_build *build)
 {
     if (build->module)
         return CL_SUCCESS;
-    hipError_t error = opencl.face->load_module(build->binary, build->size, build->device->number,
-                                                "program of OpenCL", &build->module);
+    hipError_t error = opencl.hip->load_module(build->binary, build->size, build->device->number,
+                                               "program of OpenCL", &build->module);
     return error == hipErrorInvalidImage || error == hipErrorNoBinaryForGpu
                ? CL_INVALID_PROGRAM_EXECUTABLE
                : opencl_error_of(error);

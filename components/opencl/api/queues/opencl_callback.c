@@ -42,11 +42,11 @@ static void wait_for_event(void)
     struct opencl_callback *each = callbacks;
     while (each && each->event->state != CL_SUBMITTED)
         each = each->next;
-    if (each && opencl.face->library->lost == hipSuccess) {
+    if (each && opencl.hip->library->lost == hipSuccess) {
         opencl_driver_note_wait(each->event);
-        opencl.face->wait_ticket(each->event->ticket);
+        opencl.hip->wait_ticket(each->event->ticket);
     } else {
-        opencl.face->wait_for(opencl_changes(), false);
+        opencl.hip->wait_for(opencl_changes(), false);
     }
 }
 
@@ -94,7 +94,7 @@ static cl_int add_callback(cl_event handle, cl_int state,
     while (*end)
         end = &(*end)->next;
     *end = made;
-    opencl.face->wake(opencl_changes());
+    opencl.hip->wake(opencl_changes());
     return CL_SUCCESS;
 }
 
@@ -107,7 +107,7 @@ cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int state,
     bool first = error == CL_SUCCESS && !has_thread;
     has_thread |= first;
     opencl_leave(error);
-    if (first && opencl.face->make_thread(serve, NULL) != 0)
+    if (first && opencl.hip->make_thread(serve, NULL) != 0)
         return CL_OUT_OF_HOST_MEMORY;
     return error;
 }

@@ -130,7 +130,7 @@ static cl_int order(const struct opencl_event *event)
         bool done = other->state <= CL_COMPLETE || other->ticket == 0;
         if (done || other->lane == event->lane)
             continue;
-        if (opencl.face->ticket_done(other->ticket)) /* costs nothing, and tells --check */
+        if (opencl.hip->ticket_done(other->ticket)) /* costs nothing, and tells --check */
             error = opencl_status(opencl.api->wait(other->ticket));
         else
             error = opencl_driver_order(event->lane, other->lane, other->recorded, other->ticket);
@@ -175,7 +175,7 @@ static cl_int issue(struct opencl_event *event)
     cl_int error = failed(event) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : run_event(event);
     event->state = error == CL_SUCCESS ? CL_SUBMITTED : error;
     drop_waits(event);
-    opencl.face->progressed();
+    opencl.hip->progressed();
     return error;
 }
 
@@ -243,7 +243,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
 {
     struct opencl_queue *queue = NULL;
     cl_int error = opencl_check_enqueue(how, &queue);
-    if (error == CL_SUCCESS && opencl.face->library->lost != hipSuccess)
+    if (error == CL_SUCCESS && opencl.hip->library->lost != hipSuccess)
         error = CL_OUT_OF_RESOURCES;
     if (error != CL_SUCCESS) {
         discard(command);
@@ -269,8 +269,8 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
 
 bool opencl_event_is_over(struct opencl_event *event)
 {
-    if (event->state == CL_SUBMITTED && opencl.face->ticket_done(event->ticket))
-        event->state = opencl.face->library->lost != hipSuccess ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
+    if (event->state == CL_SUBMITTED && opencl.hip->ticket_done(event->ticket))
+        event->state = opencl.hip->library->lost != hipSuccess ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
     return event->state <= CL_COMPLETE;
 }
 
@@ -309,15 +309,15 @@ static void end_deadlock(struct opencl_event *event)
 
 cl_int opencl_event_wait(struct opencl_event *event)
 {
-    while (event->state == CL_QUEUED && opencl.face->library->lost == hipSuccess) {
-        if (is_only_thread() || !opencl.face->wait_for(opencl_changes(), true))
+    while (event->state == CL_QUEUED && opencl.hip->library->lost == hipSuccess) {
+        if (is_only_thread() || !opencl.hip->wait_for(opencl_changes(), true))
             end_deadlock(event);
     }
     if (event->state == CL_SUBMITTED) {
         opencl_driver_note_wait(event);
-        opencl.face->wait_ticket(event->ticket);
+        opencl.hip->wait_ticket(event->ticket);
     }
-    if (event->state > CL_COMPLETE && opencl.face->library->lost != hipSuccess)
+    if (event->state > CL_COMPLETE && opencl.hip->library->lost != hipSuccess)
         event->state = CL_OUT_OF_RESOURCES;
     opencl_event_is_over(event);
     opencl_note_done();
@@ -328,7 +328,7 @@ void opencl_note_done(void)
 {
     opencl_printf_flush();
     opencl_queues_tidy();
-    opencl.face->wake(opencl_changes());
+    opencl.hip->wake(opencl_changes());
 }
 
 const void *opencl_changes(void)

@@ -81,7 +81,7 @@ static cl_int wait_for_events(cl_uint count, const cl_event *list)
     for (cl_uint i = 0; i < count; i++)
         opencl_drop(&events[i]->object);
     free(events);
-    return opencl.face->library->lost != hipSuccess ? CL_OUT_OF_RESOURCES : error;
+    return opencl.hip->library->lost != hipSuccess ? CL_OUT_OF_RESOURCES : error;
 }
 
 OPENCL_CALL(clWaitForEvents, (cl_uint count, const cl_event *list), wait_for_events(count, list));
@@ -96,12 +96,12 @@ static cl_int poll(struct opencl_event *event)
         return CL_SUBMITTED;
     if (!opencl_event_is_over(event) && event->state == CL_SUBMITTED) {
         opencl_hold(&event->object);
-        opencl.face->query_ticket(event->ticket);
+        opencl.hip->query_ticket(event->ticket);
         if (opencl_event_is_over(event))
             opencl_note_done();
         cl_int state = event->state;
         opencl_driver_note_query(event, state == CL_COMPLETE);
-        bool runs = event->begin && opencl.face->ticket_done(event->begin);
+        bool runs = event->begin && opencl.hip->ticket_done(event->begin);
         opencl_drop(&event->object);
         return state == CL_SUBMITTED && runs ? CL_RUNNING : state;
     }
@@ -138,7 +138,7 @@ OPENCL_CALL(clGetEventInfo,
 static void say_timeless(void)
 {
     static bool said;
-    if (!said && opencl.face->library->functional)
+    if (!said && opencl.hip->library->functional)
         opencl_complain("in functional mode commands take no time: what events measure, and what a "
                         "program chooses by it, means nothing; run without '--mode functional' for "
                         "times");

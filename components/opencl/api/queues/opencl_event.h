@@ -68,7 +68,7 @@ struct opencl_event *opencl_event_make(struct opencl_context *context);
 void opencl_events_issue(void);
 /* Something may be done that threads of the library wait for. */
 void opencl_note_done(void);
-/* What opencl_note_done() wakes; for hip_face.wait_for(). */
+/* What opencl_note_done() wakes; for hip_services.wait_for(). */
 const void *opencl_changes(void);
 
 #endif

@@ -173,7 +173,7 @@ static void run_share(uint32_t share, uint32_t dies, uint32_t first, uint32_t co
 {
     uint32_t cu, id[3], left = share < count ? (count - share + dies - 1) / dies : 0;
     dispatcher_limit(dispatcher, first, count);
-    dispatcher_deal(dispatcher, share, dies);
+    dispatcher_divide(dispatcher, share, dies);
     dispatcher->state = DISPATCHER_RUNNING;
     dispatcher->busy_until = 0;
     cr_assert_eq(dispatcher->left, left);
@@ -215,7 +215,7 @@ Test(dispatcher, dies_without_private_memory_are_told, .init = set_up)
     aql_set_scratch(&packet, 4096, 2, 0);
     for (uint32_t share = 0; share < 3; share++) {
         cr_assert(dispatcher_start(dispatcher, ISA_GFX942, &packet, &descriptor, 0, 0, 1, 0));
-        dispatcher_deal(dispatcher, share, 3);
+        dispatcher_divide(dispatcher, share, 3);
         cr_assert_eq(dispatcher_lacks_scratch(dispatcher), share == 2);
     }
 }

@@ -1,7 +1,7 @@
 /* What a wavefront finds in its registers when it begins, on each target (LLVM, "User Guide for
  * AMDGPU Backend": Initial Kernel Execution State). */
 #include "components/amd/execute/wavefront_start.h"
-#include "components/amd/execute/work_cut.h"
+#include "components/amd/execute/work_groups.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

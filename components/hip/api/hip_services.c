@@ -1,5 +1,5 @@
-/* See hip_face.h. */
-#include "hip_face.h"
+/* See hip_services.h. */
+#include "hip_services.h"
 
 #include "components/hip/api/hip_findings.h"
 #include "components/hip/api/streams/hip_graph.h"
@@ -38,9 +38,9 @@ static int make_thread(void *(*start)(void *), void *argument)
     return error;
 }
 
-const struct hip_face *heddleFace(void)
+const struct hip_services *heddleServices(void)
 {
-    static const struct hip_face face = {
+    static const struct hip_services services = {
         .library = &hip,
         .enter = hip_enter,
         .leave = hip_leave,
@@ -91,5 +91,5 @@ const struct hip_face *heddleFace(void)
         .make_thread = make_thread,
         .progressed = hip_turns_progress,
     };
-    return &face;
+    return &services;
 }

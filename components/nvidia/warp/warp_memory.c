@@ -1,11 +1,11 @@
-/* Handlers of warp_access.def, at one x86-64 level. Called through warp_handler_of().
+/* Handlers of warp_memory.def, at one x86-64 level. Called through warp_handler_of().
  *
  * Stores to one address and atomics are done in the order of lanes, the last one wins. */
 #include "warp_variant.h"
 #include "warp_lanes.h"
 
 #include "warp_formats.h"
-#include "warp_reach.h"
+#include "warp_addresses.h"
 
 /* M: type in memory; R: of the register, to which M is extended. */
 #define LOAD(id, M, R)                                                                             \
@@ -328,10 +328,10 @@ RUN(ATOM_CAS_128)
 }
 
 #define HANDLER(id)
-#include "warp_access.def"
+#include "warp_memory.def"
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_access_)(warp_handler **table)
 {
-#include "warp_access.def"
+#include "warp_memory.def"
 }

@@ -28,7 +28,7 @@ static enum isa_memory_kind local_kind(unsigned kind)
     }
 }
 
-bool isa_local_describe(const struct isa_inst *inst, struct isa_local *out)
+bool isa_lds_access_describe(const struct isa_inst *inst, struct isa_lds_access *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     enum isa_memory_kind kind = local_kind(row->kind);
@@ -39,11 +39,11 @@ bool isa_local_describe(const struct isa_inst *inst, struct isa_local *out)
     bool two =
         by_64 || row->kind == KIND_LOAD2 || row->kind == KIND_STORE2 || row->kind == KIND_XCHG2;
     uint32_t bytes = isa_type_bytes(row->type[0]), unit = bytes * (by_64 ? 64 : 1);
-    *out = (struct isa_local){.kind = (uint8_t)kind,
-                              .bytes = (uint8_t)bytes,
-                              .count = two ? 2 : 1,
-                              .atomic = row->operation,
-                              .returns = inst->dst != ISA_NO_OPERAND};
+    *out = (struct isa_lds_access){.kind = (uint8_t)kind,
+                                   .bytes = (uint8_t)bytes,
+                                   .count = two ? 2 : 1,
+                                   .atomic = row->operation,
+                                   .returns = inst->dst != ISA_NO_OPERAND};
     out->offset[0] = two ? (uint32_t)(inst->simm & 255) * unit : (uint32_t)inst->simm;
     out->offset[1] = (uint32_t)(inst->simm >> 8 & 255) * unit;
     return true;

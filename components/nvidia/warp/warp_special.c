@@ -1,4 +1,4 @@
-/* Handlers of warp_other.def: predicates, special registers, parameters and the frame, at one
+/* Handlers of warp_special.def: predicates, special registers, parameters and the frame, at one
  * x86-64 level. Called through warp_handler_of(). */
 #include "warp_variant.h"
 #include "warp_cluster.h"
@@ -342,10 +342,10 @@ LANE1(RANK_32, u32, u32, rank_of(m->block, a))
 LANE1(RANK_64, u32, u64, rank_of(m->block, a))
 
 #define HANDLER(id)
-#include "warp_other.def"
+#include "warp_special.def"
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_other_)(warp_handler **table)
 {
-#include "warp_other.def"
+#include "warp_special.def"
 }

@@ -21,15 +21,15 @@ static bool is_vgpr(unsigned code)
     return code >= ISA_VGPR && code != ISA_NO_OPERAND;
 }
 
-unsigned isa_relative_source(const struct isa_context *ctx, unsigned code, uint32_t index,
-                             unsigned dwords)
+unsigned isa_gpr_index_source(const struct isa_context *ctx, unsigned code, uint32_t index,
+                              unsigned dwords)
 {
     uint64_t reg = (uint64_t)(code - ISA_VGPR) + index;
     return reg + dwords <= ctx->vgpr_count ? ISA_VGPR + (unsigned)reg : ISA_VGPR;
 }
 
-bool isa_relative_destination(const struct isa_context *ctx, unsigned code, uint32_t index,
-                              unsigned dwords, unsigned *out)
+bool isa_gpr_index_destination(const struct isa_context *ctx, unsigned code, uint32_t index,
+                               unsigned dwords, unsigned *out)
 {
     uint64_t reg = (uint64_t)(code - ISA_VGPR) + index;
     *out = ISA_VGPR + (unsigned)reg;
@@ -45,12 +45,12 @@ bool isa_move_registers(const struct isa_context *ctx, const struct isa_wave *wa
     *out = *inst;
     for (unsigned i = 0; i < 3; i++)
         if (moves(wave, i) && is_vgpr(inst->src[i]))
-            out->src[i] = (uint16_t)isa_relative_source(ctx, inst->src[i], index,
-                                                        isa_type_dwords(row->type[i + 1]));
+            out->src[i] = (uint16_t)isa_gpr_index_source(ctx, inst->src[i], index,
+                                                         isa_type_dwords(row->type[i + 1]));
     if (!moves(wave, INDEX_DESTINATION) || !is_vgpr(inst->dst))
         return true;
     bool inside =
-        isa_relative_destination(ctx, inst->dst, index, isa_type_dwords(row->type[0]), &to);
+        isa_gpr_index_destination(ctx, inst->dst, index, isa_type_dwords(row->type[0]), &to);
     out->dst = (uint16_t)to;
     if (row->kind == KIND_MAC)
         out->src[2] = out->dst;

@@ -4,8 +4,8 @@
  * process has one platform, whichever interface it uses, and a program may use both.
  *
  * The functions are those of the headers named at their groups, and so are their rules. */
-#ifndef HEDDLE_HIP_FACE_H
-#define HEDDLE_HIP_FACE_H
+#ifndef HEDDLE_HIP_SERVICES_H
+#define HEDDLE_HIP_SERVICES_H
 
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/commands/hip_launch.h"
@@ -14,7 +14,7 @@
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
 
-struct hip_face {
+struct hip_services {
     struct hip_library *library;
 
     /* hip_internal.h, hip_common.h */
@@ -96,7 +96,7 @@ struct hip_face {
 
 #pragma GCC visibility push(default)
 /* Without the lock; opens nothing. */
-const struct hip_face *heddleFace(void);
+const struct hip_services *heddleServices(void);
 #pragma GCC visibility pop
 
 #endif

@@ -1,4 +1,4 @@
-/* Where the lanes' bytes lie; see warp_reach.h. Called by handlers of memory. */
+/* Where the lanes' bytes lie; see warp_addresses.h. Called by handlers of memory. */
 #include "warp_cluster.h"
 
 #include "components/protocols/page_table/host_view.h"

@@ -1,4 +1,5 @@
-"""Writes the table of cuda.md: python3 docs/evidence/cuda.py BUILD, in the root of the sources.
+"""Writes the table of docs/evidence/cuda.md: python3 tests/bench/cuda_programs.py BUILD, in the
+root of the sources.
 
 Each program of CUDA in tests/system/programs.py is compiled by `heddle cuda-cc` and run on three
 machines in both modes, and as a HIP program on tiny."""
@@ -50,7 +51,7 @@ def row(build, folder, name):
 
 
 def main():
-    build, page = Path(sys.argv[1]).resolve(), Path(__file__).with_suffix(".md")
+    build, page = Path(sys.argv[1]).resolve(), ROOT / "docs/evidence/cuda.md"
     with tempfile.TemporaryDirectory() as folder:
         rows = "".join(row(build, Path(folder), name) for name in sorted(CUDA))
     text = page.read_text()

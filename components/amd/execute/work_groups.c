@@ -1,5 +1,5 @@
 /* From a dispatch packet to work-groups. */
-#include "work_cut.h"
+#include "work_groups.h"
 
 #include "components/amd/isa/kernel_registers.h"
 

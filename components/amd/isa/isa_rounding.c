@@ -1,5 +1,5 @@
 /* The rows of gcn_vop*.tab on floats, in the modes that isa_valu.c's kernels are not
- * made for; see isa_exact.h. Called by isa_valu.c.
+ * made for; see isa_rounding.h. Called by isa_valu.c.
  *
  * The kernels are those of isa_kernels.h once more. fp32 and fp64 operations round as the host's
  * MXCSR is told to. fp16 is computed in fp32, which rounds in the same direction before the result
@@ -8,9 +8,9 @@
  *
  * v_div_fmas scales its sum by a power of two before it rounds, once: a quotient may be denormal.
  * That is done with integers. */
-#define ISA_EXACT
+#define ISA_ROUNDING
 
-#include "isa_exact.h"
+#include "isa_rounding.h"
 
 #include <xmmintrin.h>
 
@@ -37,7 +37,7 @@ static uint32_t f16_rounded(float x, unsigned round)
     return half + (away && f32_f16(half) != x);
 }
 
-uint32_t isa_exact_half(float x, uint32_t mode)
+uint32_t isa_rounding_half(float x, uint32_t mode)
 {
     return f16_rounded(x, mode >> 2 & 3);
 }
@@ -194,7 +194,7 @@ static exact_kernel *const kernels[] = {
 #undef INST
 #undef INSTN
 
-bool isa_exact_covers(unsigned row)
+bool isa_rounding_covers(unsigned row)
 {
     return kernels[row] != NULL;
 }
@@ -244,8 +244,8 @@ static bool ignores_rounding(unsigned op)
     }
 }
 
-void isa_exact_run(unsigned row, bool halves, uint32_t mode, uint32_t *to,
-                   const uint32_t *const source[3], struct isa_environment *env)
+void isa_rounding_run(unsigned row, bool halves, uint32_t mode, uint32_t *to,
+                      const uint32_t *const source[3], struct isa_environment *env)
 {
     /* MODE: nearest, up, down, zero. MXCSR: nearest, down, up, zero. */
     static const uint32_t host_modes[4] = {0, 0x4000, 0x2000, 0x6000};

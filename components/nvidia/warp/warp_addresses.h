@@ -3,8 +3,8 @@
  *
  * warp_reach() checks all active lanes before anything is read or written: an instruction that
  * faults has done nothing. */
-#ifndef HEDDLE_WARP_REACH_H
-#define HEDDLE_WARP_REACH_H
+#ifndef HEDDLE_WARP_ADDRESSES_H
+#define HEDDLE_WARP_ADDRESSES_H
 
 #include "warp_lanes.h"
 

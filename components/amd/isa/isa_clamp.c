@@ -118,7 +118,7 @@ static uint64_t value_of(const uint32_t *source, unsigned lane, bool is_wide)
     return !source ? 0 : source[lane] | (is_wide ? (uint64_t)source[64 + lane] << 32 : 0);
 }
 
-void isa_limit_result(unsigned op, uint32_t *result, const uint32_t *a, const uint32_t *b,
+void isa_clamp_result(unsigned op, uint32_t *result, const uint32_t *a, const uint32_t *b,
                       const uint32_t *c)
 {
     const struct limit *l = &limits[op];

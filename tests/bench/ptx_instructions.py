@@ -1,4 +1,5 @@
-"""Writes the list of PTX instructions in cuda.md: python3 docs/evidence/ptx.py BUILD.
+"""Writes the list of PTX instructions in docs/evidence/cuda.md:
+python3 tests/bench/ptx_instructions.py BUILD.
 
 An instruction is a stem of components/nvidia/ptx/ptx_opcodes.def. It is compared alone if a row of
 `warp rows` or `warp groups` has it, and executed if warp_lower_table.c names it."""
@@ -94,10 +95,10 @@ def section(build):
 
 
 def main():
-    page = Path(__file__).with_name("cuda.md")
+    page = ROOT / "docs/evidence/cuda.md"
     text = page.read_text()
-    at = text.index("    python3 docs/evidence/ptx.py build\n\n")
-    head = text[:at] + "    python3 docs/evidence/ptx.py build\n\n"
+    at = text.index("    python3 tests/bench/ptx_instructions.py build\n\n")
+    head = text[:at] + "    python3 tests/bench/ptx_instructions.py build\n\n"
     page.write_text(head + section(Path(sys.argv[1]).resolve()))
 
 
