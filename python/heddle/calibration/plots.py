@@ -23,11 +23,16 @@ def _axes(x: Log, y: Log, ticks: int, size: int) -> list[str]:
     return parts
 
 
+def _columns(labels: Sequence[str]) -> int:
+    """A third of the square has room for 19 letters."""
+    return 3 if all(len(label) <= 19 for label in labels) else 2
+
+
 def _legend(labels: Sequence[str], top: float) -> list[str]:
-    """Three columns below the square."""
-    parts = []
+    """In columns below the square."""
+    parts, columns = [], _columns(labels)
     for i, label in enumerate(labels):
-        x, y = 24 + (i % 3) * (WIDTH - 30) / 3, top + (i // 3) * 19
+        x, y = 24 + (i % columns) * (WIDTH - 30) / columns, top + (i // columns) * 19
         parts += [mark(x, y - 4, i), text(x + 9, y, label, "start", 12)]
     return parts
 
@@ -55,7 +60,7 @@ def scatter(points: Sequence[Compared], title: str, unit: str, told: str = "") -
               text(18, 250, f"simulated, {unit}", "middle", 14,
                    ' transform="rotate(-90 18 250)"')]
     parts += _legend(labels, 512)
-    return document(512 + 19 * math.ceil(len(labels) / 3), parts, title)
+    return document(512 + 19 * math.ceil(len(labels) / _columns(labels)), parts, title)
 
 
 PANEL_WIDTH, PANEL_HEIGHT = WIDTH / 2, 190

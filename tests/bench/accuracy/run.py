@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 """Writes docs/evidence/accuracy-cdna.md: the machines of CDNA beside what was measured on cards.
 
-run.py HEDDLE [--jobs N] [--limit SECONDS] [--budget SECONDS] [--micro-budget SECONDS]
-       [--points N] [--frozen COMMIT] [--folder DIR] --write docs/evidence
+run.py HEDDLE [--only NAMES] [--jobs N] [--limit SECONDS] [--budget SECONDS]
+       [--micro-budget SECONDS] [--points N] [--frozen COMMIT] [--folder DIR] --write docs/evidence
 
-It starts `heddle calibrate` for each description in docs/evidence/measured, in the root of the
-checkout, and puts its tables together. What is done stays in DIR (default build/accuracy), so it
-can be ended and started again. The times are the simulation's own; how many points there are
-depends on the limit of CPU time of a point, and on the budget of the labels and of the
-micro-benchmarks, within which sizes are run from coarse to fine.
+It starts `heddle calibrate` for each description in docs/evidence/measured, or for those named, in
+the root of the checkout. What is done stays in DIR (default build/accuracy), so it can be ended and
+started again. The times are the simulation's own; how many points there are depends on the limit of
+CPU time of a point, and on the budget of the labels and of the micro-benchmarks, within which sizes
+are run from coarse to fine. docs/evidence/accuracy-points.csv keeps all points with the commit that
+simulated them: a point that is not run this time keeps its row, and tables and plots are those of
+all points.
 
 `run.py HEDDLE --freeze` writes down what the parameters are (docs/evidence/measured/frozen.txt).
 With --frozen COMMIT they must still be these.
@@ -18,155 +20,218 @@ import collections
 import csv
 import hashlib
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/bench/micro")]
-from heddle.calibration import compare, description  # noqa: E402
+from heddle.calibration import calibrate, compare, description, plots  # noqa: E402
 from heddle.files import csv_text  # noqa: E402
 import prose  # noqa: E402
 
 MEASURED = "docs/evidence/measured"
 LEVELS = {"MI210": "mi210-levels", "MI300A": "mi300a-levels", "MI300X": "mi300x-levels"}
+NAMES = (*LEVELS.values(), "mi300a", "mi300x", "r9nano")
+LISTED = 8    # sizes that are not simulated, of a label
 WITHIN = 0.1  # of the nearer end of an interval
 FOLDS, SEED = 5, 1
 MACHINES = ("mi210", "mi300a", "mi300x")
+POINTS_OF = {"mi210": "MI210", "mi300a": "MI300A", "mi300x": "MI300X", "r9nano": "R9 Nano"}
 BASES = ("measured", "published", "derived", "fitted", "assumed")
-TABLE = re.compile(r"^\|.*\n(?:\|.*\n)+", re.MULTILINE)
 
 
-def calibrate(arguments, name, *words):
-    """Runs one description; returns (done rows of points.csv, the report)."""
+def simulate(arguments, name, *words):
+    """Runs a description; returns its rows of points.csv, none if it has not been run."""
     folder = pathlib.Path(arguments.folder) / name
     command = [arguments.heddle, "calibrate", f"{MEASURED}/{name}.toml", "-o", str(folder),
                "--jobs", str(arguments.jobs), "--limit", str(arguments.limit), *words]
-    status = 0
-    if not arguments.assemble:
+    if not arguments.assemble and name in arguments.only:
         print(" ".join(command), file=sys.stderr)
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
-        status = done.returncode
-    if status not in (0, 1) or not (folder / "points.csv").exists():
-        sys.exit(f"{' '.join(command)}: exit status {status}")
+        if done.returncode not in (0, 1):
+            sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
+    if name not in arguments.only or not (folder / "points.csv").exists():
+        return []
     with open(folder / "points.csv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return rows, (folder / "report.md").read_text(encoding="utf-8")
+        return list(csv.DictReader(file))
+
+
+# ---- all points
+
+
+def is_levels(name):
+    return name not in ("mi300a", "mi300x")
+
+
+def level_rows():
+    with open(ROOT / MEASURED / "cdna-levels.csv", encoding="utf-8") as file:
+        return {(cells["machine"].lower(), cells["quantity"]): cells
+                for cells in csv.DictReader(line for line in file if not line.startswith("#"))}
+
+
+def commit_now():
+    return subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, check=True,
+                          capture_output=True, text=True).stdout.strip()
+
+
+def told(row, name, known, commit):
+    """The line of accuracy-points.csv of a point that has been run."""
+    machine = name.split("-")[0]
+    point = row["point"]
+    if is_levels(name):
+        point = point.removeprefix(row["label"]).strip()
+    return {"machine": machine, "label": "levels" if is_levels(name) else row["label"],
+            "point": point, "measured": row["measured"], "low": row["low"], "high": row["high"],
+            "simulated": row["simulated"], "unit": known.get((machine, point), row)["unit"],
+            "limited_by": row["limited_by"], "commit": commit}
+
+
+def key_of(row):
+    return row["machine"], row["label"], row["point"]
+
+
+def all_points(arguments):
+    """Those of this time, and the earlier ones of what was not run, all by label and size."""
+    micro = [*budget(arguments.micro_budget),
+             *(["--points", str(arguments.points)] if arguments.points else [])]
+    words = {"mi300a": budget(arguments.budget), "mi300x": micro}
+    commit, known = commit_now(), level_rows()
+    new = [told(row, name, known, commit)
+           for name in NAMES for row in simulate(arguments, name, *words.get(name, []))]
+    with open(pathlib.Path(arguments.write) / "accuracy-points.csv", encoding="utf-8") as file:
+        points = {key_of(row): row for row in csv.DictReader(file)}
+    points.update((key_of(row), row) for row in new)
+    groups = list(dict.fromkeys(key[:2] for key in points))
+    return sorted(points.values(), key=lambda row: groups.index(key_of(row)[:2]))
+
+
+def compared(row, size):
+    values = description.Row(row["label"], row["point"], {}, size, (), float(row["measured"]),
+                             number(row["low"]), number(row["high"]))
+    return compare.Compared(values, float(row["simulated"]), row["limited_by"])
+
+
+def unknown(found):
+    """Programs whose work is not known, which have a note, are no comparison."""
+    return [name for name, label in found.labels.items() if label.note]
+
+
+def times(points, machine):
+    """The description of a machine's programs, and their points."""
+    found = description.read(ROOT / MEASURED / f"{machine}.toml")
+    sizes = {row.name: row.size for row in found.rows}
+    return found, [compared(row, sizes[row["point"]]) for row in of(points, machine)
+                   if row["label"] not in unknown(found)]
 
 
 def number(text):
     return float(text) if text else None
 
 
-def compared(row):
-    values = description.Row(row["label"], row["point"], {}, 0.0, (), float(row["measured"]),
-                             number(row["low"]), number(row["high"]))
-    return compare.Compared(values, float(row["simulated"]), row["limited_by"])
-
-
-def part_of(report, title):
-    """The lines of a section, or nothing."""
-    found = re.search(rf"^## {title}\n\n(.*?)(?=^## |\Z)", report, re.MULTILINE | re.DOTALL)
-    return found[1].strip() if found else ""
+def budget(seconds):
+    return ["--budget", str(seconds)] if seconds else []
 
 
 # ---- levels
 
 
-def level_line(row, cells):
+def level_line(row, source):
     low, high, value = float(row["low"]), float(row["high"]), float(row["simulated"])
     measured = f"{low:g}" if low == high else f"{low:g} to {high:g}"
     apart = value / low - 1 if value < low else value / high - 1 if value > high else 0.0
     verdict = "inside" if apart == 0 else f"{100 * apart:+.1f} %"
     mark = "" if abs(apart) <= WITHIN else " **beyond 10 %**"
-    return (f"| {cells['quantity']} | {measured} | {value:.4g} | {cells['unit']} | {verdict}{mark} "
-            f"| {cells['source']} |"), abs(apart) <= WITHIN
+    return (f"| {row['point']} | {measured} | {value:.4g} | {row['unit']} | {verdict}{mark} "
+            f"| {source} |"), abs(apart) <= WITHIN
 
 
-def level_rows():
-    with open(ROOT / MEASURED / "cdna-levels.csv", encoding="utf-8") as file:
-        return {(cells["machine"], f"{cells['kind']} {cells['quantity']}"): cells
-                for cells in csv.DictReader(line for line in file if not line.startswith("#"))}
+def of(points, machine, levels=False):
+    return [row for row in points
+            if row["machine"] == machine and (row["label"] == "levels") == levels]
 
 
-def levels(arguments):
+def levels(points):
     known = level_rows()
     out, good, total = [], 0, 0
-    for machine, name in LEVELS.items():
-        rows, report = calibrate(arguments, name)
+    for machine in LEVELS:
         out += [f"### {machine}", "", "| level | measured | simulated | unit | | source |",
                 "| --- | ---: | ---: | --- | --- | --- |"]
-        for row in rows:
-            line, near = level_line(row, known[machine, row["point"]])
+        for row in of(points, machine.lower(), levels=True):
+            line, near = level_line(row, known[row["machine"], row["point"]]["source"])
             out.append(line)
             good, total = good + near, total + 1
-        out += ["", *missing(report)]
+        out += [""]
     return [f"{good} of {total} are inside their interval or within 10 % of its nearer end.", "",
             *out]
 
 
-def missing(report):
-    out = []
-    for title in ("Left out", "Failed"):
-        text = part_of(report, title)
-        if text:
-            out += [f"{title}:", "", text.split("\n\n")[0], ""]
-    return out
+def missing(found, done):
+    """The sizes of each label that no run has simulated, or how many there are."""
+    have = [*unknown(found), *(point.row.name for point in done)]
+    left = [row for row in found.rows if row.name not in have and row.label not in have]
+    lines = [f"- {label}: " + (", ".join(row.name.removeprefix(label).strip() for row in sizes)
+                               if len(sizes) <= LISTED else f"{len(sizes)} sizes")
+             for label, sizes in compare.grouped(left, lambda row: row.label).items()]
+    return ["Not simulated, as they take too long or no run has chosen them:", "", *lines, ""]
 
 
 # ---- labels and micro-benchmarks
 
 
-def budget(seconds):
-    return ["--budget", str(seconds)] if seconds else []
+def micro(points):
+    found, done = times(points, "mi300x")
+    near = sum(p.error <= WITHIN for p in done)
+    return [f"{near} of {len(done)} points are within 10 %. {', '.join(unknown(found))} were "
+            "measured with programs that nobody describes, and are not among them.", "",
+            *compare.error_table(done), "", "![MI300X](accuracy-mi300x.svg)", "", "The worst:", "",
+            *calibrate.worst_table(done, "ms"), "", *missing(found, done)]
 
 
-def micro(arguments):
-    rows, report = calibrate(arguments, "mi300x", *budget(arguments.micro_budget),
-                             *(["--points", str(arguments.points)] if arguments.points else []))
-    near = sum(abs(float(r["simulated"]) / float(r["measured"]) - 1) <= WITHIN for r in rows)
-    return [f"{near} of {len(rows)} points are within 10 %.", "", TABLE.search(report)[0].strip(),
-            "", "![MI300X](accuracy-mi300x.svg)", "", "The worst:", "",
-            part_of(report, "The worst"), "", *missing(report)]
+def labels(points):
+    found, done = times(points, "mi300a")
+    dealt = compare.fold_of_labels(sorted({p.row.label for p in done}), FOLDS, SEED)
+    e = compare.errors_of(done)
+    return [f"{e.points} points: **mean error {compare.percent(e.mean)}, time-weighted "
+            f"{compare.percent(e.weighted)}**. Error of a point: |simulated - measured| / "
+            "measured. Time-weighted: sum of |simulated - measured| over sum of measured. Ratio: "
+            "geometric mean of simulated / measured. Rank: Spearman's correlation.", "",
+            *compare.error_table(done), "", "![all points](accuracy-mi300a.svg)", "",
+            "![by label](accuracy-mi300a-labels.svg)", "", "### Five folds", "",
+            "The labels are dealt to five folds. No parameter was fitted to a fold by an "
+            "optimiser; the platform's *Fitted* numbers name their rows (`heddle params "
+            "--sources`), and those rows are of small sizes.", "",
+            *calibrate.fold_table(done, dealt), "", "### The worst", "",
+            *calibrate.worst_table(done, "ms"), "", *missing(found, done)]
 
 
-def labels(arguments):
-    rows, report = calibrate(arguments, "mi300a", *budget(arguments.budget))
-    points = [compared(row) for row in rows]
-    dealt = compare.fold_of_labels(sorted({p.row.label for p in points}), FOLDS, SEED)
-    e = compare.errors_of(points)
-    out = [f"{e.points} points: **mean error {compare.percent(e.mean)}, time-weighted "
-           f"{compare.percent(e.weighted)}**. Error of a point: |simulated - measured| / measured. "
-           "Time-weighted: sum of |simulated - measured| over sum of measured. Ratio: geometric "
-           "mean of simulated / measured. Rank: Spearman's correlation.", "",
-           TABLE.search(report)[0].strip(), "", "![all points](accuracy-mi300a.svg)", "",
-           "![by label](accuracy-mi300a-labels.svg)", "", "### Five folds", "",
-           "The labels are dealt to five folds. No parameter was fitted to a fold by an optimiser; "
-           "the platform's *Fitted* numbers name their rows (`heddle params --sources`), and those "
-           "rows are of small sizes.", "",
-           "| fold | labels | points | mean | time-weighted |",
-           "| --- | --- | ---: | ---: | ---: |"]
-    for fold in range(FOLDS):
-        members = [p for p in points if dealt[p.row.label] == fold]
-        if members:
-            e = compare.errors_of(members)
-            names = ", ".join(compare.by_label(members))
-            out.append(f"| {fold + 1} | {names} | {e.points} | {compare.percent(e.mean)} | "
-                       f"{compare.percent(e.weighted)} |")
-    return [*out, "", "### The worst", "", part_of(report, "The worst"), "", *missing(report)]
-
-
-def r9nano(arguments):
-    rows, report = calibrate(arguments, "r9nano")
+def r9nano(points):
     lines = ["| quantity | measured | simulated | ratio |", "| --- | ---: | ---: | ---: |"]
-    for row in rows:
+    for row in of(points, "r9nano", levels=True):
         low, high = float(row["low"]), float(row["high"])
         measured = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         value = float(row["simulated"])
-        lines.append(f"| {row['point'].removeprefix(row['label']).strip()} | {measured} | "
-                     f"{value:.4g} | {value / float(row['measured']):.2f} |")
-    return [*lines, "", *missing(report)]
+        lines.append(f"| {row['point']} | {measured} | {value:.4g} | "
+                     f"{value / float(row['measured']):.2f} |")
+    return [*lines, ""]
+
+
+def plotted(points):
+    """The plots of the page, by name."""
+    a, x = (times(points, name)[1] for name in ("mi300a", "mi300x"))
+    title = "{}: simulated against measured"
+    return {"accuracy-mi300a": plots.scatter(a, title.format("MI300A"), "ms"),
+            "accuracy-mi300a-labels": plots.panels(a, "MI300A", "ms"),
+            "accuracy-mi300x": plots.scatter(x, title.format("MI300X"), "ms")}
+
+
+def by_commit(points):
+    """Which commit has simulated how many points of each machine."""
+    counts = collections.Counter((row["commit"], row["machine"]) for row in points)
+    commits = sorted({commit for commit, _ in counts})
+    return ["| simulated with | " + " | ".join(POINTS_OF.values()) + " |",
+            "| --- |" + " ---: |" * len(POINTS_OF),
+            *(f"| `{commit}` | " + " | ".join(str(counts[commit, m] or "") for m in POINTS_OF)
+              + " |" for commit in commits)]
 
 
 def parameters(arguments, machine):
@@ -196,7 +261,7 @@ def numbers(arguments):
     return out
 
 
-def page(arguments):
+def page(arguments, points):
     commit = arguments.frozen
     frozen = (f"The parameters are those of commit `{commit}`, before these measurements "
               "([frozen.txt](measured/frozen.txt) has digests of them). Points of up to about "
@@ -220,43 +285,22 @@ def page(arguments):
         + (f" --points {arguments.points}" if arguments.points else "")
         + (f" --frozen {arguments.frozen}" if arguments.frozen else "")
         + " --write docs/evidence", "```", "",
-        f"makes this page. A point that would take more than {arguments.limit} CPU seconds is left "
-        "out, and listed.", "",
+        f"runs what takes at most {arguments.limit} CPU seconds a point, and makes this page of "
+        "all points that it or an earlier run has simulated. "
+        "[accuracy-points.csv](accuracy-points.csv) "
+        "names the commit of each:", "", *by_commit(points), "",
         "## What the numbers rest on", "",
         "Parameters of each platform by what their descriptions say of them; `heddle params "
         "--sources` names the source of each.", "", *numbers(arguments), "",
-        "## Level by level", "", *levels(arguments),
-        "## Eleven labels on MI300A", "", *labels(arguments),
+        "## Level by level", "", *levels(points),
+        "## Eleven labels on MI300A", "", *labels(points),
         "## Micro-benchmarks of MI300X", "",
         "MI300X is MI300A with what is published to differ: dies, memory, link.", "",
-        *micro(arguments),
+        *micro(points),
         "## R9 Nano", "",
         "The R9 Nano itself was not measured. Beside its numbers are those of GCN cards and, for "
         "latencies, of an MI100 ([gpus.csv](measured/gpus.csv)); its closed forms are in "
-        "[accuracy.md](accuracy.md).", "", *r9nano(arguments), ""])
-
-
-def all_points(arguments):
-    """Of all descriptions, for trust.py, with the commit. A point that was not run this time keeps
-    its row."""
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, check=True,
-                            capture_output=True, text=True).stdout.strip()
-    rows = []
-    known = level_rows()
-    names = {name: machine for machine, name in LEVELS.items()}
-    for name in (*LEVELS.values(), "mi300a", "mi300x", "r9nano"):
-        with open(pathlib.Path(arguments.folder) / name / "points.csv", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                levels = name not in ("mi300a", "mi300x")
-                point = row["point"].removeprefix(row["label"]).strip() if levels else row["point"]
-                rows.append([name.split("-")[0], "levels" if levels else row["label"], point,
-                             row["measured"], row["low"], row["high"], row["simulated"],
-                             known.get((names.get(name), row["point"]), row)["unit"],
-                             row["limited_by"], commit])
-    with open(pathlib.Path(arguments.write) / "accuracy-points.csv", encoding="utf-8") as file:
-        head, *earlier = csv.reader(file)
-    done = {tuple(row[:3]) for row in rows}
-    return csv_text(head, rows + [row for row in earlier if tuple(row[:3]) not in done])
+        "[accuracy.md](accuracy.md).", "", *r9nano(points), ""])
 
 
 def main():
@@ -270,6 +314,8 @@ def main():
     parser.add_argument("--micro-budget", type=int, help="and of the micro-benchmarks of MI300X")
     parser.add_argument("--points", type=int, help="of each micro-benchmark of MI300X")
     parser.add_argument("--frozen", metavar="COMMIT", default="")
+    parser.add_argument("--only", metavar="NAMES", type=lambda text: text.split(","), default=NAMES,
+                        help="of these descriptions, as in mi300a,mi210-levels")
     parser.add_argument("--assemble", action="store_true", help="run nothing, read --folder")
     parser.add_argument("--folder", default="build/accuracy")
     arguments = parser.parse_args()
@@ -285,13 +331,14 @@ def main():
                  "commit of its own, and leave out what was measured before")
     written = [(ROOT / f"tests/bench/accuracy/{name}.md").read_text(encoding="utf-8")
                for name in ("by_cause", "not_modelled")]
-    text = "\n".join([prose.wrap(page(arguments)), *written])
+    points = all_points(arguments)
+    text = "\n".join([prose.wrap(page(arguments, points)), *written])
     folder = pathlib.Path(arguments.write)
-    for name, file in (("mi300a/points", "accuracy-mi300a"), ("mi300x/points", "accuracy-mi300x"),
-                       ("mi300a/labels", "accuracy-mi300a-labels")):
-        shutil.copy(pathlib.Path(arguments.folder) / f"{name}.svg", folder / f"{file}.svg")
+    for name, plot in plotted(points).items():
+        (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
     (folder / "accuracy-cdna.md").write_text(text, encoding="utf-8")
-    (folder / "accuracy-points.csv").write_text(all_points(arguments), encoding="utf-8")
+    (folder / "accuracy-points.csv").write_text(
+        csv_text(list(points[0]), (list(row.values()) for row in points)), encoding="utf-8")
 
 
 main()
