@@ -81,9 +81,8 @@ static void print_memory(const struct itrace_stats_run *run, int width, FILE *ou
 
 static void print_reuse(const struct itrace_stats_run *run, int width, FILE *out)
 {
-    fprintf(out,
-            "\nreuse: degree (references / addresses), lines shared with the kernel behind and "
-            "before / lines\n");
+    fprintf(out, "\nreuse: degree (references / addresses), lines shared with the kernel after and "
+                 "before / lines\n");
     fprintf(out, "  %-*s %10s %10s %10s  %s\n", width, "kernel", "degree", "forward", "backward",
             "name");
     for (size_t i = 0; i < run->count; i++) {
