@@ -40,7 +40,7 @@ class Debugged:
             assert line, f"it has ended, and said: {self.said}"
             self.said += line
         self.script = found[1]
-        self.port = int(re.search(r"remote :(\d+)", Path(self.script).read_text())[1])
+        self.port = int(re.search(r"remote [\d.]*:(\d+)", Path(self.script).read_text())[1])
 
     def gdb(self, *commands):
         """What gdb prints, command for command."""

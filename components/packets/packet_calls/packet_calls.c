@@ -105,10 +105,8 @@ static enum driver_status packet_wait_trip(struct driver *d, uint64_t number)
     enum driver_status status = host_usable();
     struct packet_calls *p = packets_of(d);
     while (status == DRIVER_OK && number >= p->first && !trip_at(d, number)->done) {
-        status = host_wait_continued();
         p->awaited++;
-        if (status == DRIVER_OK)
-            status = host_run(d);
+        status = host_run(d);
         p->awaited--;
     }
     return status;
