@@ -90,9 +90,9 @@ static enum driver_status calls_allocate(struct driver *d, const struct device_c
 {
     enum driver_place place = (enum driver_place)m->allocate.place;
     if (!m->allocate.address)
-        return host_allocate(d, m->allocate.device, m->allocate.size, 0, place, value);
+        return call_allocate(d, m->allocate.device, m->allocate.size, 0, place, value);
     *value = m->allocate.address;
-    return host_allocate_at(d, m->allocate.device, *value, m->allocate.size, place);
+    return call_allocate_at(d, m->allocate.device, *value, m->allocate.size, place);
 }
 
 static enum driver_status calls_code(struct driver *d, const struct device_call_request *m)
@@ -181,7 +181,7 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
                                    uint32_t *read)
 {
     const struct device_call_request *m = &s->request;
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     if (status != DRIVER_OK)
         return status;
     switch (message_kind(m)) {
@@ -192,7 +192,7 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
     case DEVICE_CALL_ALLOCATE:
         return calls_allocate(d, m, &s->value);
     case DEVICE_CALL_RELEASE:
-        return host_release(d, m->release.address);
+        return call_release(d, m->release.address);
     case DEVICE_CALL_OPEN:
         return calls_open(d, m->open.device, &s->value);
     case DEVICE_CALL_CLOSE:

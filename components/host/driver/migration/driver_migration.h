@@ -75,7 +75,7 @@ static bool residence_evict(struct driver *d, uint32_t gpu);
 static void prefetch_neighbours(struct driver *d, const struct driver_page_request *t);
 
 /* See driver_api.h. */
-static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
+static enum driver_status call_prefetch(struct driver *d, uint32_t number, uint64_t address,
                                         uint64_t size);
 
 #endif

@@ -51,12 +51,12 @@ static void prefetch_neighbours(struct driver *d, const struct driver_page_reque
 
 /* ---- what the program asks for ---- */
 
-static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
+static enum driver_status call_prefetch(struct driver *d, uint32_t number, uint64_t address,
                                         uint64_t size)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     enum driver_status status =
-        number == DRIVER_HOST_DEVICE ? host_usable() : handle_check(d, number);
+        number == DRIVER_HOST_DEVICE ? call_usable() : handle_check(d, number);
     if (status != DRIVER_OK || !driver_evicts(d) || platform_mode() == PLATFORM_FUNCTIONAL)
         return status;
     if (!a || !size || size > a->end - address)
@@ -76,7 +76,7 @@ static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint6
             && memory_device_of(&d->memory, physical) != t.gpu)
             migrate_add(d, &t);
         if (d->migrate.count >= DRIVER_PAGE_REQUESTS / 2)
-            status = host_wait_migration(d);
+            status = call_wait_migration(d);
     }
     return status;
 }

@@ -89,7 +89,7 @@ API_CALL(device_info, (device, info), uint32_t device, struct driver_device_info
 API_CALL(context_create, (device, process, context), uint32_t device, uint32_t process,
          uint32_t *context)
 {
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     if (status == DRIVER_OK && process)
         status = handle_check(d, process);
     uint32_t pid = process && status == DRIVER_OK ? driver_handle_at(d, process)->pid : 0;
@@ -143,24 +143,24 @@ static enum driver_status api_share_memory(int *file)
 
 API_CALL(alias, (address, size, host), uint64_t address, uint64_t size, void *host)
 {
-    return host_alias(d, address, size, host);
+    return call_alias(d, address, size, host);
 }
 
 API_CALL(extent, (address, size, offset, bytes), uint64_t address, uint64_t size, uint64_t *offset,
          uint64_t *bytes)
 {
-    return host_extent(d, address, size, offset, bytes);
+    return call_extent(d, address, size, offset, bytes);
 }
 
 API_CALL(clear, (address, size), uint64_t address, uint64_t size)
 {
-    return host_alias(d, address, size, NULL);
+    return call_alias(d, address, size, NULL);
 }
 
 API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t size, uint64_t align,
          uint64_t *address)
 {
-    enum driver_status status = host_allocate(d, device, size, align, DRIVER_PLACE_DEVICE, address);
+    enum driver_status status = call_allocate(d, device, size, align, DRIVER_PLACE_DEVICE, address);
     if (status != DRIVER_OK)
         return status;
     if (!d->device[driver_handle_at(d, device)->member[0]].info.shares_memory)
@@ -171,7 +171,7 @@ API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t siz
 API_CALL(allocate_at, (device, address, size, place), uint32_t device, uint64_t address,
          uint64_t size, enum driver_place place)
 {
-    enum driver_status status = host_allocate_at(d, device, address, size, place);
+    enum driver_status status = call_allocate_at(d, device, address, size, place);
     if (status != DRIVER_OK)
         return status;
     return call_path(d) && place != DRIVER_PLACE_MANAGED ? call_path(d)->allocated(d, size)
@@ -180,20 +180,20 @@ API_CALL(allocate_at, (device, address, size, place), uint32_t device, uint64_t 
 
 API_CALL(limit_to, (address, gpus), uint64_t address, uint64_t gpus)
 {
-    return host_limit_to(d, address, gpus);
+    return call_limit_to(d, address, gpus);
 }
 
 API_CALL(allocate_unified, (device, size, align, address), uint32_t device, uint64_t size,
          uint64_t align, uint64_t *address)
 {
-    return host_allocate(d, device, size, align, DRIVER_PLACE_MANAGED, address);
+    return call_allocate(d, device, size, align, DRIVER_PLACE_MANAGED, address);
 }
 
 API_CALL(release, (address), uint64_t address)
 {
     const struct program_allocation *freed = program_find(driver_program(d), address);
     uint64_t bytes = freed ? freed->end - freed->start : 0;
-    enum driver_status status = host_release(d, address);
+    enum driver_status status = call_release(d, address);
     if (status != DRIVER_OK)
         return status;
     check_memory_written(address, bytes); /* for its next owner */
@@ -202,39 +202,39 @@ API_CALL(release, (address), uint64_t address)
 
 API_CALL(remap, (address, size, gpu), uint64_t address, uint64_t size, uint32_t gpu)
 {
-    return host_remap(d, address, size, gpu);
+    return call_remap(d, address, size, gpu);
 }
 
 API_CALL(join, (address, size, from), uint64_t address, uint64_t size, uint64_t from)
 {
-    return host_join(d, address, size, from);
+    return call_join(d, address, size, from);
 }
 
 API_CALL(remove_page, (address), uint64_t address)
 {
-    return host_remove_page(d, address);
+    return call_remove_page(d, address);
 }
 
 API_CALL(allocate_page_at, (device, address, unified), uint32_t device, uint64_t address,
          bool unified)
 {
-    return host_allocate_page_at(d, device, address, unified);
+    return call_allocate_page_at(d, device, address, unified);
 }
 
 API_CALL(prefetch, (device, address, size), uint32_t device, uint64_t address, uint64_t size)
 {
-    return host_prefetch(d, device, address, size);
+    return call_prefetch(d, device, address, size);
 }
 
 API_CALL(advise, (address, size, advice, on), uint64_t address, uint64_t size,
          enum driver_advice advice, bool on)
 {
-    return host_advise(d, address, size, advice, on);
+    return call_advise(d, address, size, advice, on);
 }
 
 API_CALL(page_info, (address, page), uint64_t address, struct driver_page *page)
 {
-    return host_page_info(d, address, page);
+    return call_page_info(d, address, page);
 }
 
 static uint64_t api_name(uint32_t device, uint64_t address)
@@ -430,28 +430,28 @@ API_CALL(call_end, (queue, ticket), uint32_t queue, uint64_t ticket)
 API_CALL(wait, (ticket), uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
-    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+    return status == DRIVER_OK ? call_wait(d, ticket) : status;
 }
 
 API_CALL(wait_queue, (queue), uint32_t queue)
 {
     enum driver_status status = queue_check(d, queue);
-    return status == DRIVER_OK ? host_wait_queue(d, queue) : status;
+    return status == DRIVER_OK ? call_wait_queue(d, queue) : status;
 }
 
 /* Until any command is done, or up to cycle `stop_at` where that is not 0. */
 static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
 {
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     if (status != DRIVER_OK || !d->undone)
         return status;
-    host_expect_end(d);
+    call_expect_end(d);
     d->stop_at = stop_at;
     d->await_any = true;
-    status = host_run(d);
+    status = call_run_engine(d);
     d->await_any = false;
     d->stop_at = 0;
-    return status == DRIVER_OK ? host_lose_patience(d) : status;
+    return status == DRIVER_OK ? call_lose_patience(d) : status;
 }
 
 API_CALL(advance, (poll), bool poll)
@@ -480,7 +480,7 @@ API_CALL(waited, (ticket), uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
     if (status == DRIVER_OK)
-        host_note_wait(d, ticket);
+        call_note_wait(d, ticket);
     return status;
 }
 
@@ -508,10 +508,10 @@ API_CALL(pass, (span_ps), uint64_t span_ps)
 {
     uint32_t domain = d->io.base.domain;
     uint64_t end = engine_cycle_at(domain, engine.domains[domain].time_ps + span_ps);
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     while (status == DRIVER_OK && driver_now(d) < end) {
         d->stop_at = end;
-        status = host_run(d);
+        status = call_run_engine(d);
     }
     d->stop_at = 0;
     return status;
@@ -521,10 +521,10 @@ API_CALL(query, (ticket), uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
     if (status == DRIVER_OK)
-        status = host_usable();
+        status = call_usable();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        status = host_run(d);
+        status = call_run_engine(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = DRIVER_NOT_READY;
     }
@@ -562,7 +562,7 @@ API_CALL(register_code, (device, name, address, bytes, size), uint32_t device, c
 
 API_CALL(copy_code, (device, address), uint32_t device, uint64_t address)
 {
-    return host_copy_code(d, device, address);
+    return call_copy_code(d, device, address);
 }
 
 API_CALL(describe_code, (address, file, size), uint64_t address, const void *file, uint64_t size)
@@ -697,7 +697,7 @@ static int api_finish(void)
     if (inside || engine_is_interrupted())
         engine_abandon();
     if (p->lost == DRIVER_OK && (inside || engine_is_interrupted()))
-        host_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
+        call_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
     if (!inside && p->lost == DRIVER_OK && !engine_is_interrupted() && call_path(the_driver()))
         call_path(the_driver())->drain(the_driver());
     bool recorded = record_finish();

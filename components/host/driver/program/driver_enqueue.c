@@ -41,7 +41,7 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue)
 {
     if (queue >= d->queue_count || !driver_queue_at(d, queue)->used)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no queue %u", queue);
-    return host_usable();
+    return call_usable();
 }
 
 static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address)
@@ -109,7 +109,7 @@ static uint64_t next_ticket(struct driver *d)
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket)
 {
-    enum driver_status status = host_wait_some(d, (uint32_t)driver_params(d)->commands);
+    enum driver_status status = call_wait_some(d, (uint32_t)driver_params(d)->commands);
     if (status == DRIVER_OK && call_path(d))
         status = call_path(d)->wait_room(d);
     if (status != DRIVER_OK)

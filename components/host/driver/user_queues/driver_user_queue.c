@@ -121,7 +121,7 @@ static enum driver_status user_check(const struct driver *d, uint32_t queue)
     if (queue >= USER_QUEUES || !user_of(d)->queue[queue].used
         || user_of(d)->queue[queue].owner != DRIVER_NONE)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no user queue %u", queue);
-    return host_usable();
+    return call_usable();
 }
 
 /* Asks the packet processor of the queue's GPU, and waits. */
@@ -129,13 +129,13 @@ static enum driver_status user_call(struct driver *d, uint32_t queue,
                                     enum queue_control_request_kind kind)
 {
     struct driver_user *u = user_of(d);
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     memset(&u->call, 0, sizeof u->call);
     u->call.wanted = status == DRIVER_OK;
     u->call.queue = queue;
     u->call.kind = (uint8_t)kind;
     while (status == DRIVER_OK && !u->call.answered)
-        status = host_run(d);
+        status = call_run_engine(d);
     u->call.wanted = false;
     return status;
 }
@@ -158,7 +158,7 @@ static enum driver_status user_supported(const struct driver *d)
         return driver_fail(DRIVER_INVALID_DEVICE, USER_NOT_CONNECTED);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         return driver_fail(DRIVER_INVALID_VALUE, "user queues need timing mode");
-    return host_usable();
+    return call_usable();
 }
 
 /* An unused doorbell of the GPU, or USER_DOORBELLS. */
@@ -256,7 +256,7 @@ static enum driver_status user_create(struct driver *d, uint32_t device, uint32_
                            "a queue of %u packets: a power of two from 2 to 65536 is possible",
                            packets);
     status = user_open(d, gpu, device, pid, packets, DRIVER_NONE, &id, &ticket);
-    if (status != DRIVER_OK || (status = host_wait(d, ticket)) != DRIVER_OK)
+    if (status != DRIVER_OK || (status = call_wait(d, ticket)) != DRIVER_OK)
         return status;
     const struct user_queue_entry *q = &user_of(d)->queue[id];
     *info = (struct queue_info){.id = id,
@@ -324,7 +324,7 @@ static enum driver_status user_leave(struct driver *d, uint32_t device)
         if (!u->queue[i].used || u->queue[i].device != device)
             continue;
         uint32_t owner = u->queue[i].owner;
-        if (owner != DRIVER_NONE && (status = host_wait_queue(d, owner)) == DRIVER_OK)
+        if (owner != DRIVER_NONE && (status = call_wait_queue(d, owner)) == DRIVER_OK)
             status = user_close(d, owner);
         else if (owner == DRIVER_NONE)
             status = user_destroy(d, i);
@@ -439,7 +439,7 @@ static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t of
 {
     struct driver_user *u = user_of(d);
     const struct user_queue_entry *queue = NULL;
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     if (status == DRIVER_OK)
         status = user_find(d, page, offset, &queue);
     if (status != DRIVER_OK)
@@ -448,7 +448,7 @@ static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t of
     while (status == DRIVER_OK
            && u->ring_count == USER_RINGS) { /* the link is slower than the program */
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        status = host_run(d);
+        status = call_run_engine(d);
         d->stop_at = 0;
     }
     if (status != DRIVER_OK)
@@ -463,7 +463,7 @@ static enum driver_status user_move(struct driver *d, uint32_t gpu, enum driver_
 {
     uint64_t ticket;
     enum driver_status status = enqueue_move(d, gpu, kind, false, host, address, size, &ticket);
-    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+    return status == DRIVER_OK ? call_wait(d, ticket) : status;
 }
 
 static enum driver_status user_write(struct driver *d, uint32_t queue, const void *packet,
@@ -495,11 +495,11 @@ static enum driver_status user_write(struct driver *d, uint32_t queue, const voi
 static enum driver_status user_wait_event(struct driver *d, uint64_t known, uint64_t end)
 {
     struct driver_user *u = user_of(d);
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     u->stop_at_event = true;
     while (status == DRIVER_OK && u->events == known && driver_now(d) < end) {
         d->stop_at = end == UINT64_MAX ? 0 : end;
-        status = host_run(d);
+        status = call_run_engine(d);
     }
     d->stop_at = 0;
     u->stop_at_event = false;
