@@ -55,7 +55,7 @@ static void driver_init(struct driver *d)
     for (uint32_t i = 0; i < d->gpu_count; i++)
         queue_new(d, i, i); /* queue number = device number */
     handles_init(d);
-    dirty_init(d);
+    l2_init(d);
     bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     ptx_tables_set(driver_program(d), driver_page_table(d));

@@ -136,7 +136,7 @@ static void memory_release(struct driver *d, uint64_t address)
     const struct program_allocation *a = program_find(driver_program(d), address);
     if (a) {
         memory_trace(d, "unmap", a->pid, a->start, a->end - a->start);
-        dirty_leave(d, a->pid);
+        l2_note_left(d, a->pid);
         residence_free(d, a->pid, a->start, a->end - a->start);
     }
     if (memory_free(memory_view(d), address) != MEMORY_OK)

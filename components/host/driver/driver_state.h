@@ -180,7 +180,7 @@ struct driver_page_request {
     uint16_t tag;
 };
 
-/* See driver_eviction.c. */
+/* See driver_residence.c. */
 struct driver_residence {
     uint32_t frames; /* arena: struct driver_frame[], one for each page of the GPU's memory */
     uint32_t oldest, youngest; /* 1 + frame, 0: none */

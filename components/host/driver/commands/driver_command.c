@@ -61,7 +61,7 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
     struct driver_device *device = &d->device[q->device];
     device->kernels_running--;
     ptx_over(d, k, q->device);
-    dirty_note(d, q->device, k->pid);
+    l2_note_kernel(d, q->device, k->pid);
     argument_ring_give(argument_ring_of(d, q->device, k->pid), k->piece);
     scratch_release(device, k);
     d->sample.timed -= k->launch.timed;

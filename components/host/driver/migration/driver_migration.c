@@ -16,7 +16,7 @@
  * With `migration = between_kernels` pages move only while no kernel runs, so nothing is ever
  * paused.
  *
- * A page for which its GPU has no room waits while others are evicted (driver_eviction.c):
+ * A page for which its GPU has no room waits while others are evicted (driver_residence.c):
  * questions for these, to come to the host's memory, are put in front of its own. The host's memory
  * is the last device of the driver. It has no caches, no compute units and no controller, so the
  * GPU that loses a page to it copies the page there.
@@ -384,8 +384,9 @@ static bool migrate_shoot(struct driver *d)
             prefetch_neighbours(d, t);
     }
     /* The copy went through the L2s. */
-    dirty_note(d, t->gpu < d->gpu_count ? t->gpu : memory_device_of(&d->memory, m->from), t->pid);
-    dirty_leave(d, t->pid);
+    l2_note_kernel(d, t->gpu < d->gpu_count ? t->gpu : memory_device_of(&d->memory, m->from),
+                   t->pid);
+    l2_note_left(d, t->pid);
     if (m->work != WORK_WRITE)
         timeline_end(&d->io.base, t->address, migrate_span(d));
     m->state = MIGRATE_ANSWER;

@@ -44,7 +44,8 @@ static void copies_leave(struct driver *d, const struct driver_page_request *t, 
  */
 static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *asked);
 
-/* Managed pages in the memory of GPUs, in the order in which they leave. See driver_eviction.c. */
+/* Managed pages in the memory of GPUs, in the order in which they leave. See
+ * driver_residence.c. */
 
 static void residence_init(struct driver *d);
 

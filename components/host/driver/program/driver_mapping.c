@@ -300,7 +300,7 @@ static enum driver_status call_remap(struct driver *d, uint64_t address, uint64_
     enum driver_status status = mapping_begin(d, address, size, "remap", &pid);
     if (status == DRIVER_OK) {
         program_open(driver_program(d), address);
-        dirty_leave(d, pid);
+        l2_note_left(d, pid);
     }
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remap(memory_view(d), pid, address, size, gpu), gpu,
@@ -323,7 +323,7 @@ static enum driver_status call_join(struct driver *d, uint64_t address, uint64_t
                              from, from + size);
     if (status != DRIVER_OK)
         return status;
-    dirty_leave(d, pid);
+    l2_note_left(d, pid);
     status =
         memory_status(d, memory_join(memory_view(d), pid, address, size, from), 0, address, size);
     if (status == DRIVER_OK)
@@ -337,7 +337,7 @@ static enum driver_status call_remove_page(struct driver *d, uint64_t address)
     enum driver_status status = mapping_begin(d, address, 1, "removing a page", &pid);
     if (status == DRIVER_OK) {
         memory_trace(d, "unmap", pid, address, 1);
-        dirty_leave(d, pid);
+        l2_note_left(d, pid);
     }
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remove_page(memory_view(d), pid, address), 0, address, 1);
@@ -366,7 +366,7 @@ static enum driver_status call_allocate_page_at(struct driver *d, uint32_t numbe
         enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],
                                                             address, flags, &physical);
         if (result == MEMORY_OK) {
-            dirty_leave(d, h->pid); /* of the page that was there */
+            l2_note_left(d, h->pid); /* of the page that was there */
             program_open(driver_program(d), address);
             memory_trace(d, "map", h->pid, address, 1);
             return call_shoot_down(d, h->pid, address, 1);
@@ -560,7 +560,7 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
         }
         argument_ring_leave(d, i, pid);
     }
-    dirty_leave(d, pid);
+    l2_note_left(d, pid);
     if (ptx_services())
         ptx_services()->heap_drop(pid);
     memory_free_process(memory_view(d), pid);

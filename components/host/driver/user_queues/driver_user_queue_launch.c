@@ -88,7 +88,7 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
     if (k->size)
         argument_ring_written(argument_ring_of(d, u->gpu, k->pid), k->piece);
     driver_doorbell_send_ring(d, u->gpu, 0, u->written++, (uint16_t)u->slot);
-    dirty_note(d, q->device, k->pid);
+    l2_note_kernel(d, q->device, k->pid);
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;
