@@ -153,13 +153,13 @@ enum migrate_state {
 /* The outcome of a question for a page: nothing, the page is noted as placed, it moves, it gets its
  * first copy or a further one, its copies go, or it stays. */
 enum migrate_work {
-    WORK_NONE,
-    WORK_PLACE,
-    WORK_MOVE,
-    WORK_COPY,
-    WORK_COPY_MORE,
-    WORK_WRITE,
-    WORK_STAY /* there is no room for it: it is accessed where it is from now on */
+    MIGRATE_WORK_NONE,
+    MIGRATE_WORK_PLACE,
+    MIGRATE_WORK_MOVE,
+    MIGRATE_WORK_COPY,
+    MIGRATE_WORK_COPY_MORE,
+    MIGRATE_WORK_WRITE,
+    MIGRATE_WORK_STAY /* there is no room for it: it is accessed where it is from now on */
 };
 
 /* A page that was written to and gets no copies for a while. */

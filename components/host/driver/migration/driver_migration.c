@@ -85,7 +85,7 @@ static bool migrate_listen(struct driver *d)
 static bool migrate_needs_pause(const struct driver *d)
 {
     enum migrate_work work = migrate_work_of(d, migrate_first(d));
-    return work == WORK_MOVE || work == WORK_COPY || work == WORK_WRITE;
+    return work == MIGRATE_WORK_MOVE || work == MIGRATE_WORK_COPY || work == MIGRATE_WORK_WRITE;
 }
 
 /* ---- until managed memory is not in use ---- */
@@ -257,7 +257,7 @@ static const char *migrate_span(const struct driver *d)
 {
     if (migrate_first(d)->gpu == d->gpu_count)
         return "evict page";
-    return d->migrate.work == WORK_MOVE ? "migrate page" : "copy page";
+    return d->migrate.work == MIGRATE_WORK_MOVE ? "migrate page" : "copy page";
 }
 
 /* The first question goes behind the others, until the next pause: the GPU that has got the page
@@ -292,7 +292,7 @@ static bool migrate_make_room(struct driver *d)
     d->io.stats.migrations_refused++;
     m->state = MIGRATE_ANSWER;
     if (driver_evicts(d) && migrate_waits(d)) {
-        m->work = WORK_STAY;
+        m->work = MIGRATE_WORK_STAY;
         m->state = MIGRATE_SWAP;
         engine_at_window_end(&d->io.base, driver_window_end);
     }
@@ -306,16 +306,16 @@ static bool migrate_begin(struct driver *d)
     const struct driver_page_request *t = migrate_first(d);
     uint64_t flags, bytes = driver_page_bytes(d);
     m->work = migrate_work_of(d, t);
-    if (m->work == WORK_NONE || !migrate_find(d, t, &m->from, &flags)) {
+    if (m->work == MIGRATE_WORK_NONE || !migrate_find(d, t, &m->from, &flags)) {
         m->state = MIGRATE_ANSWER;
         return true;
     }
-    if (m->work == WORK_PLACE || m->work == WORK_WRITE) {
+    if (m->work == MIGRATE_WORK_PLACE || m->work == MIGRATE_WORK_WRITE) {
         m->state = MIGRATE_SWAP;
         engine_at_window_end(&d->io.base, driver_window_end);
         return true;
     }
-    if (t->wish == PAGE_WISH_FETCH && m->work == WORK_MOVE && residence_is_new(d, m->from))
+    if (t->wish == PAGE_WISH_FETCH && m->work == MIGRATE_WORK_MOVE && residence_is_new(d, m->from))
         return migrate_later(d);
     if (!driver_move_can_send(d, migrate_port(d, m->from)))
         return false;
@@ -335,19 +335,19 @@ static void migrate_swap(struct driver *d)
     uint64_t physical, flags, old;
     if (m->state != MIGRATE_SWAP)
         return;
-    if (m->work == WORK_MOVE
+    if (m->work == MIGRATE_WORK_MOVE
         && memory_swap_page(memory_view(d), t->pid, t->address, m->to, &old) != MEMORY_OK)
         bug("driver: page 0x%" PRIx64 " has gone while it was copied", t->address);
     if (!migrate_find(d, t, &physical, &flags))
         bug("driver: page 0x%" PRIx64 " has gone while it was worked on", t->address);
-    if (m->work == WORK_WRITE)
+    if (m->work == MIGRATE_WORK_WRITE)
         copies_leave(d, t, physical, flags);
-    else if (m->work == WORK_COPY || m->work == WORK_COPY_MORE)
+    else if (m->work == MIGRATE_WORK_COPY || m->work == MIGRATE_WORK_COPY_MORE)
         copies_enter(d, t, physical, flags);
-    else if (m->work == WORK_STAY)
+    else if (m->work == MIGRATE_WORK_STAY)
         page_table_enter(driver_page_table(d), t->pid, t->address, physical,
                          flags | PAGE_TABLE_REMOTE);
-    else if (m->work == WORK_MOVE && driver_evicts(d))
+    else if (m->work == MIGRATE_WORK_MOVE && driver_evicts(d))
         page_table_enter(driver_page_table(d), t->pid, t->address, physical,
                          t->gpu == d->gpu_count
                              ? flags | PAGE_TABLE_EVICTED
@@ -355,7 +355,8 @@ static void migrate_swap(struct driver *d)
     else
         page_table_enter(driver_page_table(d), t->pid, t->address, physical,
                          flags | PAGE_TABLE_PLACED);
-    m->state = m->work == WORK_PLACE || m->work == WORK_STAY ? MIGRATE_ANSWER : MIGRATE_SHOOT;
+    m->state = m->work == MIGRATE_WORK_PLACE || m->work == MIGRATE_WORK_STAY ? MIGRATE_ANSWER
+                                                                             : MIGRATE_SHOOT;
     m->sent = 0;
 }
 
@@ -374,7 +375,7 @@ static bool migrate_shoot(struct driver *d)
     }
     if (m->sent < d->gpu_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
         return progress;
-    if (m->work == WORK_MOVE) {
+    if (m->work == MIGRATE_WORK_MOVE) {
         memory_give_page(&d->memory, m->from);
         residence_went(d, m->from);
         residence_came(d, t->pid, t->address, m->to);
@@ -387,7 +388,7 @@ static bool migrate_shoot(struct driver *d)
     l2_note_kernel(d, t->gpu < d->gpu_count ? t->gpu : memory_device_of(&d->memory, m->from),
                    t->pid);
     l2_note_left(d, t->pid);
-    if (m->work != WORK_WRITE)
+    if (m->work != MIGRATE_WORK_WRITE)
         timeline_end(&d->io.base, t->address, migrate_span(d));
     m->state = MIGRATE_ANSWER;
     return true;

@@ -67,19 +67,19 @@ static enum migrate_work migrate_work_of(const struct driver *d,
 {
     uint64_t physical, flags;
     if (!migrate_find(d, t, &physical, &flags))
-        return WORK_NONE;
+        return MIGRATE_WORK_NONE;
     bool copied = flags & PAGE_TABLE_COPIED,
          here = memory_device_of(&d->memory, physical) == t->gpu;
     const struct page_copies *copies = &driver_page_table(d)->copies;
     if (t->wish == PAGE_WISH_WRITE)
-        return copied ? WORK_WRITE : WORK_NONE;
+        return copied ? MIGRATE_WORK_WRITE : MIGRATE_WORK_NONE;
     if (here || page_copies_find(copies, physical, t->gpu))
-        return WORK_PLACE;
+        return MIGRATE_WORK_PLACE;
     if (t->wish == PAGE_WISH_MOVE || t->wish == PAGE_WISH_FETCH)
-        return copied ? WORK_WRITE : WORK_MOVE;
+        return copied ? MIGRATE_WORK_WRITE : MIGRATE_WORK_MOVE;
     if (copies_unwanted(d, t) || page_copies_count(copies) == PAGE_COPIES)
-        return flags & PAGE_TABLE_READ_MOSTLY ? WORK_MOVE : WORK_NONE;
-    return copied ? WORK_COPY_MORE : WORK_COPY;
+        return flags & PAGE_TABLE_READ_MOSTLY ? MIGRATE_WORK_MOVE : MIGRATE_WORK_NONE;
+    return copied ? MIGRATE_WORK_COPY_MORE : MIGRATE_WORK_COPY;
 }
 
 static void copies_enter(struct driver *d, const struct driver_page_request *t, uint64_t physical,
