@@ -35,7 +35,7 @@ enum {
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
     DRIVER_RING_BYTES =
         4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
-    DRIVER_PAGE_REQUESTS = 4096, /* questions for pages that wait */
+    DRIVER_PAGE_REQUESTS = 4096, /* requests for pages that wait */
     DRIVER_BLOCK_PAGES = 512,    /* of 4 KiB in the largest block that is evicted */
     DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
@@ -150,7 +150,7 @@ enum migrate_state {
     MIGRATE_RESUME
 };
 
-/* The outcome of a question for a page: nothing, the page is noted as placed, it moves, it gets its
+/* The outcome of a request for a page: nothing, the page is noted as placed, it moves, it gets its
  * first copy or a further one, its copies go, or it stays. */
 enum migrate_work {
     MIGRATE_WORK_NONE,
@@ -174,7 +174,7 @@ struct driver_page_request {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t port; /* of the question; DRIVER_NONE: the host's */
+    uint32_t port; /* of the request; DRIVER_NONE: the host's */
     uint8_t wish;  /* enum page_wish */
     bool later;    /* the page has come to another GPU in this pause */
     uint16_t tag;
@@ -205,13 +205,13 @@ struct driver_sample {
 struct driver_migrate {
     uint32_t requests; /* arena: struct driver_page_request[DRIVER_PAGE_REQUESTS], a ring */
     uint32_t first, count;
-    uint32_t state; /* enum migrate_state, of the first question */
+    uint32_t state; /* enum migrate_state, of the first request */
     uint32_t sent;  /* GPUs that were sent the message of the state */
     struct gpu_set paused;
     uint64_t paused_at;            /* cycle */
     uint64_t not_before;           /* cycle of the next pause */
     bool ready;                    /* managed memory is not in use */
-    uint32_t work;                 /* enum migrate_work, of the first question */
+    uint32_t work;                 /* enum migrate_work, of the first request */
     uint64_t moved;                /* pages that have changed their place */
     uint32_t written;              /* arena: struct driver_written[DRIVER_WRITTEN], by page */
     uint64_t from, to;             /* physical */
