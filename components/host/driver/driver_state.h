@@ -33,8 +33,7 @@ enum {
     DRIVER_PID = 1,               /* process of the devices that the platform has */
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
-    DRIVER_RING_BYTES =
-        4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
+    DRIVER_RING_BYTES = 4 << 20, /* of packets and kernel arguments; less on small devices */
     DRIVER_PAGE_REQUESTS = 4096, /* requests for pages that wait */
     DRIVER_BLOCK_PAGES = 512,    /* of 4 KiB in the largest block that is evicted */
     DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
@@ -52,8 +51,7 @@ struct driver_queue {
     uint32_t device;      /* of unified ones: the first */
     uint32_t handle;      /* that it was made for */
     uint32_t first, last; /* commands */
-    uint32_t
-        at; /* command that is worked on: the first, or behind launches that a user queue holds */
+    uint32_t at;   /* command in work: the first, or behind launches that a user queue holds */
     uint32_t user; /* user queue for launches; DRIVER_NONE: not made */
 };
 
@@ -127,8 +125,8 @@ struct driver_device {
     bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
     struct gpu_set reached; /* caches_all: GPUs whose memory its kernels could access */
     bool takes_copies;      /* from and to other GPUs, directly */
-    bool line_shared; /* kernels may have cached a line that a copy changed beside them: the same */
-    uint32_t flushing; /* flushes that are not answered */
+    bool line_shared;       /* kernels may have cached a line that a copy changed: flush, too */
+    uint32_t flushing;      /* flushes that are not answered */
     uint32_t kernels_running;
     uint32_t launches; /* functional mode: number of the next dispatch */
     struct driver_ring ring;
@@ -234,11 +232,10 @@ struct driver {
     uint32_t gpu_count;
     uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for
                           migrations and releases */
-    uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
-    uint32_t
-        used_commands; /* commands from here on have never been used: their memory is untouched */
-    uint32_t undone;   /* commands */
-    uint32_t queues;   /* arena: struct driver_queue[DRIVER_QUEUES] */
+    uint32_t free_command;  /* list of commands that were used; DRIVER_NONE: empty */
+    uint32_t used_commands; /* from here on none was ever used: their memory is untouched */
+    uint32_t undone;        /* commands */
+    uint32_t queues;        /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;
     uint32_t dirty; /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
     uint64_t dirty_clock;

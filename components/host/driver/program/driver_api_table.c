@@ -109,8 +109,11 @@ API_CALL(unify, (gpus, count, device), const uint32_t *gpus, uint32_t count, uin
 
 API_CALL(set_peer, (gpu, peer, on), uint32_t gpu, uint32_t peer, bool on)
 {
-    if (gpu >= d->gpu_count || peer >= d->gpu_count || gpu == peer)
-        return driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer);
+    if (gpu >= d->gpu_count || peer >= d->gpu_count)
+        return driver_fail(DRIVER_INVALID_DEVICE, "there is no GPU %u; the platform has %u",
+                           gpu >= d->gpu_count ? gpu : peer, d->gpu_count);
+    if (gpu == peer)
+        return driver_fail(DRIVER_INVALID_DEVICE, "GPU %u cannot be its own peer", gpu);
     if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
         return driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer);
     program_set_reach(driver_program(d), gpu, peer, on);
