@@ -94,7 +94,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         engine_stop();
     journal_note_done(d, k);
     if (k->kind != DRIVER_READ && driver_queues_count(d) && !journal_replays())
-        user_event(d);
+        user_queue_event(d);
     if (command_is_move(k)) /* what stays of it in states depends on no address of the process */
         k->move.host = k->move.program = NULL;
     if (q->at == number)

@@ -98,7 +98,7 @@ API_CALL(context_create, (device, process, context), uint32_t device, uint32_t p
 
 API_CALL(context_destroy, (context), uint32_t context)
 {
-    enum driver_status status = user_leave(d, context);
+    enum driver_status status = user_queue_leave(d, context);
     return status == DRIVER_OK ? context_destroy(d, context) : status;
 }
 

@@ -442,7 +442,7 @@ static enum driver_status queue_destroy(struct driver *d, uint32_t queue)
     if (status == DRIVER_OK)
         status = call_wait_queue(d, queue);
     if (status == DRIVER_OK)
-        status = user_close(d, queue);
+        status = user_queue_close(d, queue);
     if (status != DRIVER_OK)
         return status;
     driver_queue_at(d, queue)->used = false;
