@@ -206,7 +206,7 @@ static enum driver_status argument_ring_find(struct driver *d, const struct driv
         if (!full && *start + bytes - argument_ring_tail(r) <= r->bytes)
             return DRIVER_OK;
         if (*start == UINT64_MAX || !r->pieces_held || !argument_ring_make_late(r))
-            status = call_wait_some(d, d->undone);
+            status = await_some(d, d->undone);
     }
     return status;
 }

@@ -480,8 +480,8 @@ static enum driver_status enqueue_meeting(struct driver *d, uint32_t queue,
     return status;
 }
 
-static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
-                                         const struct driver_launch *l, uint64_t *ticket)
+static enum driver_status call_launch(struct driver *d, uint32_t queue,
+                                      const struct driver_launch *l, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     if (status != DRIVER_OK)

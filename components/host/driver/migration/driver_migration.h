@@ -75,8 +75,4 @@ static bool residence_evict(struct driver *d, uint32_t gpu);
  * policy wants with it. */
 static void prefetch_neighbours(struct driver *d, const struct driver_page_request *r);
 
-/* See driver_api.h. */
-static enum driver_status call_prefetch(struct driver *d, uint32_t number, uint64_t address,
-                                        uint64_t size);
-
 #endif

@@ -76,7 +76,7 @@ static enum driver_status call_prefetch(struct driver *d, uint32_t number, uint6
             && memory_device_of(&d->memory, physical) != r.gpu)
             migrate_add(d, &r);
         if (d->migrate.count >= DRIVER_PAGE_REQUESTS / 2)
-            status = call_wait_migration(d);
+            status = await_migration(d);
     }
     return status;
 }

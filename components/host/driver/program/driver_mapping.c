@@ -22,20 +22,20 @@
 #include "runtime/state/memory.h"
 
 /* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */
-static enum driver_status call_wait_process(struct driver *d, uint32_t pid)
+static enum driver_status await_process(struct driver *d, uint32_t pid)
 {
     enum driver_status status = call_usable();
     for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         if (q->used && (pid == DRIVER_ALL_PIDS || driver_handle_at(d, q->handle)->pid == pid))
-            status = call_wait_queue(d, i);
+            status = await_queue(d, i);
     }
-    return status == DRIVER_OK ? call_wait_migration(d) : status;
+    return status == DRIVER_OK ? await_migration(d) : status;
 }
 
-static enum driver_status call_wait_everything(struct driver *d)
+static enum driver_status await_everything(struct driver *d)
 {
-    return call_wait_process(d, DRIVER_ALL_PIDS);
+    return await_process(d, DRIVER_ALL_PIDS);
 }
 
 /* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address +
@@ -49,7 +49,7 @@ static enum driver_status call_shoot_down(struct driver *d, uint32_t pid, uint64
                                .shootdown = {page_table_address(address), size}};
     uint64_t ticket;
     enum driver_status status = enqueue(d, 0, &k, &ticket);
-    return status == DRIVER_OK ? call_wait(d, ticket) : status;
+    return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
 /* Makes the addresses that were freed fresh again. */
@@ -59,7 +59,7 @@ static enum driver_status call_recycle(struct driver *d)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
     enum driver_status status = shootdown_check();
     if (status == DRIVER_OK)
-        status = call_wait_everything(d);
+        status = await_everything(d);
     if (status == DRIVER_OK)
         status = call_shoot_down(d, DRIVER_ALL_PIDS, 0, (uint64_t)1 << 48);
     if (status == DRIVER_OK)
@@ -70,12 +70,12 @@ static enum driver_status call_recycle(struct driver *d)
 static bool call_make_room(struct driver *d, const struct memory_request *q, uint64_t pages)
 {
     bool evicted = false;
-    if (!driver_evicts(d) || driver_process()->in_tick || call_wait_everything(d) != DRIVER_OK)
+    if (!driver_evicts(d) || driver_process()->in_tick || await_everything(d) != DRIVER_OK)
         return false;
     for (uint32_t i = 0; i < q->device_count; i++) {
         uint64_t share = memory_count_of(q, pages, i);
         while (d->memory.device[q->device[i]].pages.free_pages < share) {
-            if (!residence_evict(d, q->device[i]) || call_wait_migration(d) != DRIVER_OK)
+            if (!residence_evict(d, q->device[i]) || await_migration(d) != DRIVER_OK)
                 return false;
             evicted = true;
         }
@@ -146,8 +146,9 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
     }
 }
 
-static enum driver_status call_allocate(struct driver *d, uint32_t number, uint64_t size,
-                                        uint64_t align, enum driver_place place, uint64_t *address)
+static enum driver_status mapping_allocate(struct driver *d, uint32_t number, uint64_t size,
+                                           uint64_t align, enum driver_place place,
+                                           uint64_t *address)
 {
     enum driver_status status = handle_check(d, number);
     if (status != DRIVER_OK)
@@ -160,8 +161,8 @@ static enum driver_status call_allocate(struct driver *d, uint32_t number, uint6
     return allocate_pages(d, driver_handle_at(d, number), q, place, address);
 }
 
-static enum driver_status call_allocate_at(struct driver *d, uint32_t number, uint64_t address,
-                                           uint64_t size, enum driver_place place)
+static enum driver_status mapping_allocate_at(struct driver *d, uint32_t number, uint64_t address,
+                                              uint64_t size, enum driver_place place)
 {
     enum driver_status status = handle_check(d, number);
     if (status == DRIVER_OK && place == DRIVER_PLACE_HOST && !driver_has_host(d))
@@ -205,7 +206,7 @@ static enum driver_status call_limit_to(struct driver *d, uint64_t address, uint
     return DRIVER_OK;
 }
 
-static enum driver_status call_release(struct driver *d, uint64_t address)
+static enum driver_status mapping_release(struct driver *d, uint64_t address)
 {
     const struct program_allocation *a = find_start(d, address);
     if (!a)
@@ -217,7 +218,7 @@ static enum driver_status call_release(struct driver *d, uint64_t address)
         page_table_is_name(address) || memory_is_foreign(&d->memory, address, address + size);
     enum driver_status status = again ? shootdown_check() : DRIVER_OK;
     if (status == DRIVER_OK)
-        status = call_wait_process(d, pid);
+        status = await_process(d, pid);
     if (status == DRIVER_OK)
         memory_release(d, address);
     if (status == DRIVER_OK && again)
@@ -251,7 +252,7 @@ static enum driver_status call_extent(struct driver *d, uint64_t address, uint64
     return status;
 }
 
-static enum driver_status call_alias(struct driver *d, uint64_t address, uint64_t size, char *host)
+static enum driver_status call_alias(struct driver *d, uint64_t address, uint64_t size, void *host)
 {
     uint64_t bytes, page = driver_page_bytes(d), whole = (size + page - 1) / page * page;
     enum driver_status status = memory_check(d, address, size, "sharing with the host");
@@ -287,7 +288,7 @@ static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint
     enum driver_status status = mapping_find(d, address, size, what, pid);
     if (status == DRIVER_OK)
         status = shootdown_check();
-    return status == DRIVER_OK ? call_wait_everything(d) : status;
+    return status == DRIVER_OK ? await_everything(d) : status;
 }
 
 static enum driver_status call_remap(struct driver *d, uint64_t address, uint64_t size,
@@ -352,15 +353,15 @@ static enum driver_status call_allocate_page_at(struct driver *d, uint32_t numbe
     if (status == DRIVER_OK)
         status = shootdown_check();
     if (status == DRIVER_OK)
-        status = call_wait_everything(d);
+        status = await_everything(d);
     if (status != DRIVER_OK)
         return status;
     const struct driver_handle *h = driver_handle_at(d, number);
     uint64_t flags = PAGE_TABLE_WRITABLE | (unified ? PAGE_TABLE_UNIFIED : 0);
     uint64_t page = driver_page_bytes(d), start = address / page * page;
     if (memory_may_name(d, h->pid, start, page))
-        return call_allocate_at(d, number, start, page,
-                                unified ? DRIVER_PLACE_MANAGED : DRIVER_PLACE_DEVICE);
+        return mapping_allocate_at(d, number, start, page,
+                                   unified ? DRIVER_PLACE_MANAGED : DRIVER_PLACE_DEVICE);
     address = memory_name(d, h->pid, address);
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],
@@ -420,8 +421,8 @@ static enum driver_status call_page_info(struct driver *d, uint64_t address,
 
 /* ---- queues ---- */
 
-static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t flags,
-                                       uint32_t *queue)
+static enum driver_status call_queue_create(struct driver *d, uint32_t device, uint32_t flags,
+                                            uint32_t *queue)
 {
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
@@ -433,14 +434,14 @@ static enum driver_status queue_create(struct driver *d, uint32_t device, uint32
     return DRIVER_OK;
 }
 
-static enum driver_status queue_destroy(struct driver *d, uint32_t queue)
+static enum driver_status call_queue_destroy(struct driver *d, uint32_t queue)
 {
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK && queue < d->gpu_count)
         status =
             driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
     if (status == DRIVER_OK)
-        status = call_wait_queue(d, queue);
+        status = await_queue(d, queue);
     if (status == DRIVER_OK)
         status = user_queue_close(d, queue);
     if (status != DRIVER_OK)
@@ -504,7 +505,7 @@ static enum driver_status copy_code_to(struct driver *d, const struct code_modul
     driver_process()->code_copies = c;
     d->io.stats.launch_copies++;
     status = enqueue_move(d, gpu, DRIVER_WRITE, false, (char *)m->bytes, c->copy, m->size, &ticket);
-    return status == DRIVER_OK ? call_wait(d, ticket) : status;
+    return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
 static enum driver_status call_copy_code(struct driver *d, uint32_t number, uint64_t address)
@@ -579,7 +580,7 @@ static enum driver_status context_destroy(struct driver *d, uint32_t number)
         status = shootdown_check();
     struct driver_handle *h = driver_handle_at(d, number);
     if (status == DRIVER_OK)
-        status = call_wait_process(d, h->pid);
+        status = await_process(d, h->pid);
     if (status != DRIVER_OK)
         return status;
     for (uint32_t i = 0; i < d->queue_count; i++) {

@@ -119,7 +119,7 @@ static enum driver_status call_lose_patience(struct driver *d)
     return DRIVER_OK;
 }
 
-static enum driver_status call_wait(struct driver *d, uint64_t ticket)
+static enum driver_status await_ticket(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = call_usable();
     call_expect_end(d);
@@ -143,7 +143,7 @@ static enum driver_status call_wait(struct driver *d, uint64_t ticket)
     return status;
 }
 
-static enum driver_status call_wait_some(struct driver *d, uint32_t most)
+static enum driver_status await_some(struct driver *d, uint32_t most)
 {
     enum driver_status status = call_usable();
     while (status == DRIVER_OK && d->undone >= most) {
@@ -154,7 +154,7 @@ static enum driver_status call_wait_some(struct driver *d, uint32_t most)
     return status;
 }
 
-static enum driver_status call_wait_migration(struct driver *d)
+static enum driver_status await_migration(struct driver *d)
 {
     enum driver_status status = call_usable();
     d->await_migration = true;
@@ -164,9 +164,9 @@ static enum driver_status call_wait_migration(struct driver *d)
     return status;
 }
 
-static enum driver_status call_wait_queue(struct driver *d, uint32_t queue)
+static enum driver_status await_queue(struct driver *d, uint32_t queue)
 {
     const struct driver_queue *q = driver_queue_at(d, queue);
     return q->last == DRIVER_NONE ? call_usable()
-                                  : call_wait(d, driver_command_at(d, q->last)->ticket);
+                                  : await_ticket(d, driver_command_at(d, q->last)->ticket);
 }

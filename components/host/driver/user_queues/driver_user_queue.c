@@ -197,8 +197,8 @@ static enum driver_status user_queue_clear(struct driver *d, uint32_t queue,
                  {object + WORK_QUEUE_PRIVATE_APERTURE, &traits->private_aperture, sizeof zero, 1}};
     enum driver_status status = DRIVER_OK;
     for (unsigned i = 0; i < sizeof fills / sizeof fills[0] && status == DRIVER_OK; i++)
-        status = enqueue_fill(d, queue, fills[i].address, fills[i].pattern, fills[i].bytes,
-                              fills[i].count, NULL);
+        status = call_fill(d, queue, fills[i].address, fills[i].pattern, fills[i].bytes,
+                           fills[i].count, NULL);
     return status;
 }
 
@@ -257,7 +257,7 @@ static enum driver_status user_queue_create(struct driver *d, uint32_t device, u
                            "a queue of %u packets: a power of two from 2 to 65536 is possible",
                            packets);
     status = user_queue_open(d, gpu, device, pid, packets, DRIVER_NONE, &id, &ticket);
-    if (status != DRIVER_OK || (status = call_wait(d, ticket)) != DRIVER_OK)
+    if (status != DRIVER_OK || (status = await_ticket(d, ticket)) != DRIVER_OK)
         return status;
     const struct user_queue_entry *q = &user_queues_of(d)->queue[id];
     *info = (struct queue_info){.id = id,
@@ -326,7 +326,7 @@ static enum driver_status user_queue_leave(struct driver *d, uint32_t device)
         if (!u->queue[i].used || u->queue[i].device != device)
             continue;
         uint32_t owner = u->queue[i].owner;
-        if (owner != DRIVER_NONE && (status = call_wait_queue(d, owner)) == DRIVER_OK)
+        if (owner != DRIVER_NONE && (status = await_queue(d, owner)) == DRIVER_OK)
             status = user_queue_close(d, owner);
         else if (owner == DRIVER_NONE)
             status = user_queue_destroy(d, i);
@@ -466,7 +466,7 @@ static enum driver_status user_queue_move(struct driver *d, uint32_t gpu, enum d
 {
     uint64_t ticket;
     enum driver_status status = enqueue_move(d, gpu, kind, false, host, address, size, &ticket);
-    return status == DRIVER_OK ? call_wait(d, ticket) : status;
+    return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
 static enum driver_status user_queue_write(struct driver *d, uint32_t queue, const void *packet,
