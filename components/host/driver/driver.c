@@ -55,7 +55,7 @@ static void driver_init(struct driver *d)
     for (uint32_t i = 0; i < d->gpu_count; i++)
         queue_new(d, i, i); /* queue number = device number */
     handles_init(d);
-    dirty_init(d);
+    l2_init(d);
     bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     ptx_tables_set(driver_program(d), driver_page_table(d));
@@ -63,7 +63,7 @@ static void driver_init(struct driver *d)
         (unsigned)__builtin_ctzll((uint64_t)driver_params(d)->fragment);
     residence_init(d);
     migrate_init(d);
-    user_init(d);
+    user_queue_init(d);
     direct_init(d);
     sample_init(d);
     calls_init(d);
@@ -82,7 +82,7 @@ static void driver_init(struct driver *d)
 static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
-    progress |= user_tick(d);
+    progress |= user_queue_tick(d);
     progress |= calls_tick(d, driver_window_end);
     progress |= call_path(d) && call_path(d)->tick(d);
     if (driver_is_nudged())
@@ -121,8 +121,9 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                 report,
                 "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64
                 " of %" PRIu64 " have ended",
-                i, k->launch.user, q->device, user_of(d)->queue[k->launch.user].slot,
-                user_of(d)->queue[k->launch.user].done, user_of(d)->queue[k->launch.user].written);
+                i, k->launch.user, q->device, user_queues_of(d)->queue[k->launch.user].slot,
+                user_queues_of(d)->queue[k->launch.user].done,
+                user_queues_of(d)->queue[k->launch.user].written);
         bool launch = k->kind == DRIVER_LAUNCH;
         hang_note(report, "queue %u: %s %s%s%s, %u messages in flight", i, command_name(k),
                   launch ? program_kernel_name(driver_program(d), k->launch.kernel) : "",
@@ -131,7 +132,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     }
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report)
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_queue_outstanding(d, report)
            + calls_outstanding(d, report)
            + (call_path(d) ? call_path(d)->outstanding(d, report) : 0);
 }

@@ -14,7 +14,7 @@
  *      flags of the page stay;
  *   4. a command of kind DRIVER_SHOOTDOWN (pid, device_address, size) lets all TLBs of all GPUs
  *      forget the old mapping; it is done when none can use it any more. Host calls use
- *      host_shoot_down(), which waits for it;
+ *      call_shoot_down(), which waits for it;
  *   5. memory_give_page(&d->memory, from).
  *   Step 3 is done in a host call or at the end of a window (engine_at_window_end), since others
  *   read the page table while they tick. MMUs keep nothing: a walk that ends after step 3 finds
@@ -136,7 +136,7 @@ static void memory_release(struct driver *d, uint64_t address)
     const struct program_allocation *a = program_find(driver_program(d), address);
     if (a) {
         memory_trace(d, "unmap", a->pid, a->start, a->end - a->start);
-        dirty_leave(d, a->pid);
+        l2_note_left(d, a->pid);
         residence_free(d, a->pid, a->start, a->end - a->start);
     }
     if (memory_free(memory_view(d), address) != MEMORY_OK)

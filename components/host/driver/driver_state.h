@@ -33,9 +33,8 @@ enum {
     DRIVER_PID = 1,               /* process of the devices that the platform has */
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
-    DRIVER_RING_BYTES =
-        4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
-    DRIVER_PAGE_REQUESTS = 4096, /* questions for pages that wait */
+    DRIVER_RING_BYTES = 4 << 20, /* of packets and kernel arguments; less on small devices */
+    DRIVER_PAGE_REQUESTS = 4096, /* requests for pages that wait */
     DRIVER_BLOCK_PAGES = 512,    /* of 4 KiB in the largest block that is evicted */
     DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
@@ -52,8 +51,7 @@ struct driver_queue {
     uint32_t device;      /* of unified ones: the first */
     uint32_t handle;      /* that it was made for */
     uint32_t first, last; /* commands */
-    uint32_t
-        at; /* command that is worked on: the first, or behind launches that a user queue holds */
+    uint32_t at;   /* command in work: the first, or behind launches that a user queue holds */
     uint32_t user; /* user queue for launches; DRIVER_NONE: not made */
 };
 
@@ -127,8 +125,8 @@ struct driver_device {
     bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
     struct gpu_set reached; /* caches_all: GPUs whose memory its kernels could access */
     bool takes_copies;      /* from and to other GPUs, directly */
-    bool line_shared; /* kernels may have cached a line that a copy changed beside them: the same */
-    uint32_t flushing; /* flushes that are not answered */
+    bool line_shared;       /* kernels may have cached a line that a copy changed: flush, too */
+    uint32_t flushing;      /* flushes that are not answered */
     uint32_t kernels_running;
     uint32_t launches; /* functional mode: number of the next dispatch */
     struct driver_ring ring;
@@ -150,16 +148,16 @@ enum migrate_state {
     MIGRATE_RESUME
 };
 
-/* The outcome of a question for a page: nothing, the page is noted as placed, it moves, it gets its
+/* The outcome of a request for a page: nothing, the page is noted as placed, it moves, it gets its
  * first copy or a further one, its copies go, or it stays. */
 enum migrate_work {
-    WORK_NONE,
-    WORK_PLACE,
-    WORK_MOVE,
-    WORK_COPY,
-    WORK_COPY_MORE,
-    WORK_WRITE,
-    WORK_STAY /* there is no room for it: it is accessed where it is from now on */
+    MIGRATE_WORK_NONE,
+    MIGRATE_WORK_PLACE,
+    MIGRATE_WORK_MOVE,
+    MIGRATE_WORK_COPY,
+    MIGRATE_WORK_COPY_MORE,
+    MIGRATE_WORK_WRITE,
+    MIGRATE_WORK_STAY /* there is no room for it: it is accessed where it is from now on */
 };
 
 /* A page that was written to and gets no copies for a while. */
@@ -174,13 +172,13 @@ struct driver_page_request {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t port; /* of the question; DRIVER_NONE: the host's */
+    uint32_t port; /* of the request; DRIVER_NONE: the host's */
     uint8_t wish;  /* enum page_wish */
     bool later;    /* the page has come to another GPU in this pause */
     uint16_t tag;
 };
 
-/* See driver_eviction.c. */
+/* See driver_residence.c. */
 struct driver_residence {
     uint32_t frames; /* arena: struct driver_frame[], one for each page of the GPU's memory */
     uint32_t oldest, youngest; /* 1 + frame, 0: none */
@@ -205,13 +203,13 @@ struct driver_sample {
 struct driver_migrate {
     uint32_t requests; /* arena: struct driver_page_request[DRIVER_PAGE_REQUESTS], a ring */
     uint32_t first, count;
-    uint32_t state; /* enum migrate_state, of the first question */
+    uint32_t state; /* enum migrate_state, of the first request */
     uint32_t sent;  /* GPUs that were sent the message of the state */
     struct gpu_set paused;
     uint64_t paused_at;            /* cycle */
     uint64_t not_before;           /* cycle of the next pause */
     bool ready;                    /* managed memory is not in use */
-    uint32_t work;                 /* enum migrate_work, of the first question */
+    uint32_t work;                 /* enum migrate_work, of the first request */
     uint64_t moved;                /* pages that have changed their place */
     uint32_t written;              /* arena: struct driver_written[DRIVER_WRITTEN], by page */
     uint64_t from, to;             /* physical */
@@ -234,11 +232,10 @@ struct driver {
     uint32_t gpu_count;
     uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for
                           migrations and releases */
-    uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
-    uint32_t
-        used_commands; /* commands from here on have never been used: their memory is untouched */
-    uint32_t undone;   /* commands */
-    uint32_t queues;   /* arena: struct driver_queue[DRIVER_QUEUES] */
+    uint32_t free_command;  /* list of commands that were used; DRIVER_NONE: empty */
+    uint32_t used_commands; /* from here on none was ever used: their memory is untouched */
+    uint32_t undone;        /* commands */
+    uint32_t queues;        /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;
     uint32_t dirty; /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
     uint64_t dirty_clock;

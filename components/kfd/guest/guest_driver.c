@@ -129,7 +129,7 @@ static void guest_set_attendant(void (*attendant)(const struct driver_attention 
     ASK(set_attendant, attendant != NULL);
 }
 
-/* ---- calls of the forms of guest_calls.def ---- */
+/* ---- calls of the forms of driver_calls.def ---- */
 
 static uint64_t word_of(const void *pattern, uint32_t bytes)
 {
@@ -138,7 +138,9 @@ static uint64_t word_of(const void *pattern, uint32_t bytes)
     return word;
 }
 
-#define WORDS(...) __VA_ARGS__
+#define POINTER(pointer)        (uintptr_t)(pointer)
+#define PATTERN(pattern, bytes) word_of(pattern, bytes)
+#define WORDS(...)              __VA_ARGS__
 #define FORM(name, parameters, words, ...)                                                         \
     static enum driver_status guest_##name parameters                                              \
     {                                                                                              \
@@ -153,10 +155,10 @@ static uint64_t word_of(const void *pattern, uint32_t bytes)
 #define FILLS(...)                                                                                 \
     FORM(__VA_ARGS__, if (status == DRIVER_OK) memcpy(filled, reply.bytes, sizeof *filled);)
 #define OTHER(...)
-#define INNER(...)
-#define GUEST_CALL(name, kind, form, parameters, words, ...) form(name, parameters, words)
-#include "components/kfd/channel/guest_calls.def"
-#undef GUEST_CALL
+#define OWN(...)
+#define DRIVER_CALL(name, form, parameters, words) form(name, parameters, words)
+#include "components/host/driver/driver_calls.def"
+#undef DRIVER_CALL
 
 /* ---- calls of other forms ---- */
 
@@ -276,13 +278,18 @@ static bool is_hidden(const void *address)
 #define IN_GIVES       IN_PLAIN
 #define IN_FILLS       IN_PLAIN
 #define IN_OTHER       IN_PLAIN
-#define IN_INNER(name)
+#define IN_OWN(name)
 
 static const struct driver_api table = {
     .version = DRIVER_API_VERSION,
-#define GUEST_CALL(name, kind, form, ...) IN_##form(name)
-#include "components/kfd/channel/guest_calls.def"
-#undef GUEST_CALL
+#define DRIVER_CALL(name, form, ...) IN_##form(name)
+#include "components/host/driver/driver_calls.def"
+#undef DRIVER_CALL
+    .find = guest_find,
+    .name = guest_name,
+    .meets = guest_meets,
+    .ptx_fault = guest_ptx_fault,
+    .set_attendant = guest_set_attendant,
     .device_count = device_count,
     .unify = unify,
     .stream_flags = stream_flags,

@@ -90,9 +90,9 @@ static enum driver_status calls_allocate(struct driver *d, const struct device_c
 {
     enum driver_place place = (enum driver_place)m->allocate.place;
     if (!m->allocate.address)
-        return host_allocate(d, m->allocate.device, m->allocate.size, 0, place, value);
+        return mapping_allocate(d, m->allocate.device, m->allocate.size, 0, place, value);
     *value = m->allocate.address;
-    return host_allocate_at(d, m->allocate.device, *value, m->allocate.size, place);
+    return mapping_allocate_at(d, m->allocate.device, *value, m->allocate.size, place);
 }
 
 static enum driver_status calls_code(struct driver *d, const struct device_call_request *m)
@@ -103,7 +103,7 @@ static enum driver_status calls_code(struct driver *d, const struct device_call_
         return status;
     name = bytes + m->code.size;
     return device_executes_ptx(&d->device[driver_handle_at(d, m->code.device)->member[0]])
-               ? ptx_register(d, m->code.device, name, m->code.address, bytes, m->code.size)
+               ? call_register_ptx(d, m->code.device, name, m->code.address, bytes, m->code.size)
                : code_register(d, m->code.device, name, m->code.address, bytes, m->code.size);
 }
 
@@ -111,8 +111,8 @@ static enum driver_status calls_blocks(struct driver *d, const struct device_cal
                                        uint64_t *value)
 {
     uint32_t blocks = 0;
-    enum driver_status status = ptx_count_blocks(d, m->blocks.device, m->blocks.entry,
-                                                 m->blocks.threads, m->blocks.shared, &blocks);
+    enum driver_status status = call_ptx_blocks(d, m->blocks.device, m->blocks.entry,
+                                                m->blocks.threads, m->blocks.shared, &blocks);
     *value = blocks;
     return status;
 }
@@ -127,7 +127,7 @@ static enum driver_status calls_kernel(struct driver *d, const struct device_cal
 static enum driver_status calls_open(struct driver *d, uint32_t device, uint64_t *value)
 {
     uint32_t queue = 0;
-    enum driver_status status = queue_create(d, device, 0, &queue);
+    enum driver_status status = call_queue_create(d, device, 0, &queue);
     *value = queue;
     return status;
 }
@@ -162,16 +162,16 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
                                     m->read.size, ticket)
                      : DRIVER_INVALID_VALUE;
     case DEVICE_CALL_COPY:
-        return enqueue_copy(d, s->queue, m->copy.to, m->copy.from, s->size, ticket);
+        return call_copy(d, s->queue, m->copy.to, m->copy.from, s->size, ticket);
     case DEVICE_CALL_FILL:
         memcpy(pattern, (const char *)m + offsetof(struct device_call_request, fill.pattern),
                sizeof pattern);
-        return enqueue_fill(d, s->queue, m->fill.address, pattern, m->fill.width, m->fill.count,
-                            ticket);
+        return call_fill(d, s->queue, m->fill.address, pattern, m->fill.width, m->fill.count,
+                         ticket);
     default:
         bytes = calls_bytes(m->launch.blob, sizeof(struct driver_launch));
-        return bytes ? enqueue_launch(d, m->launch.queue,
-                                      (const struct driver_launch *)(const void *)bytes, ticket)
+        return bytes ? call_launch(d, m->launch.queue,
+                                   (const struct driver_launch *)(const void *)bytes, ticket)
                      : DRIVER_INVALID_VALUE;
     }
 }
@@ -181,7 +181,7 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
                                    uint32_t *read)
 {
     const struct device_call_request *m = &s->request;
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     if (status != DRIVER_OK)
         return status;
     switch (message_kind(m)) {
@@ -192,11 +192,11 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
     case DEVICE_CALL_ALLOCATE:
         return calls_allocate(d, m, &s->value);
     case DEVICE_CALL_RELEASE:
-        return host_release(d, m->release.address);
+        return mapping_release(d, m->release.address);
     case DEVICE_CALL_OPEN:
         return calls_open(d, m->open.device, &s->value);
     case DEVICE_CALL_CLOSE:
-        return queue_destroy(d, m->close.queue);
+        return call_queue_destroy(d, m->close.queue);
     case DEVICE_CALL_CODE:
         return calls_code(d, m);
     case DEVICE_CALL_KERNEL:

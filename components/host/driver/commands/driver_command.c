@@ -61,7 +61,7 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
     struct driver_device *device = &d->device[q->device];
     device->kernels_running--;
     ptx_over(d, k, q->device);
-    dirty_note(d, q->device, k->pid);
+    l2_note_kernel(d, q->device, k->pid);
     argument_ring_give(argument_ring_of(d, q->device, k->pid), k->piece);
     scratch_release(device, k);
     d->sample.timed -= k->launch.timed;
@@ -94,7 +94,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         engine_stop();
     journal_note_done(d, k);
     if (k->kind != DRIVER_READ && driver_queues_count(d) && !journal_replays())
-        user_event(d);
+        user_queue_event(d);
     if (command_is_move(k)) /* what stays of it in states depends on no address of the process */
         k->move.host = k->move.program = NULL;
     if (q->at == number)

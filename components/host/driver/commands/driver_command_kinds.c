@@ -136,7 +136,7 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
         online_parts_start();
     record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
-    dirty_note(d, number, k->pid);
+    l2_note_kernel(d, number, k->pid);
     device->slots_of_launches++;
     device->kernels_running++;
     d->io.stats.launches++;

@@ -19,7 +19,7 @@ static void driver_window_end(struct component *c)
     direct_move(d); /* while pages are where they were */
     calls_window_end(d);
     scratch_make(d);
-    user_make_pools(d);
+    user_queue_make_pools(d);
     migrate_swap(d);
     sample_window_end(d);
 }

@@ -56,23 +56,23 @@ static bool command_set_up(struct driver *d, struct driver_command *k);
 static uint64_t host_call_cycles(const struct driver *d, const struct driver_command *k);
 
 /* The program has waited for `ticket`, which is done. */
-static void host_note_wait(struct driver *d, uint64_t ticket);
+static void call_note_wait(struct driver *d, uint64_t ticket);
 
 /* Which L2 caches may hold what kernels wrote. See driver_l2_flush.c. */
 
-static void dirty_init(struct driver *d);
+static void l2_init(struct driver *d);
 
 /* A kernel of process `pid` begins or ends on GPU `gpu`. */
-static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid);
+static void l2_note_kernel(struct driver *d, uint32_t gpu, uint32_t pid);
 
 /* Must the L2 of GPU `number` be flushed before memory of the process is copied there? */
-static bool dirty_is(const struct driver *d, uint32_t number, uint32_t pid);
+static bool l2_is_dirty(const struct driver *d, uint32_t number, uint32_t pid);
 
 /* A flush of GPU `number` is on its way; kernels that run go on writing. */
-static void dirty_flush(struct driver *d, uint32_t number);
+static void l2_note_flush(struct driver *d, uint32_t number);
 
 /* Pages of the process are given back: their next owner must not find its lines. */
-static void dirty_leave(struct driver *d, uint32_t pid);
+static void l2_note_left(struct driver *d, uint32_t pid);
 
 /* A device whose caches must be flushed before the command, or DRIVER_NONE. */
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k,
@@ -125,7 +125,7 @@ static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu);
 static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu);
 static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu);
 
-/* Copies between GPUs through the host. See driver_copy_by_host.c. */
+/* Copies between GPUs through the host. See driver_bounce.c. */
 
 static void bounce_init(struct driver *d);
 
@@ -136,7 +136,7 @@ static bool send_between(struct driver *d, uint32_t command);
 static void bounce_answer(struct driver *d, struct driver_command *k,
                           const struct driver_slot *sent, const void *data);
 
-/* Copies that take no simulated time (the part magic_copy). See driver_untimed_copy.c. */
+/* Copies that take no simulated time (the part magic_copy). See driver_direct_copy.c. */
 
 static void direct_init(struct driver *d);
 

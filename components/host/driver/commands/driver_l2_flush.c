@@ -16,17 +16,17 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
 
-static uint64_t *dirty_time(const struct driver *d, uint32_t number, uint32_t pid)
+static uint64_t *l2_dirty_time(const struct driver *d, uint32_t number, uint32_t pid)
 {
     return arena_at(uint64_t, d->dirty) + (uint64_t)number * PAGE_TABLE_PIDS + pid;
 }
 
-static void dirty_init(struct driver *d)
+static void l2_init(struct driver *d)
 {
     d->dirty = arena_allocate((uint64_t)d->device_count * PAGE_TABLE_PIDS * sizeof(uint64_t));
 }
 
-static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid)
+static void l2_note_kernel(struct driver *d, uint32_t gpu, uint32_t pid)
 {
     const struct program_table *program = driver_program(d);
     struct gpu_set reach = program->opened ? gpu_set_first(d->gpu_count) : program->reach[gpu];
@@ -34,20 +34,21 @@ static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid)
     d->dirty_clock++;
     if (d->device[gpu].caches_all) {
         d->device[gpu].reached = gpu_set_join(reach, &d->device[gpu].reached);
-        *dirty_time(d, gpu, pid) = d->dirty_clock;
+        *l2_dirty_time(d, gpu, pid) = d->dirty_clock;
         return;
     }
     for (int i = GPU_SET_NONE; (i = gpu_set_next(&reach, i + 1)) != GPU_SET_NONE;)
-        *dirty_time(d, (uint32_t)i, pid) = d->dirty_clock;
+        *l2_dirty_time(d, (uint32_t)i, pid) = d->dirty_clock;
 }
 
-static bool dirty_is(const struct driver *d, uint32_t number, uint32_t pid)
+static bool l2_is_dirty(const struct driver *d, uint32_t number, uint32_t pid)
 {
     const struct driver_device *device = &d->device[number];
-    return device->left_at > device->flushed_at || *dirty_time(d, number, pid) > device->flushed_at;
+    return device->left_at > device->flushed_at
+           || *l2_dirty_time(d, number, pid) > device->flushed_at;
 }
 
-static void dirty_flush(struct driver *d, uint32_t number)
+static void l2_note_flush(struct driver *d, uint32_t number)
 {
     d->device[number].flushed_at = ++d->dirty_clock;
     for (uint32_t i = 0; i < d->queue_count; i++) {
@@ -55,15 +56,15 @@ static void dirty_flush(struct driver *d, uint32_t number)
         const struct driver_command *k =
             q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
         if (k && k->kind == DRIVER_LAUNCH && k->phase == PHASE_RUNNING)
-            dirty_note(d, q->device, k->pid);
+            l2_note_kernel(d, q->device, k->pid);
     }
 }
 
-static void dirty_leave(struct driver *d, uint32_t pid)
+static void l2_note_left(struct driver *d, uint32_t pid)
 {
     for (uint32_t i = 0; i < d->device_count; i++) {
-        if (*dirty_time(d, i, pid) > d->device[i].left_at)
-            d->device[i].left_at = *dirty_time(d, i, pid);
+        if (*l2_dirty_time(d, i, pid) > d->device[i].left_at)
+            d->device[i].left_at = *l2_dirty_time(d, i, pid);
     }
 }
 
@@ -89,7 +90,7 @@ static uint32_t flush_owner(const struct driver *d, const struct driver_command 
     struct gpu_set owners =
         gpu_set_without(flush_holders(d, memory_owners(d, address, k->size)), &k->flushed);
     for (int i = GPU_SET_NONE; (i = gpu_set_next(&owners, i + 1)) != GPU_SET_NONE;) {
-        if (dirty_is(d, (uint32_t)i, pid))
+        if (l2_is_dirty(d, (uint32_t)i, pid))
             return (uint32_t)i;
     }
     return DRIVER_NONE;
@@ -99,7 +100,7 @@ static uint32_t flush_owner(const struct driver *d, const struct driver_command 
 static uint32_t flush_left(const struct driver *d, const struct driver_command *k)
 {
     for (uint32_t i = 0; i < d->gpu_count; i++) {
-        if (!gpu_set_has(&k->flushed, i) && dirty_is(d, i, k->pid))
+        if (!gpu_set_has(&k->flushed, i) && l2_is_dirty(d, i, k->pid))
             return i;
     }
     return DRIVER_NONE;
@@ -150,7 +151,7 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         driver_gpu_send_fence(d, number, (uint16_t)slot);
     } else {
         driver_gpu_send_flush(d, number, (uint16_t)slot);
-        dirty_flush(d, number);
+        l2_note_flush(d, number);
     }
     slot_take(d, number, slot, command, 0, 0);
     device->ring_wrapped = false;

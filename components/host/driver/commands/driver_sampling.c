@@ -94,7 +94,7 @@ static void sample_flush(struct driver *d, struct driver_command *k, uint32_t de
     while ((number = command_flush_device(d, k, device)) != DRIVER_NONE) {
         d->sample.flushes++;
         warm_flush_all();
-        dirty_flush(d, number);
+        l2_note_flush(d, number);
         d->device[number].ring_wrapped = false;
         d->device[number].line_shared = false;
         gpu_set_put(&k->flushed, number);
@@ -126,7 +126,7 @@ static void sample_do(struct driver *d, struct driver_command *k, uint32_t devic
         }
     }
     if (k->kind == DRIVER_LAUNCH)
-        dirty_note(d, device, k->pid);
+        l2_note_kernel(d, device, k->pid);
     k->phase = has_yielded(k) ? PHASE_UNTIMED_RETRY : PHASE_UNTIMED_DONE;
 }
 

@@ -99,7 +99,7 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number, 
     do {
         status = memory_allocate_own(d, number, pid, bytes, PROGRAM_ARGUMENTS, &r->address);
     } while (status == DRIVER_OUT_OF_MEMORY
-             && host_make_room(d, &room, bytes / driver_page_bytes(d) + 1));
+             && call_make_room(d, &room, bytes / driver_page_bytes(d) + 1));
     if (status == DRIVER_OK && pid == DRIVER_PID
         && (status = argument_ring_share(d, number)) != DRIVER_OK)
         memory_release(d, r->address);
@@ -206,7 +206,7 @@ static enum driver_status argument_ring_find(struct driver *d, const struct driv
         if (!full && *start + bytes - argument_ring_tail(r) <= r->bytes)
             return DRIVER_OK;
         if (*start == UINT64_MAX || !r->pieces_held || !argument_ring_make_late(r))
-            status = host_wait_some(d, d->undone);
+            status = await_some(d, d->undone);
     }
     return status;
 }

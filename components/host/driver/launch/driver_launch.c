@@ -268,9 +268,9 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
 {
     struct command_launch *k = &p->command.launch;
     struct aql_descriptor descriptor;
-    if (!user_launches(d))
+    if (!user_queue_launches(d))
         return DRIVER_OK;
-    enum driver_status status = user_for_launches(d, p->queue);
+    enum driver_status status = user_queue_for_launches(d, p->queue);
     if (status != DRIVER_OK)
         return status;
     memcpy(&descriptor, k->descriptor, sizeof descriptor);
@@ -480,8 +480,8 @@ static enum driver_status enqueue_meeting(struct driver *d, uint32_t queue,
     return status;
 }
 
-static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
-                                         const struct driver_launch *l, uint64_t *ticket)
+static enum driver_status call_launch(struct driver *d, uint32_t queue,
+                                      const struct driver_launch *l, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     if (status != DRIVER_OK)

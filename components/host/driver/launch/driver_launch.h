@@ -11,9 +11,6 @@
 static uint32_t launch_waves_per_simd(const struct driver_device_info *info, const void *descriptor,
                                       struct kernel_registers *registers);
 
-static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
-                                         const struct driver_launch *l, uint64_t *ticket);
-
 /* Rings of packets and arguments of a GPU. See driver_argument_ring.c. */
 
 /* The ring that launches of a process use, made at the first of them. */

@@ -30,8 +30,8 @@ static enum driver_status ptx_device(const struct driver *d, uint32_t number,
                        (*device)->info.isa);
 }
 
-static enum driver_status ptx_register(struct driver *d, uint32_t number, const char *name,
-                                       uint64_t address, const char *text, uint64_t size)
+static enum driver_status call_register_ptx(struct driver *d, uint32_t number, const char *name,
+                                            uint64_t address, const char *text, uint64_t size)
 {
     const struct driver_device *device;
     enum driver_status status = ptx_device(d, number, &device);
@@ -112,9 +112,9 @@ static uint32_t ptx_blocks_of(const struct driver_device *device, uint64_t entry
     return sm_shape_blocks(&device->sm, threads, kernel->registers, shared_bytes, &block, limit);
 }
 
-static enum driver_status ptx_count_blocks(struct driver *d, uint32_t number, uint64_t entry,
-                                           uint32_t threads, uint64_t dynamic_shared,
-                                           uint32_t *blocks)
+static enum driver_status call_ptx_blocks(struct driver *d, uint32_t number, uint64_t entry,
+                                          uint32_t threads, uint64_t dynamic_shared,
+                                          uint32_t *blocks)
 {
     const struct driver_device *device;
     const struct ptx_code *code;
@@ -177,7 +177,7 @@ static enum driver_status ptx_check(const struct driver_device *device, uint64_t
     return DRIVER_OK;
 }
 
-static enum driver_status ptx_set_heap(struct driver *d, uint32_t number, uint64_t bytes)
+static enum driver_status call_set_kernel_heap(struct driver *d, uint32_t number, uint64_t bytes)
 {
     const struct driver_device *device;
     enum driver_status status = ptx_device(d, number, &device);

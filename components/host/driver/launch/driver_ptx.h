@@ -11,16 +11,9 @@ static inline bool device_executes_ptx(const struct driver_device *device)
     return driver_executes_ptx(&device->info);
 }
 
-/* See driver_api.h. */
-static enum driver_status ptx_register(struct driver *d, uint32_t number, const char *name,
-                                       uint64_t address, const char *text, uint64_t size);
 static enum driver_status ptx_unregister(uint64_t address);
 static enum driver_status ptx_register_kernel(const char *name, uint64_t entry);
 static enum driver_status ptx_describe(uint64_t entry, struct driver_ptx_kernel *kernel);
-static enum driver_status ptx_count_blocks(struct driver *d, uint32_t number, uint64_t entry,
-                                           uint32_t threads, uint64_t dynamic_shared,
-                                           uint32_t *blocks);
-static enum driver_status ptx_set_heap(struct driver *d, uint32_t number, uint64_t bytes);
 
 static enum driver_ptx_fault ptx_fault_kind(void);
 

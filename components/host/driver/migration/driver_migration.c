@@ -1,27 +1,27 @@
 /* Moving pages of managed memory to the GPUs that ask for them
  * (components/amd/page_migration_controller).
  *
- * Questions wait in a list. When the first of them is about a page that is to move, no command
+ * Requests wait in a list. When the first of them is about a page that is to move, no command
  * begins until
  *   - copies that are under way have ended,
  *   - GPUs on which kernels run have paused: all accesses are answered, and first-level caches and
  *     TLBs have forgotten all.
  *
- * Then each question is worked on: a page is taken on the GPU that asks,
- * its controller copies the contents, the page table is changed at the end of a window, all TLBs
- * are shot down, the old page is given back, and the question answered. When none is left the GPUs
- * go on; the next pause comes `migration_interval` cycles later at the earliest. The copy goes
- * through the L2s, where all GPUs see memory, so nothing needs to be flushed but the first level.
+ * Then each request is worked on: a page is taken on the GPU that asks, its controller copies the
+ * contents, the page table is changed at the end of a window, all TLBs are shot down, the old page
+ * is given back, and the request answered. When none is left the GPUs go on; the next pause comes
+ * `migration_interval` cycles later at the earliest. The copy goes through the L2s, where all GPUs
+ * see memory, so nothing needs to be flushed but the first level.
  *
  * With `migration = between_kernels` pages move only while no kernel runs, so nothing is ever
  * paused.
  *
- * A page for which its GPU has no room waits while others are evicted (driver_eviction.c):
- * questions for these, to come to the host's memory, are put in front of its own. The host's memory
+ * A page for which its GPU has no room waits while others are evicted (driver_residence.c):
+ * requests for these, to come to the host's memory, are put in front of its own. The host's memory
  * is the last device of the driver. It has no caches, no compute units and no controller, so the
  * GPU that loses a page to it copies the page there.
  *
- * A question may be late: whether the page is still there, and still elsewhere, is looked up when
+ * A request may be late: whether the page is still there, and still elsewhere, is looked up when
  * its turn comes. */
 #include "driver_migration.h"
 
@@ -66,14 +66,14 @@ static bool migrate_listen(struct driver *d)
         const struct page_touch_request *m;
         while (d->migrate.count < DRIVER_PAGE_REQUESTS - DRIVER_BLOCK_PAGES
                && (m = driver_touch_peek(d, i))) {
-            const struct driver_page_request t = {
+            const struct driver_page_request r = {
                 .address = m->touched.address,
                 .pid = m->touched.pid,
                 .port = i,
                 .tag = m->tag,
                 .wish = (uint8_t)m->touched.wish,
                 .gpu = migrate_gpu_of(d, driver_io(d)->touch_first, i, false)};
-            migrate_add(d, &t);
+            migrate_add(d, &r);
             driver_touch_pop(d, i);
             progress = true;
         }
@@ -81,11 +81,11 @@ static bool migrate_listen(struct driver *d)
     return progress;
 }
 
-/* May no access to managed memory be under way for the first question? */
+/* May no access to managed memory be under way for the first request? */
 static bool migrate_needs_pause(const struct driver *d)
 {
     enum migrate_work work = migrate_work_of(d, migrate_first(d));
-    return work == WORK_MOVE || work == WORK_COPY || work == WORK_WRITE;
+    return work == MIGRATE_WORK_MOVE || work == MIGRATE_WORK_COPY || work == MIGRATE_WORK_WRITE;
 }
 
 /* ---- until managed memory is not in use ---- */
@@ -124,21 +124,21 @@ static struct gpu_set migrate_running(const struct driver *d)
     return running;
 }
 
-/* Between kernels nothing can be done but what they wait for: such a question goes to the front. */
+/* Between kernels nothing can be done but what they wait for: such a request goes to the front. */
 static bool migrate_find_awaited(struct driver *d)
 {
     for (uint32_t i = 0; i < d->migrate.count; i++) {
-        struct driver_page_request *t = migrate_at(d, i), first = *migrate_first(d);
-        if (t->wish != PAGE_WISH_WRITE && t->wish != PAGE_WISH_FETCH)
+        struct driver_page_request *r = migrate_at(d, i), first = *migrate_first(d);
+        if (r->wish != PAGE_WISH_WRITE && r->wish != PAGE_WISH_FETCH)
             continue;
-        *migrate_first(d) = *t;
-        *t = first;
+        *migrate_first(d) = *r;
+        *r = first;
         return true;
     }
     return false;
 }
 
-/* Begins with the first question. False: it cannot be answered now. */
+/* Begins with the first request. False: it cannot be answered now. */
 static bool migrate_start(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
@@ -228,7 +228,7 @@ static bool migrate_resume(struct driver *d)
     return true;
 }
 
-/* ---- a question ---- */
+/* ---- one request ---- */
 
 /* The next one, if it can be worked on now. */
 static bool migrate_next(struct driver *d)
@@ -246,7 +246,7 @@ static bool migrate_next(struct driver *d)
     return true;
 }
 
-/* The `move` port of the GPU that copies a page from `from` to the GPU of the question. */
+/* The `move` port of the GPU that copies a page from `from` to the GPU of the request. */
 static uint32_t migrate_port(const struct driver *d, uint64_t from)
 {
     uint32_t gpu = migrate_first(d)->gpu;
@@ -257,33 +257,33 @@ static const char *migrate_span(const struct driver *d)
 {
     if (migrate_first(d)->gpu == d->gpu_count)
         return "evict page";
-    return d->migrate.work == WORK_MOVE ? "migrate page" : "copy page";
+    return d->migrate.work == MIGRATE_WORK_MOVE ? "migrate page" : "copy page";
 }
 
-/* The first question goes behind the others, until the next pause: the GPU that has got the page
+/* The first request goes behind the others, until the next pause: the GPU that has got the page
  * uses it before another one takes it. */
 static bool migrate_later(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    struct driver_page_request t = *migrate_first(d);
-    t.later = true;
+    struct driver_page_request r = *migrate_first(d);
+    r.later = true;
     m->first = (m->first + 1) % DRIVER_PAGE_REQUESTS;
     m->count--;
-    migrate_add(d, &t);
+    migrate_add(d, &r);
     return true;
 }
 
-/* Does an access wait for the answer to the first question? */
+/* Does an access wait for the answer to the first request? */
 static bool migrate_waits(const struct driver *d)
 {
-    const struct driver_page_request *t = migrate_first(d);
+    const struct driver_page_request *r = migrate_first(d);
     uint64_t physical, flags;
-    return t->wish == PAGE_WISH_FETCH
-           || (t->wish == PAGE_WISH_COPY && migrate_find(d, t, &physical, &flags)
+    return r->wish == PAGE_WISH_FETCH
+           || (r->wish == PAGE_WISH_COPY && migrate_find(d, r, &physical, &flags)
                && (flags & PAGE_TABLE_READ_MOSTLY));
 }
 
-/* The GPU of the first question has no free page. */
+/* The GPU of the first request has no free page. */
 static bool migrate_make_room(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
@@ -292,38 +292,38 @@ static bool migrate_make_room(struct driver *d)
     d->io.stats.migrations_refused++;
     m->state = MIGRATE_ANSWER;
     if (driver_evicts(d) && migrate_waits(d)) {
-        m->work = WORK_STAY;
+        m->work = MIGRATE_WORK_STAY;
         m->state = MIGRATE_SWAP;
         engine_at_window_end(&d->io.base, driver_window_end);
     }
     return true;
 }
 
-/* Begins with the first question. False: it waits for room in a port. */
+/* Begins with the first request. False: it waits for room in a port. */
 static bool migrate_begin(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    const struct driver_page_request *t = migrate_first(d);
+    const struct driver_page_request *r = migrate_first(d);
     uint64_t flags, bytes = driver_page_bytes(d);
-    m->work = migrate_work_of(d, t);
-    if (m->work == WORK_NONE || !migrate_find(d, t, &m->from, &flags)) {
+    m->work = migrate_work_of(d, r);
+    if (m->work == MIGRATE_WORK_NONE || !migrate_find(d, r, &m->from, &flags)) {
         m->state = MIGRATE_ANSWER;
         return true;
     }
-    if (m->work == WORK_PLACE || m->work == WORK_WRITE) {
+    if (m->work == MIGRATE_WORK_PLACE || m->work == MIGRATE_WORK_WRITE) {
         m->state = MIGRATE_SWAP;
         engine_at_window_end(&d->io.base, driver_window_end);
         return true;
     }
-    if (t->wish == PAGE_WISH_FETCH && m->work == WORK_MOVE && residence_is_new(d, m->from))
+    if (r->wish == PAGE_WISH_FETCH && m->work == MIGRATE_WORK_MOVE && residence_is_new(d, m->from))
         return migrate_later(d);
     if (!driver_move_can_send(d, migrate_port(d, m->from)))
         return false;
-    if (!memory_hold_page(&d->memory, t->gpu, &m->to))
+    if (!memory_hold_page(&d->memory, r->gpu, &m->to))
         return migrate_make_room(d);
     driver_move_send_fetch(d, migrate_port(d, m->from), 0, m->from, m->to, (uint32_t)bytes,
-                           (flags & PAGE_TABLE_EVICTED) && t->gpu < d->gpu_count);
-    timeline_begin(&d->io.base, t->address, migrate_span(d));
+                           (flags & PAGE_TABLE_EVICTED) && r->gpu < d->gpu_count);
+    timeline_begin(&d->io.base, r->address, migrate_span(d));
     m->state = MIGRATE_COPY;
     return true;
 }
@@ -331,31 +331,32 @@ static bool migrate_begin(struct driver *d)
 static void migrate_swap(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    const struct driver_page_request *t = migrate_first(d);
+    const struct driver_page_request *r = migrate_first(d);
     uint64_t physical, flags, old;
     if (m->state != MIGRATE_SWAP)
         return;
-    if (m->work == WORK_MOVE
-        && memory_swap_page(memory_view(d), t->pid, t->address, m->to, &old) != MEMORY_OK)
-        bug("driver: page 0x%" PRIx64 " has gone while it was copied", t->address);
-    if (!migrate_find(d, t, &physical, &flags))
-        bug("driver: page 0x%" PRIx64 " has gone while it was worked on", t->address);
-    if (m->work == WORK_WRITE)
-        copies_leave(d, t, physical, flags);
-    else if (m->work == WORK_COPY || m->work == WORK_COPY_MORE)
-        copies_enter(d, t, physical, flags);
-    else if (m->work == WORK_STAY)
-        page_table_enter(driver_page_table(d), t->pid, t->address, physical,
+    if (m->work == MIGRATE_WORK_MOVE
+        && memory_swap_page(memory_view(d), r->pid, r->address, m->to, &old) != MEMORY_OK)
+        bug("driver: page 0x%" PRIx64 " has gone while it was copied", r->address);
+    if (!migrate_find(d, r, &physical, &flags))
+        bug("driver: page 0x%" PRIx64 " has gone while it was worked on", r->address);
+    if (m->work == MIGRATE_WORK_WRITE)
+        copies_leave(d, r, physical, flags);
+    else if (m->work == MIGRATE_WORK_COPY || m->work == MIGRATE_WORK_COPY_MORE)
+        copies_enter(d, r, physical, flags);
+    else if (m->work == MIGRATE_WORK_STAY)
+        page_table_enter(driver_page_table(d), r->pid, r->address, physical,
                          flags | PAGE_TABLE_REMOTE);
-    else if (m->work == WORK_MOVE && driver_evicts(d))
-        page_table_enter(driver_page_table(d), t->pid, t->address, physical,
-                         t->gpu == d->gpu_count
+    else if (m->work == MIGRATE_WORK_MOVE && driver_evicts(d))
+        page_table_enter(driver_page_table(d), r->pid, r->address, physical,
+                         r->gpu == d->gpu_count
                              ? flags | PAGE_TABLE_EVICTED
                              : (flags | PAGE_TABLE_PLACED) & ~PAGE_TABLE_EVICTED);
     else
-        page_table_enter(driver_page_table(d), t->pid, t->address, physical,
+        page_table_enter(driver_page_table(d), r->pid, r->address, physical,
                          flags | PAGE_TABLE_PLACED);
-    m->state = m->work == WORK_PLACE || m->work == WORK_STAY ? MIGRATE_ANSWER : MIGRATE_SHOOT;
+    m->state = m->work == MIGRATE_WORK_PLACE || m->work == MIGRATE_WORK_STAY ? MIGRATE_ANSWER
+                                                                             : MIGRATE_SHOOT;
     m->sent = 0;
 }
 
@@ -363,31 +364,32 @@ static void migrate_swap(struct driver *d)
 static bool migrate_shoot(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    const struct driver_page_request *t = migrate_first(d);
+    const struct driver_page_request *r = migrate_first(d);
     bool progress = false;
     for (int slot; m->sent < d->gpu_count && (slot = slot_for(d, m->sent)) >= 0;
          m->sent++, progress = true) {
-        driver_gpu_send_shootdown(d, m->sent, (uint16_t)slot, t->address, driver_page_bytes(d),
-                                  t->pid);
+        driver_gpu_send_shootdown(d, m->sent, (uint16_t)slot, r->address, driver_page_bytes(d),
+                                  r->pid);
         slot_take(d, m->sent, slot, DRIVER_COMMANDS, 0, 0);
         d->io.stats.shootdowns++;
     }
     if (m->sent < d->gpu_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
         return progress;
-    if (m->work == WORK_MOVE) {
+    if (m->work == MIGRATE_WORK_MOVE) {
         memory_give_page(&d->memory, m->from);
         residence_went(d, m->from);
-        residence_came(d, t->pid, t->address, m->to);
-        d->io.stats.migrations += t->gpu < d->gpu_count;
+        residence_came(d, r->pid, r->address, m->to);
+        d->io.stats.migrations += r->gpu < d->gpu_count;
         d->migrate.moved++;
-        if (t->wish == PAGE_WISH_FETCH)
-            prefetch_neighbours(d, t);
+        if (r->wish == PAGE_WISH_FETCH)
+            prefetch_neighbours(d, r);
     }
     /* The copy went through the L2s. */
-    dirty_note(d, t->gpu < d->gpu_count ? t->gpu : memory_device_of(&d->memory, m->from), t->pid);
-    dirty_leave(d, t->pid);
-    if (m->work != WORK_WRITE)
-        timeline_end(&d->io.base, t->address, migrate_span(d));
+    l2_note_kernel(d, r->gpu < d->gpu_count ? r->gpu : memory_device_of(&d->memory, m->from),
+                   r->pid);
+    l2_note_left(d, r->pid);
+    if (m->work != MIGRATE_WORK_WRITE)
+        timeline_end(&d->io.base, r->address, migrate_span(d));
     m->state = MIGRATE_ANSWER;
     return true;
 }
@@ -395,13 +397,13 @@ static bool migrate_shoot(struct driver *d)
 static bool migrate_answer(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    const struct driver_page_request *t = migrate_first(d);
-    if (t->port != DRIVER_NONE && !driver_touch_can_reply(d, t->port))
+    const struct driver_page_request *r = migrate_first(d);
+    if (r->port != DRIVER_NONE && !driver_touch_can_reply(d, r->port))
         return false;
-    if (t->port != DRIVER_NONE)
-        driver_touch_reply_noted(d, t->port, t->tag);
-    if (t->wish == PAGE_WISH_FETCH)
-        residence_faulted(d, t->gpu, t->pid, t->address);
+    if (r->port != DRIVER_NONE)
+        driver_touch_reply_noted(d, r->port, r->tag);
+    if (r->wish == PAGE_WISH_FETCH)
+        residence_faulted(d, r->gpu, r->pid, r->address);
     m->first = (m->first + 1) % DRIVER_PAGE_REQUESTS;
     m->count--;
     m->state = MIGRATE_NEXT;

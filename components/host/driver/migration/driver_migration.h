@@ -8,43 +8,44 @@
 
 static void migrate_init(struct driver *d);
 
-/* Changes the page table as the question wants, at the end of a window. */
+/* Changes the page table as the request wants, at the end of a window. */
 static void migrate_swap(struct driver *d);
 
 static bool driver_work(struct driver *d);
 
-/* Questions for pages, and copies of pages for reading. See driver_read_copies.c. */
+/* Requests for pages, and copies of pages for reading. See driver_read_copies.c. */
 
 static struct driver_page_request *migrate_first(const struct driver *d);
 static struct driver_page_request *migrate_at(const struct driver *d, uint32_t i);
 
-/* Adds a question; there is room. */
-static void migrate_add(struct driver *d, const struct driver_page_request *t);
+/* Adds a request; there is room. */
+static void migrate_add(struct driver *d, const struct driver_page_request *r);
 
-/* Adds a question in front of the others; there is room. */
-static void migrate_add_first(struct driver *d, const struct driver_page_request *t);
+/* Adds a request in front of the others; there is room. */
+static void migrate_add_first(struct driver *d, const struct driver_page_request *r);
 
 /* Finds where the page is, if it can move. */
-static bool migrate_find(const struct driver *d, const struct driver_page_request *t,
+static bool migrate_find(const struct driver *d, const struct driver_page_request *r,
                          uint64_t *physical, uint64_t *flags);
 
-/* The work that the question asks for, as things are now. */
+/* The work that the request asks for, as things are now. */
 static enum migrate_work migrate_work_of(const struct driver *d,
-                                         const struct driver_page_request *t);
+                                         const struct driver_page_request *r);
 
 /* The copy that was made is one. At the end of a window. */
-static void copies_enter(struct driver *d, const struct driver_page_request *t, uint64_t physical,
+static void copies_enter(struct driver *d, const struct driver_page_request *r, uint64_t physical,
                          uint64_t flags);
 
 /* Lets the copies of the page go; that of its writer becomes the page. At the end of a window. */
-static void copies_leave(struct driver *d, const struct driver_page_request *t, uint64_t physical,
+static void copies_leave(struct driver *d, const struct driver_page_request *r, uint64_t physical,
                          uint64_t flags);
 
 /* Must the command wait for copies of what it writes to go? Asks for that; `asked`: something new.
  */
 static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *asked);
 
-/* Managed pages in the memory of GPUs, in the order in which they leave. See driver_eviction.c. */
+/* Managed pages in the memory of GPUs, in the order in which they leave. See
+ * driver_residence.c. */
 
 static void residence_init(struct driver *d);
 
@@ -63,19 +64,15 @@ static void residence_faulted(struct driver *d, uint32_t gpu, uint32_t pid, uint
 /* Has the page at `physical` come to its GPU in the pause that is under way? */
 static bool residence_is_new(const struct driver *d, uint64_t physical);
 
-/* Puts questions in front of the others that send pages of the GPU to the host's memory. False: no
+/* Puts requests in front of the others that send pages of the GPU to the host's memory. False: no
  * page can go. */
 static bool residence_evict(struct driver *d, uint32_t gpu);
 
 /* Pages that come before an access waits for them, and what the program says about its pages. See
  * driver_prefetch.c. */
 
-/* The page of question `t`, for which an access waits, has come: asks for those that the prefetch
+/* The page of request `r`, for which an access waits, has come: asks for those that the prefetch
  * policy wants with it. */
-static void prefetch_neighbours(struct driver *d, const struct driver_page_request *t);
-
-/* See driver_api.h. */
-static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
-                                        uint64_t size);
+static void prefetch_neighbours(struct driver *d, const struct driver_page_request *r);
 
 #endif

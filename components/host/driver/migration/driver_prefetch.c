@@ -1,5 +1,5 @@
 /* Pages that come with one that was faulted on, and those that the program sends somewhere. They
- * are asked for behind all other questions; the former come in the same pause. */
+ * are asked for behind all other requests; the former come in the same pause. */
 #include "driver_migration.h"
 
 #include <inttypes.h>
@@ -13,24 +13,24 @@ static uint64_t prefetch_start(uint64_t address)
 }
 
 /* May the page come to the GPU; *here: is it there? */
-static bool prefetch_find(const struct driver *d, const struct driver_page_request *t, bool *here)
+static bool prefetch_find(const struct driver *d, const struct driver_page_request *r, bool *here)
 {
     uint64_t physical, flags;
-    if (!migrate_find(d, t, &physical, &flags)
+    if (!migrate_find(d, r, &physical, &flags)
         || (flags & (PAGE_TABLE_REMOTE | PAGE_TABLE_READ_MOSTLY)))
         return false;
-    *here = memory_device_of(&d->memory, physical) == t->gpu;
+    *here = memory_device_of(&d->memory, physical) == r->gpu;
     return true;
 }
 
-static void prefetch_neighbours(struct driver *d, const struct driver_page_request *t)
+static void prefetch_neighbours(struct driver *d, const struct driver_page_request *r)
 {
     const struct prefetch_policy_ops *policy = driver_prefetch_ops(d);
-    uint64_t page = driver_page_bytes(d), first = prefetch_start(t->address);
+    uint64_t page = driver_page_bytes(d), first = prefetch_start(r->address);
     struct prefetch_block b = {.pages = (uint32_t)(PREFETCH_BYTES / page),
                                .page_bytes = page,
-                               .faulted = (uint32_t)((t->address - first) / page)};
-    struct driver_page_request other = *t;
+                               .faulted = (uint32_t)((r->address - first) / page)};
+    struct driver_page_request other = *r;
     other.port = DRIVER_NONE;
     other.wish = PAGE_WISH_MOVE;
     if (!policy)
@@ -51,12 +51,12 @@ static void prefetch_neighbours(struct driver *d, const struct driver_page_reque
 
 /* ---- what the program asks for ---- */
 
-static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint64_t address,
+static enum driver_status call_prefetch(struct driver *d, uint32_t number, uint64_t address,
                                         uint64_t size)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     enum driver_status status =
-        number == DRIVER_HOST_DEVICE ? host_usable() : handle_check(d, number);
+        number == DRIVER_HOST_DEVICE ? call_usable() : handle_check(d, number);
     if (status != DRIVER_OK || !driver_evicts(d) || platform_mode() == PLATFORM_FUNCTIONAL)
         return status;
     if (!a || !size || size > a->end - address)
@@ -64,19 +64,19 @@ static enum driver_status host_prefetch(struct driver *d, uint32_t number, uint6
                            "prefetch: [0x%" PRIx64 ", 0x%" PRIx64 ") is not in one allocation",
                            address, address + size);
     uint64_t page = driver_page_bytes(d);
-    struct driver_page_request t = {
+    struct driver_page_request r = {
         .address = address / page * page,
         .pid = a->pid,
         .gpu = number == DRIVER_HOST_DEVICE ? d->gpu_count : driver_handle_at(d, number)->member[0],
         .port = DRIVER_NONE,
         .wish = PAGE_WISH_MOVE};
-    for (; t.address < address + size && status == DRIVER_OK; t.address += page) {
+    for (; r.address < address + size && status == DRIVER_OK; r.address += page) {
         uint64_t physical, flags;
-        if (migrate_find(d, &t, &physical, &flags)
-            && memory_device_of(&d->memory, physical) != t.gpu)
-            migrate_add(d, &t);
+        if (migrate_find(d, &r, &physical, &flags)
+            && memory_device_of(&d->memory, physical) != r.gpu)
+            migrate_add(d, &r);
         if (d->migrate.count >= DRIVER_PAGE_REQUESTS / 2)
-            status = host_wait_migration(d);
+            status = await_migration(d);
     }
     return status;
 }

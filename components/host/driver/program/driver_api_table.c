@@ -56,18 +56,6 @@ static bool api_is_hidden(const void *address)
     return arena_touches(address, 1);
 }
 
-/* Defines a call of the table. The body that follows runs with the lock held, on driver `d`.
- * `arguments`: the names of the call's parameters, in parentheses. */
-#define API_CALL(name, arguments, ...)                                                             \
-    static enum driver_status name##_locked(struct driver *d, __VA_ARGS__);                        \
-    static enum driver_status api_##name(__VA_ARGS__)                                              \
-    {                                                                                              \
-        api_enter();                                                                               \
-        return api_leave(name##_locked WITH_DRIVER arguments);                                     \
-    }                                                                                              \
-    static enum driver_status name##_locked(struct driver *d, __VA_ARGS__)
-#define WITH_DRIVER(...) (the_driver(), __VA_ARGS__)
-
 /* ---- devices ---- */
 
 static uint32_t api_device_count(void)
@@ -78,7 +66,8 @@ static uint32_t api_device_count(void)
     return count;
 }
 
-API_CALL(device_info, (device, info), uint32_t device, struct driver_device_info *info)
+static enum driver_status call_device_info(struct driver *d, uint32_t device,
+                                           struct driver_device_info *info)
 {
     enum driver_status status = handle_check(d, device);
     if (status == DRIVER_OK)
@@ -86,31 +75,29 @@ API_CALL(device_info, (device, info), uint32_t device, struct driver_device_info
     return status;
 }
 
-API_CALL(context_create, (device, process, context), uint32_t device, uint32_t process,
-         uint32_t *context)
+static enum driver_status call_context_create(struct driver *d, uint32_t device, uint32_t process,
+                                              uint32_t *context)
 {
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     if (status == DRIVER_OK && process)
         status = handle_check(d, process);
     uint32_t pid = process && status == DRIVER_OK ? driver_handle_at(d, process)->pid : 0;
     return status == DRIVER_OK ? context_create(d, device, pid, context) : status;
 }
 
-API_CALL(context_destroy, (context), uint32_t context)
+static enum driver_status call_context_destroy(struct driver *d, uint32_t context)
 {
-    enum driver_status status = user_leave(d, context);
+    enum driver_status status = user_queue_leave(d, context);
     return status == DRIVER_OK ? context_destroy(d, context) : status;
 }
 
-API_CALL(unify, (gpus, count, device), const uint32_t *gpus, uint32_t count, uint32_t *device)
+static enum driver_status call_set_peer(struct driver *d, uint32_t gpu, uint32_t peer, bool on)
 {
-    return handle_unify(d, gpus, count, device);
-}
-
-API_CALL(set_peer, (gpu, peer, on), uint32_t gpu, uint32_t peer, bool on)
-{
-    if (gpu >= d->gpu_count || peer >= d->gpu_count || gpu == peer)
-        return driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer);
+    if (gpu >= d->gpu_count || peer >= d->gpu_count)
+        return driver_fail(DRIVER_INVALID_DEVICE, "there is no GPU %u; the platform has %u",
+                           gpu >= d->gpu_count ? gpu : peer, d->gpu_count);
+    if (gpu == peer)
+        return driver_fail(DRIVER_INVALID_DEVICE, "GPU %u cannot be its own peer", gpu);
     if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
         return driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer);
     program_set_reach(driver_program(d), gpu, peer, on);
@@ -119,7 +106,7 @@ API_CALL(set_peer, (gpu, peer, on), uint32_t gpu, uint32_t peer, bool on)
 
 /* ---- memory ---- */
 
-API_CALL(set_window, (base, size), uint64_t base, uint64_t size)
+static enum driver_status call_set_window(struct driver *d, uint64_t base, uint64_t size)
 {
     if (d->memory.end)
         return driver_fail(DRIVER_INVALID_VALUE, "the window of device addresses is set already");
@@ -141,26 +128,16 @@ static enum driver_status api_share_memory(int *file)
                                               strerror(errno)));
 }
 
-API_CALL(alias, (address, size, host), uint64_t address, uint64_t size, void *host)
+static enum driver_status call_clear(struct driver *d, uint64_t address, uint64_t size)
 {
-    return host_alias(d, address, size, host);
+    return call_alias(d, address, size, NULL);
 }
 
-API_CALL(extent, (address, size, offset, bytes), uint64_t address, uint64_t size, uint64_t *offset,
-         uint64_t *bytes)
+static enum driver_status call_allocate(struct driver *d, uint32_t device, uint64_t size,
+                                        uint64_t align, uint64_t *address)
 {
-    return host_extent(d, address, size, offset, bytes);
-}
-
-API_CALL(clear, (address, size), uint64_t address, uint64_t size)
-{
-    return host_alias(d, address, size, NULL);
-}
-
-API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t size, uint64_t align,
-         uint64_t *address)
-{
-    enum driver_status status = host_allocate(d, device, size, align, DRIVER_PLACE_DEVICE, address);
+    enum driver_status status =
+        mapping_allocate(d, device, size, align, DRIVER_PLACE_DEVICE, address);
     if (status != DRIVER_OK)
         return status;
     if (!d->device[driver_handle_at(d, device)->member[0]].info.shares_memory)
@@ -168,73 +145,31 @@ API_CALL(allocate, (device, size, align, address), uint32_t device, uint64_t siz
     return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
 }
 
-API_CALL(allocate_at, (device, address, size, place), uint32_t device, uint64_t address,
-         uint64_t size, enum driver_place place)
+static enum driver_status call_allocate_at(struct driver *d, uint32_t device, uint64_t address,
+                                           uint64_t size, enum driver_place place)
 {
-    enum driver_status status = host_allocate_at(d, device, address, size, place);
+    enum driver_status status = mapping_allocate_at(d, device, address, size, place);
     if (status != DRIVER_OK)
         return status;
     return call_path(d) && place != DRIVER_PLACE_MANAGED ? call_path(d)->allocated(d, size)
                                                          : DRIVER_OK;
 }
 
-API_CALL(limit_to, (address, gpus), uint64_t address, uint64_t gpus)
+static enum driver_status call_allocate_unified(struct driver *d, uint32_t device, uint64_t size,
+                                                uint64_t align, uint64_t *address)
 {
-    return host_limit_to(d, address, gpus);
+    return mapping_allocate(d, device, size, align, DRIVER_PLACE_MANAGED, address);
 }
 
-API_CALL(allocate_unified, (device, size, align, address), uint32_t device, uint64_t size,
-         uint64_t align, uint64_t *address)
-{
-    return host_allocate(d, device, size, align, DRIVER_PLACE_MANAGED, address);
-}
-
-API_CALL(release, (address), uint64_t address)
+static enum driver_status call_release(struct driver *d, uint64_t address)
 {
     const struct program_allocation *freed = program_find(driver_program(d), address);
     uint64_t bytes = freed ? freed->end - freed->start : 0;
-    enum driver_status status = host_release(d, address);
+    enum driver_status status = mapping_release(d, address);
     if (status != DRIVER_OK)
         return status;
     check_memory_written(address, bytes); /* for its next owner */
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
-}
-
-API_CALL(remap, (address, size, gpu), uint64_t address, uint64_t size, uint32_t gpu)
-{
-    return host_remap(d, address, size, gpu);
-}
-
-API_CALL(join, (address, size, from), uint64_t address, uint64_t size, uint64_t from)
-{
-    return host_join(d, address, size, from);
-}
-
-API_CALL(remove_page, (address), uint64_t address)
-{
-    return host_remove_page(d, address);
-}
-
-API_CALL(allocate_page_at, (device, address, unified), uint32_t device, uint64_t address,
-         bool unified)
-{
-    return host_allocate_page_at(d, device, address, unified);
-}
-
-API_CALL(prefetch, (device, address, size), uint32_t device, uint64_t address, uint64_t size)
-{
-    return host_prefetch(d, device, address, size);
-}
-
-API_CALL(advise, (address, size, advice, on), uint64_t address, uint64_t size,
-         enum driver_advice advice, bool on)
-{
-    return host_advise(d, address, size, advice, on);
-}
-
-API_CALL(page_info, (address, page), uint64_t address, struct driver_page *page)
-{
-    return host_page_info(d, address, page);
 }
 
 static uint64_t api_name(uint32_t device, uint64_t address)
@@ -247,7 +182,7 @@ static uint64_t api_name(uint32_t device, uint64_t address)
     return address;
 }
 
-API_CALL(device_at, (physical, device), uint64_t physical, uint32_t *device)
+static enum driver_status call_device_at(struct driver *d, uint64_t physical, uint32_t *device)
 {
     *device = memory_device_of(&d->memory, physical);
     return *device < d->gpu_count
@@ -267,8 +202,8 @@ static bool api_find(uint64_t address, struct driver_allocation *allocation)
     return found;
 }
 
-API_CALL(memory_info, (device, free_bytes, total_bytes), uint32_t device, uint64_t *free_bytes,
-         uint64_t *total_bytes)
+static enum driver_status call_memory_info(struct driver *d, uint32_t device, uint64_t *free_bytes,
+                                           uint64_t *total_bytes)
 {
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
@@ -285,16 +220,6 @@ API_CALL(memory_info, (device, free_bytes, total_bytes), uint32_t device, uint64
 
 /* ---- queues and their commands ---- */
 
-API_CALL(queue_create, (device, flags, queue), uint32_t device, uint32_t flags, uint32_t *queue)
-{
-    return queue_create(d, device, flags, queue);
-}
-
-API_CALL(queue_destroy, (queue), uint32_t queue)
-{
-    return queue_destroy(d, queue);
-}
-
 /* A wrong pointer of the program must not change the simulation.
  * Commands of both directions share the field of the pointer; writes only read what is there. */
 static enum driver_status move_bytes(struct driver *d, uint32_t queue, enum driver_kind kind,
@@ -310,50 +235,31 @@ static enum driver_status move_bytes(struct driver *d, uint32_t queue, enum driv
     return enqueue_move(d, queue, kind, shared, (char *)(uintptr_t)host, address, size, ticket);
 }
 
-API_CALL(write, (queue, address, host, size, ticket), uint32_t queue, uint64_t address,
-         const void *host, uint64_t size, uint64_t *ticket)
+static enum driver_status call_write(struct driver *d, uint32_t queue, uint64_t address,
+                                     const void *host, uint64_t size, uint64_t *ticket)
 {
     return move_bytes(d, queue, DRIVER_WRITE, false, host, address, size, ticket);
 }
 
-API_CALL(read, (queue, host, address, size, ticket), uint32_t queue, void *host, uint64_t address,
-         uint64_t size, uint64_t *ticket)
+static enum driver_status call_read(struct driver *d, uint32_t queue, void *host, uint64_t address,
+                                    uint64_t size, uint64_t *ticket)
 {
     return move_bytes(d, queue, DRIVER_READ, false, host, address, size, ticket);
 }
 
-API_CALL(write_shared, (queue, address, host, size, ticket), uint32_t queue, uint64_t address,
-         const void *host, uint64_t size, uint64_t *ticket)
+static enum driver_status call_write_shared(struct driver *d, uint32_t queue, uint64_t address,
+                                            const void *host, uint64_t size, uint64_t *ticket)
 {
     return move_bytes(d, queue, DRIVER_WRITE, true, host, address, size, ticket);
 }
 
-API_CALL(read_shared, (queue, host, address, size, ticket), uint32_t queue, void *host,
-         uint64_t address, uint64_t size, uint64_t *ticket)
+static enum driver_status call_read_shared(struct driver *d, uint32_t queue, void *host,
+                                           uint64_t address, uint64_t size, uint64_t *ticket)
 {
     return move_bytes(d, queue, DRIVER_READ, true, host, address, size, ticket);
 }
 
-API_CALL(copy, (queue, to, from, size, ticket), uint32_t queue, uint64_t to, uint64_t from,
-         uint64_t size, uint64_t *ticket)
-{
-    return enqueue_copy(d, queue, to, from, size, ticket);
-}
-
-API_CALL(fill, (queue, address, pattern, pattern_bytes, count, ticket), uint32_t queue,
-         uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t count,
-         uint64_t *ticket)
-{
-    return enqueue_fill(d, queue, address, pattern, pattern_bytes, count, ticket);
-}
-
-API_CALL(launch, (queue, launch, ticket), uint32_t queue, const struct driver_launch *launch,
-         uint64_t *ticket)
-{
-    return enqueue_launch(d, queue, launch, ticket);
-}
-
-API_CALL(fence, (queue, ticket), uint32_t queue, uint64_t *ticket)
+static enum driver_status call_fence(struct driver *d, uint32_t queue, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     struct driver_command k = {.kind = DRIVER_FENCE};
@@ -362,7 +268,7 @@ API_CALL(fence, (queue, ticket), uint32_t queue, uint64_t *ticket)
     return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
 }
 
-API_CALL(mark, (queue, fences, ticket), uint32_t queue, bool fences, uint64_t *ticket)
+static enum driver_status call_mark(struct driver *d, uint32_t queue, bool fences, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     struct driver_command k = {.kind = DRIVER_MARK, .fences = fences};
@@ -376,7 +282,7 @@ static enum driver_status check_ticket(const struct driver *d, uint64_t ticket)
     return driver_fail(DRIVER_INVALID_VALUE, "there is no command %" PRIu64, ticket);
 }
 
-API_CALL(wait_for, (queue, ticket), uint32_t queue, uint64_t ticket)
+static enum driver_status call_wait_for(struct driver *d, uint32_t queue, uint64_t ticket)
 {
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK)
@@ -384,7 +290,7 @@ API_CALL(wait_for, (queue, ticket), uint32_t queue, uint64_t ticket)
     return status == DRIVER_OK ? enqueue_barrier(d, queue, ticket, NULL) : status;
 }
 
-API_CALL(last, (queue, ticket), uint32_t queue, uint64_t *ticket)
+static enum driver_status call_last(struct driver *d, uint32_t queue, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     *ticket = status == DRIVER_OK ? queue_last(d, queue) : 0;
@@ -408,8 +314,9 @@ static uint32_t api_stream_flags(void)
     return flags;
 }
 
-API_CALL(call_begin, (queue, call, is_default, blocker), uint32_t queue,
-         enum driver_stream_call call, bool is_default, uint64_t *blocker)
+static enum driver_status call_call_begin(struct driver *d, uint32_t queue,
+                                          enum driver_stream_call call, bool is_default,
+                                          uint64_t *blocker)
 {
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK
@@ -419,7 +326,7 @@ API_CALL(call_begin, (queue, call, is_default, blocker), uint32_t queue,
     return status;
 }
 
-API_CALL(call_end, (queue, ticket), uint32_t queue, uint64_t ticket)
+static enum driver_status call_call_end(struct driver *d, uint32_t queue, uint64_t ticket)
 {
     driver_stream_rules_ops(d)->end(driver_stream_rules(d), queue, ticket);
     return DRIVER_OK;
@@ -427,39 +334,39 @@ API_CALL(call_end, (queue, ticket), uint32_t queue, uint64_t ticket)
 
 /* ---- waiting ---- */
 
-API_CALL(wait, (ticket), uint64_t ticket)
+static enum driver_status call_wait(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
-    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+    return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
-API_CALL(wait_queue, (queue), uint32_t queue)
+static enum driver_status call_wait_queue(struct driver *d, uint32_t queue)
 {
     enum driver_status status = queue_check(d, queue);
-    return status == DRIVER_OK ? host_wait_queue(d, queue) : status;
+    return status == DRIVER_OK ? await_queue(d, queue) : status;
 }
 
 /* Until any command is done, or up to cycle `stop_at` where that is not 0. */
 static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
 {
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     if (status != DRIVER_OK || !d->undone)
         return status;
-    host_expect_end(d);
+    call_expect_end(d);
     d->stop_at = stop_at;
     d->await_any = true;
-    status = host_run(d);
+    status = call_run_engine(d);
     d->await_any = false;
     d->stop_at = 0;
-    return status == DRIVER_OK ? host_lose_patience(d) : status;
+    return status == DRIVER_OK ? call_lose_patience(d) : status;
 }
 
-API_CALL(advance, (poll), bool poll)
+static enum driver_status call_advance(struct driver *d, bool poll)
 {
     return advance_to(d, poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0);
 }
 
-API_CALL(step, (most_ps), uint64_t most_ps)
+static enum driver_status call_step(struct driver *d, uint64_t most_ps)
 {
     uint32_t domain = d->io.base.domain;
     uint32_t undone = d->undone;
@@ -476,11 +383,11 @@ static void api_nudge(void)
     __atomic_store_n(&driver_process()->nudged, true, __ATOMIC_SEQ_CST);
 }
 
-API_CALL(waited, (ticket), uint64_t ticket)
+static enum driver_status call_waited(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
     if (status == DRIVER_OK)
-        host_note_wait(d, ticket);
+        call_note_wait(d, ticket);
     return status;
 }
 
@@ -504,27 +411,27 @@ static uint64_t api_now(void)
     return __atomic_load_n(&driver_process()->now_ps, __ATOMIC_RELAXED);
 }
 
-API_CALL(pass, (span_ps), uint64_t span_ps)
+static enum driver_status call_pass(struct driver *d, uint64_t span_ps)
 {
     uint32_t domain = d->io.base.domain;
     uint64_t end = engine_cycle_at(domain, engine.domains[domain].time_ps + span_ps);
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     while (status == DRIVER_OK && driver_now(d) < end) {
         d->stop_at = end;
-        status = host_run(d);
+        status = call_run_engine(d);
     }
     d->stop_at = 0;
     return status;
 }
 
-API_CALL(query, (ticket), uint64_t ticket)
+static enum driver_status call_query(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
     if (status == DRIVER_OK)
-        status = host_usable();
+        status = call_usable();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        status = host_run(d);
+        status = call_run_engine(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = DRIVER_NOT_READY;
     }
@@ -533,7 +440,7 @@ API_CALL(query, (ticket), uint64_t ticket)
     return status;
 }
 
-API_CALL(time_of, (ticket, time_ps), uint64_t ticket, uint64_t *time_ps)
+static enum driver_status call_time_of(struct driver *d, uint64_t ticket, uint64_t *time_ps)
 {
     const struct driver_ticket *t = driver_ticket_at(d, ticket);
     enum driver_status status = check_ticket(d, ticket);
@@ -552,20 +459,16 @@ API_CALL(time_of, (ticket, time_ps), uint64_t ticket, uint64_t *time_ps)
 
 /* ---- code ---- */
 
-API_CALL(register_code, (device, name, address, bytes, size), uint32_t device, const char *name,
-         uint64_t address, const void *bytes, uint64_t size)
+static enum driver_status call_register_code(struct driver *d, uint32_t device, const char *name,
+                                             uint64_t address, const void *bytes, uint64_t size)
 {
     enum driver_status status = code_register(d, device, name, address, bytes, size);
     return status == DRIVER_OK && call_path(d) ? call_path(d)->registered(d, address, size)
                                                : status;
 }
 
-API_CALL(copy_code, (device, address), uint32_t device, uint64_t address)
-{
-    return host_copy_code(d, device, address);
-}
-
-API_CALL(describe_code, (address, file, size), uint64_t address, const void *file, uint64_t size)
+static enum driver_status call_describe_code(struct driver *d, uint64_t address, const void *file,
+                                             uint64_t size)
 {
     (void)d;
     check_code(address, file, size);
@@ -573,21 +476,22 @@ API_CALL(describe_code, (address, file, size), uint64_t address, const void *fil
     return DRIVER_OK;
 }
 
-API_CALL(describe_constant, (address, size), uint64_t address, uint64_t size)
+static enum driver_status call_describe_constant(struct driver *d, uint64_t address, uint64_t size)
 {
     (void)d;
     check_constant(address, size);
     return DRIVER_OK;
 }
 
-API_CALL(unregister_code, (address), uint64_t address)
+static enum driver_status call_unregister_code(struct driver *d, uint64_t address)
 {
     check_code_gone(address);
     enum driver_status status = code_unregister(d, address);
     return status == DRIVER_OK && call_path(d) ? call_path(d)->unregistered(d, address) : status;
 }
 
-API_CALL(register_kernel, (device, name, entry), uint32_t device, const char *name, uint64_t entry)
+static enum driver_status call_register_kernel(struct driver *d, uint32_t device, const char *name,
+                                               uint64_t entry)
 {
     enum driver_status status = code_register_kernel(d, device, name, entry);
     return status == DRIVER_OK && call_path(d) ? call_path(d)->named(d, name, entry) : status;
@@ -611,27 +515,11 @@ static void api_leave_call(const char *function)
     }
 }
 
-API_CALL(register_ptx, (device, name, address, text, size), uint32_t device, const char *name,
-         uint64_t address, const char *text, uint64_t size)
-{
-    return ptx_register(d, device, name, address, text, size);
-}
-
-API_CALL(ptx_kernel, (entry, kernel), uint64_t entry, struct driver_ptx_kernel *kernel)
+static enum driver_status call_ptx_kernel(struct driver *d, uint64_t entry,
+                                          struct driver_ptx_kernel *kernel)
 {
     (void)d;
     return ptx_describe(entry, kernel);
-}
-
-API_CALL(ptx_blocks, (device, entry, threads, dynamic, blocks), uint32_t device, uint64_t entry,
-         uint32_t threads, uint64_t dynamic, uint32_t *blocks)
-{
-    return ptx_count_blocks(d, device, entry, threads, dynamic, blocks);
-}
-
-API_CALL(set_kernel_heap, (device, bytes), uint32_t device, uint64_t bytes)
-{
-    return ptx_set_heap(d, device, bytes);
 }
 
 static bool api_meets(uint64_t entry)
@@ -697,7 +585,7 @@ static int api_finish(void)
     if (inside || engine_is_interrupted())
         engine_abandon();
     if (p->lost == DRIVER_OK && (inside || engine_is_interrupted()))
-        host_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
+        call_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
     if (!inside && p->lost == DRIVER_OK && !engine_is_interrupted() && call_path(the_driver()))
         call_path(the_driver())->drain(the_driver());
     bool recorded = record_finish();
@@ -722,7 +610,7 @@ static bool api_fault_address(uint64_t *address, uint32_t *gpu)
     return by_access;
 }
 
-API_CALL(contain, (device), uint32_t device)
+static enum driver_status call_contain(struct driver *d, uint32_t device)
 {
     enum driver_status status = handle_check(d, device);
     if (status == DRIVER_OK)
@@ -761,75 +649,40 @@ static bool api_take_fault(uint32_t device, struct driver_fault *fault)
     return found;
 }
 
+/* ---- the table ---- */
+
+#define POINTER(pointer)        pointer
+#define PATTERN(pattern, bytes) pattern
+#define WITH_PLAIN(...)         (the_driver(), __VA_ARGS__)
+#define WITH_OTHER              WITH_PLAIN
+#define WITH_OWN                WITH_PLAIN
+#define WITH_GIVES(...)         (the_driver(), __VA_ARGS__, given)
+#define WITH_FILLS(...)         (the_driver(), __VA_ARGS__, filled)
+#define DRIVER_CALL(name, form, parameters, arguments)                                             \
+    static enum driver_status api_##name parameters                                                \
+    {                                                                                              \
+        api_enter();                                                                               \
+        return api_leave(call_##name WITH_##form arguments);                                       \
+    }
+#include "components/host/driver/driver_calls.def"
+#undef DRIVER_CALL
+
 static const struct driver_api api_table = {
     .version = DRIVER_API_VERSION,
+#define DRIVER_CALL(name, ...) .name = api_##name,
+#include "components/host/driver/driver_calls.def"
+#undef DRIVER_CALL
     .device_count = api_device_count,
-    .device_info = api_device_info,
-    .set_window = api_set_window,
-    .allocate = api_allocate,
-    .allocate_at = api_allocate_at,
-    .limit_to = api_limit_to,
-    .release = api_release,
-    .allocate_unified = api_allocate_unified,
-    .remap = api_remap,
-    .join = api_join,
-    .remove_page = api_remove_page,
-    .allocate_page_at = api_allocate_page_at,
-    .page_info = api_page_info,
     .pages_moved = api_pages_moved,
     .share_memory = api_share_memory,
-    .extent = api_extent,
-    .alias = api_alias,
-    .clear = api_clear,
-    .prefetch = api_prefetch,
-    .advise = api_advise,
     .name = api_name,
-    .device_at = api_device_at,
-    .context_create = api_context_create,
-    .context_destroy = api_context_destroy,
-    .unify = api_unify,
     .find = api_find,
-    .memory_info = api_memory_info,
-    .queue_create = api_queue_create,
-    .queue_destroy = api_queue_destroy,
-    .write = api_write,
-    .read = api_read,
-    .write_shared = api_write_shared,
-    .read_shared = api_read_shared,
-    .copy = api_copy,
-    .fill = api_fill,
-    .launch = api_launch,
-    .fence = api_fence,
-    .mark = api_mark,
-    .wait_for = api_wait_for,
     .stream_flags = api_stream_flags,
-    .call_begin = api_call_begin,
-    .call_end = api_call_end,
-    .wait = api_wait,
-    .wait_queue = api_wait_queue,
-    .advance = api_advance,
-    .step = api_step,
     .nudge = api_nudge,
     .programs = api_programs,
-    .waited = api_waited,
     .switch_program = api_switch_program,
-    .set_peer = api_set_peer,
     .now = api_now,
-    .pass = api_pass,
-    .last = api_last,
-    .query = api_query,
-    .time_of = api_time_of,
-    .register_code = api_register_code,
-    .unregister_code = api_unregister_code,
-    .describe_code = api_describe_code,
-    .describe_constant = api_describe_constant,
-    .copy_code = api_copy_code,
-    .register_kernel = api_register_kernel,
-    .register_ptx = api_register_ptx,
-    .ptx_kernel = api_ptx_kernel,
-    .ptx_blocks = api_ptx_blocks,
     .set_printer = api_set_printer,
-    .set_kernel_heap = api_set_kernel_heap,
     .set_attendant = api_set_attendant,
     .set_alone = api_set_alone,
     .error_text = api_error_text,
@@ -842,7 +695,6 @@ static const struct driver_api api_table = {
     .meets = api_meets,
     .enter_call = api_enter_call,
     .leave_call = api_leave_call,
-    .contain = api_contain,
     .take_fault = api_take_fault,
     .abandon = api_abandon,
     .fault_address = api_fault_address,

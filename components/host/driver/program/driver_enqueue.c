@@ -41,7 +41,7 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue)
 {
     if (queue >= d->queue_count || !driver_queue_at(d, queue)->used)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no queue %u", queue);
-    return host_usable();
+    return call_usable();
 }
 
 static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address)
@@ -109,7 +109,7 @@ static uint64_t next_ticket(struct driver *d)
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket)
 {
-    enum driver_status status = host_wait_some(d, (uint32_t)driver_params(d)->commands);
+    enum driver_status status = await_some(d, (uint32_t)driver_params(d)->commands);
     if (status == DRIVER_OK && call_path(d))
         status = call_path(d)->wait_room(d);
     if (status != DRIVER_OK)
@@ -193,8 +193,8 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
     return enqueue(d, queue, &k, ticket);
 }
 
-static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
-                                       uint64_t size, uint64_t *ticket)
+static enum driver_status call_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
+                                    uint64_t size, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     if (status != DRIVER_OK)
@@ -209,9 +209,9 @@ static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_
     return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
 }
 
-static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
-                                       const uint8_t *pattern, uint32_t bytes, uint64_t count,
-                                       uint64_t *ticket)
+static enum driver_status call_fill(struct driver *d, uint32_t queue, uint64_t address,
+                                    const void *pattern, uint32_t bytes, uint64_t count,
+                                    uint64_t *ticket)
 {
     uint8_t word[4];
     if (bytes != 1 && bytes != 2 && bytes != 4)
@@ -226,7 +226,7 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
     if (status != DRIVER_OK)
         return status;
     for (uint32_t i = 0; i < 4; i++)
-        word[i] = pattern[(i + 4 - address % 4) % bytes];
+        word[i] = ((const uint8_t *)pattern)[(i + 4 - address % 4) % bytes];
     memory_prepare(d, address, count * bytes);
     struct driver_command k = {.kind = DRIVER_FILL, .size = count * bytes, .move.address = address};
     memcpy(&k.move.pattern, word, sizeof word);

@@ -87,8 +87,8 @@ static void handle_list(uint32_t count, char *text, size_t size)
                                i);
 }
 
-static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, uint32_t count,
-                                       uint32_t *handle)
+static enum driver_status call_unify(struct driver *d, const uint32_t *gpus, uint32_t count,
+                                     uint32_t *handle)
 {
     char list[400];
     handle_list(d->gpu_count, list, sizeof list);

@@ -22,25 +22,25 @@
 #include "runtime/state/memory.h"
 
 /* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */
-static enum driver_status host_wait_process(struct driver *d, uint32_t pid)
+static enum driver_status await_process(struct driver *d, uint32_t pid)
 {
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         if (q->used && (pid == DRIVER_ALL_PIDS || driver_handle_at(d, q->handle)->pid == pid))
-            status = host_wait_queue(d, i);
+            status = await_queue(d, i);
     }
-    return status == DRIVER_OK ? host_wait_migration(d) : status;
+    return status == DRIVER_OK ? await_migration(d) : status;
 }
 
-static enum driver_status host_wait_everything(struct driver *d)
+static enum driver_status await_everything(struct driver *d)
 {
-    return host_wait_process(d, DRIVER_ALL_PIDS);
+    return await_process(d, DRIVER_ALL_PIDS);
 }
 
 /* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address +
  * size), and waits until they have. */
-static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64_t address,
+static enum driver_status call_shoot_down(struct driver *d, uint32_t pid, uint64_t address,
                                           uint64_t size)
 {
     struct driver_command k = {.kind = DRIVER_SHOOTDOWN,
@@ -49,33 +49,33 @@ static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64
                                .shootdown = {page_table_address(address), size}};
     uint64_t ticket;
     enum driver_status status = enqueue(d, 0, &k, &ticket);
-    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+    return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
 /* Makes the addresses that were freed fresh again. */
-static enum driver_status host_recycle(struct driver *d)
+static enum driver_status call_recycle(struct driver *d)
 {
     if (driver_process()->in_tick)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
     enum driver_status status = shootdown_check();
     if (status == DRIVER_OK)
-        status = host_wait_everything(d);
+        status = await_everything(d);
     if (status == DRIVER_OK)
-        status = host_shoot_down(d, DRIVER_ALL_PIDS, 0, (uint64_t)1 << 48);
+        status = call_shoot_down(d, DRIVER_ALL_PIDS, 0, (uint64_t)1 << 48);
     if (status == DRIVER_OK)
         memory_recycle(&d->memory);
     return status;
 }
 
-static bool host_make_room(struct driver *d, const struct memory_request *q, uint64_t pages)
+static bool call_make_room(struct driver *d, const struct memory_request *q, uint64_t pages)
 {
     bool evicted = false;
-    if (!driver_evicts(d) || driver_process()->in_tick || host_wait_everything(d) != DRIVER_OK)
+    if (!driver_evicts(d) || driver_process()->in_tick || await_everything(d) != DRIVER_OK)
         return false;
     for (uint32_t i = 0; i < q->device_count; i++) {
         uint64_t share = memory_count_of(q, pages, i);
         while (d->memory.device[q->device[i]].pages.free_pages < share) {
-            if (!residence_evict(d, q->device[i]) || host_wait_migration(d) != DRIVER_OK)
+            if (!residence_evict(d, q->device[i]) || await_migration(d) != DRIVER_OK)
                 return false;
             evicted = true;
         }
@@ -132,7 +132,7 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
         enum memory_result result = memory_try(d, q, address);
         if (result == MEMORY_OK)
             note_allocation(d, h, place, &q, *address);
-        if (result == MEMORY_NO_PAGES && host_make_room(d, &q, pages))
+        if (result == MEMORY_NO_PAGES && call_make_room(d, &q, pages))
             continue;
         if (q.fixed
             && (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt)))
@@ -140,14 +140,15 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
         if (result != MEMORY_RECYCLE_FIRST || attempt)
             return memory_status(d, result, memory_poorest(d, q.device, q.device_count), q.fixed,
                                  q.size);
-        enum driver_status status = host_recycle(d);
+        enum driver_status status = call_recycle(d);
         if (status != DRIVER_OK)
             return status;
     }
 }
 
-static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
-                                        uint64_t align, enum driver_place place, uint64_t *address)
+static enum driver_status mapping_allocate(struct driver *d, uint32_t number, uint64_t size,
+                                           uint64_t align, enum driver_place place,
+                                           uint64_t *address)
 {
     enum driver_status status = handle_check(d, number);
     if (status != DRIVER_OK)
@@ -160,8 +161,8 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
     return allocate_pages(d, driver_handle_at(d, number), q, place, address);
 }
 
-static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
-                                           uint64_t size, enum driver_place place)
+static enum driver_status mapping_allocate_at(struct driver *d, uint32_t number, uint64_t address,
+                                              uint64_t size, enum driver_place place)
 {
     enum driver_status status = handle_check(d, number);
     if (status == DRIVER_OK && place == DRIVER_PLACE_HOST && !driver_has_host(d))
@@ -196,7 +197,7 @@ static const struct program_allocation *find_start(const struct driver *d, uint6
     return NULL;
 }
 
-static enum driver_status host_limit_to(struct driver *d, uint64_t address, uint64_t gpus)
+static enum driver_status call_limit_to(struct driver *d, uint64_t address, uint64_t gpus)
 {
     const struct program_allocation *a = find_start(d, address);
     if (!a)
@@ -205,7 +206,7 @@ static enum driver_status host_limit_to(struct driver *d, uint64_t address, uint
     return DRIVER_OK;
 }
 
-static enum driver_status host_release(struct driver *d, uint64_t address)
+static enum driver_status mapping_release(struct driver *d, uint64_t address)
 {
     const struct program_allocation *a = find_start(d, address);
     if (!a)
@@ -217,13 +218,13 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
         page_table_is_name(address) || memory_is_foreign(&d->memory, address, address + size);
     enum driver_status status = again ? shootdown_check() : DRIVER_OK;
     if (status == DRIVER_OK)
-        status = host_wait_process(d, pid);
+        status = await_process(d, pid);
     if (status == DRIVER_OK)
         memory_release(d, address);
     if (status == DRIVER_OK && again)
-        status = host_shoot_down(d, pid, address, size);
+        status = call_shoot_down(d, pid, address, size);
     if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
-        status = host_recycle(d);
+        status = call_recycle(d);
     return status;
 }
 
@@ -239,7 +240,7 @@ static uint64_t find_run(const struct driver *d, uint64_t address, uint64_t size
     return physical;
 }
 
-static enum driver_status host_extent(struct driver *d, uint64_t address, uint64_t size,
+static enum driver_status call_extent(struct driver *d, uint64_t address, uint64_t size,
                                       uint64_t *offset, uint64_t *bytes)
 {
     enum driver_status status = memory_check(d, address, size, "sharing with the host");
@@ -251,7 +252,7 @@ static enum driver_status host_extent(struct driver *d, uint64_t address, uint64
     return status;
 }
 
-static enum driver_status host_alias(struct driver *d, uint64_t address, uint64_t size, char *host)
+static enum driver_status call_alias(struct driver *d, uint64_t address, uint64_t size, void *host)
 {
     uint64_t bytes, page = driver_page_bytes(d), whole = (size + page - 1) / page * page;
     enum driver_status status = memory_check(d, address, size, "sharing with the host");
@@ -287,10 +288,10 @@ static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint
     enum driver_status status = mapping_find(d, address, size, what, pid);
     if (status == DRIVER_OK)
         status = shootdown_check();
-    return status == DRIVER_OK ? host_wait_everything(d) : status;
+    return status == DRIVER_OK ? await_everything(d) : status;
 }
 
-static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size,
+static enum driver_status call_remap(struct driver *d, uint64_t address, uint64_t size,
                                      uint32_t gpu)
 {
     uint32_t pid;
@@ -300,17 +301,17 @@ static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_
     enum driver_status status = mapping_begin(d, address, size, "remap", &pid);
     if (status == DRIVER_OK) {
         program_open(driver_program(d), address);
-        dirty_leave(d, pid);
+        l2_note_left(d, pid);
     }
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remap(memory_view(d), pid, address, size, gpu), gpu,
                                address, size);
     if (status == DRIVER_OK)
         memory_trace(d, "map", pid, address, size);
-    return status == DRIVER_OK ? host_shoot_down(d, pid, address, size) : status;
+    return status == DRIVER_OK ? call_shoot_down(d, pid, address, size) : status;
 }
 
-static enum driver_status host_join(struct driver *d, uint64_t address, uint64_t size,
+static enum driver_status call_join(struct driver *d, uint64_t address, uint64_t size,
                                     uint64_t from)
 {
     const struct program_allocation *other = program_find(driver_program(d), from);
@@ -323,28 +324,28 @@ static enum driver_status host_join(struct driver *d, uint64_t address, uint64_t
                              from, from + size);
     if (status != DRIVER_OK)
         return status;
-    dirty_leave(d, pid);
+    l2_note_left(d, pid);
     status =
         memory_status(d, memory_join(memory_view(d), pid, address, size, from), 0, address, size);
     if (status == DRIVER_OK)
         memory_trace(d, "map", pid, address, size);
-    return status == DRIVER_OK ? host_shoot_down(d, pid, address, size) : status;
+    return status == DRIVER_OK ? call_shoot_down(d, pid, address, size) : status;
 }
 
-static enum driver_status host_remove_page(struct driver *d, uint64_t address)
+static enum driver_status call_remove_page(struct driver *d, uint64_t address)
 {
     uint32_t pid;
     enum driver_status status = mapping_begin(d, address, 1, "removing a page", &pid);
     if (status == DRIVER_OK) {
         memory_trace(d, "unmap", pid, address, 1);
-        dirty_leave(d, pid);
+        l2_note_left(d, pid);
     }
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remove_page(memory_view(d), pid, address), 0, address, 1);
-    return status == DRIVER_OK ? host_shoot_down(d, pid, address, 1) : status;
+    return status == DRIVER_OK ? call_shoot_down(d, pid, address, 1) : status;
 }
 
-static enum driver_status host_allocate_page_at(struct driver *d, uint32_t number, uint64_t address,
+static enum driver_status call_allocate_page_at(struct driver *d, uint32_t number, uint64_t address,
                                                 bool unified)
 {
     uint64_t physical = 0;
@@ -352,33 +353,33 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
     if (status == DRIVER_OK)
         status = shootdown_check();
     if (status == DRIVER_OK)
-        status = host_wait_everything(d);
+        status = await_everything(d);
     if (status != DRIVER_OK)
         return status;
     const struct driver_handle *h = driver_handle_at(d, number);
     uint64_t flags = PAGE_TABLE_WRITABLE | (unified ? PAGE_TABLE_UNIFIED : 0);
     uint64_t page = driver_page_bytes(d), start = address / page * page;
     if (memory_may_name(d, h->pid, start, page))
-        return host_allocate_at(d, number, start, page,
-                                unified ? DRIVER_PLACE_MANAGED : DRIVER_PLACE_DEVICE);
+        return mapping_allocate_at(d, number, start, page,
+                                   unified ? DRIVER_PLACE_MANAGED : DRIVER_PLACE_DEVICE);
     address = memory_name(d, h->pid, address);
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],
                                                             address, flags, &physical);
         if (result == MEMORY_OK) {
-            dirty_leave(d, h->pid); /* of the page that was there */
+            l2_note_left(d, h->pid); /* of the page that was there */
             program_open(driver_program(d), address);
             memory_trace(d, "map", h->pid, address, 1);
-            return host_shoot_down(d, h->pid, address, 1);
+            return call_shoot_down(d, h->pid, address, 1);
         }
         if (result != MEMORY_RECYCLE_FIRST || attempt)
             return memory_status(d, result, h->member[0], address, driver_page_bytes(d));
-        if ((status = host_recycle(d)) != DRIVER_OK)
+        if ((status = call_recycle(d)) != DRIVER_OK)
             return status;
     }
 }
 
-static enum driver_status host_advise(struct driver *d, uint64_t address, uint64_t size,
+static enum driver_status call_advise(struct driver *d, uint64_t address, uint64_t size,
                                       enum driver_advice advice, bool on)
 {
     static const uint64_t flag_of[] = {[DRIVER_ADVICE_REMOTE] = PAGE_TABLE_REMOTE,
@@ -403,7 +404,7 @@ static enum driver_status host_advise(struct driver *d, uint64_t address, uint64
     return status;
 }
 
-static enum driver_status host_page_info(struct driver *d, uint64_t address,
+static enum driver_status call_page_info(struct driver *d, uint64_t address,
                                          struct driver_page *page)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
@@ -420,8 +421,8 @@ static enum driver_status host_page_info(struct driver *d, uint64_t address,
 
 /* ---- queues ---- */
 
-static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t flags,
-                                       uint32_t *queue)
+static enum driver_status call_queue_create(struct driver *d, uint32_t device, uint32_t flags,
+                                            uint32_t *queue)
 {
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
@@ -433,16 +434,16 @@ static enum driver_status queue_create(struct driver *d, uint32_t device, uint32
     return DRIVER_OK;
 }
 
-static enum driver_status queue_destroy(struct driver *d, uint32_t queue)
+static enum driver_status call_queue_destroy(struct driver *d, uint32_t queue)
 {
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK && queue < d->gpu_count)
         status =
             driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
     if (status == DRIVER_OK)
-        status = host_wait_queue(d, queue);
+        status = await_queue(d, queue);
     if (status == DRIVER_OK)
-        status = user_close(d, queue);
+        status = user_queue_close(d, queue);
     if (status != DRIVER_OK)
         return status;
     driver_queue_at(d, queue)->used = false;
@@ -504,10 +505,10 @@ static enum driver_status copy_code_to(struct driver *d, const struct code_modul
     driver_process()->code_copies = c;
     d->io.stats.launch_copies++;
     status = enqueue_move(d, gpu, DRIVER_WRITE, false, (char *)m->bytes, c->copy, m->size, &ticket);
-    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+    return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
-static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint64_t address)
+static enum driver_status call_copy_code(struct driver *d, uint32_t number, uint64_t address)
 {
     enum driver_status status = handle_check(d, number);
     const struct code_module *m = code_find(address);
@@ -560,13 +561,13 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
         }
         argument_ring_leave(d, i, pid);
     }
-    dirty_leave(d, pid);
+    l2_note_left(d, pid);
     if (ptx_services())
         ptx_services()->heap_drop(pid);
     memory_free_process(memory_view(d), pid);
     program_contain(driver_program(d), pid, false);
     engine_forget_fault(pid);
-    return host_shoot_down(d, pid, 0, (uint64_t)1 << 48);
+    return call_shoot_down(d, pid, 0, (uint64_t)1 << 48);
 }
 
 static enum driver_status context_destroy(struct driver *d, uint32_t number)
@@ -579,7 +580,7 @@ static enum driver_status context_destroy(struct driver *d, uint32_t number)
         status = shootdown_check();
     struct driver_handle *h = driver_handle_at(d, number);
     if (status == DRIVER_OK)
-        status = host_wait_process(d, h->pid);
+        status = await_process(d, h->pid);
     if (status != DRIVER_OK)
         return status;
     for (uint32_t i = 0; i < d->queue_count; i++) {

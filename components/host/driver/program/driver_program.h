@@ -12,6 +12,13 @@ static enum driver_status api_leave(enum driver_status status);
 
 static const struct driver_api *driver_api_table(void);
 
+/* call_name() is the call `name` of driver_api.h, with the lock held. */
+#define UNPACKED(...) __VA_ARGS__
+#define DRIVER_CALL(name, form, parameters, ...)                                                   \
+    static enum driver_status call_##name(struct driver *d, UNPACKED parameters);
+#include "components/host/driver/driver_calls.def"
+#undef DRIVER_CALL
+
 /* Devices as the program sees them. See driver_handles.c. */
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number);
@@ -25,9 +32,6 @@ static uint32_t handle_count_pid(const struct driver *d, uint32_t pid);
 
 /* Makes the GPUs known as handles 0 .. gpu_count - 1. */
 static void handles_init(struct driver *d);
-
-static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, uint32_t count,
-                                       uint32_t *handle);
 
 /* Describes a device to the program. A unified one has sums of what its GPUs have, and the least of
  * what each has. */
@@ -56,11 +60,6 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
                                        bool of_library, char *host, uint64_t address, uint64_t size,
                                        uint64_t *ticket);
-static enum driver_status enqueue_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
-                                       uint64_t size, uint64_t *ticket);
-static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
-                                       const uint8_t *pattern, uint32_t bytes, uint64_t count,
-                                       uint64_t *ticket);
 
 /* Waits for the command of another queue that has this ticket. */
 static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
@@ -76,70 +75,42 @@ static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t addr
 
 /* Runs the engine until the tick asks it to stop. The front end prints what the status text says;
  * reports of hangs have been printed by the engine. */
-static enum driver_status host_run(struct driver *d);
+static enum driver_status call_run_engine(struct driver *d);
 
-static enum driver_status host_usable(void);
+static enum driver_status call_usable(void);
 
-static enum driver_status host_wait(struct driver *d, uint64_t ticket);
+static enum driver_status await_ticket(struct driver *d, uint64_t ticket);
 
 /* Waits until fewer than `most` commands are undone. */
-static enum driver_status host_wait_some(struct driver *d, uint32_t most);
+static enum driver_status await_some(struct driver *d, uint32_t most);
 
 /* Waits until no page is on its way to another GPU. */
-static enum driver_status host_wait_migration(struct driver *d);
+static enum driver_status await_migration(struct driver *d);
 
-static enum driver_status host_wait_queue(struct driver *d, uint32_t queue);
+static enum driver_status await_queue(struct driver *d, uint32_t queue);
 
-/* Calls that change mappings, and contexts. See driver_mapping.c. */
+/* Device memory, its mappings, and contexts. See driver_mapping.c. */
 
-static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
-                                        uint64_t align, enum driver_place place, uint64_t *address);
-
-/* See driver_api.h. */
-static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
-                                           uint64_t size, enum driver_place place);
+static enum driver_status mapping_allocate(struct driver *d, uint32_t number, uint64_t size,
+                                           uint64_t align, enum driver_place place,
+                                           uint64_t *address);
 
 /* See driver_api.h. */
-static enum driver_status host_limit_to(struct driver *d, uint64_t address, uint64_t gpus);
+static enum driver_status mapping_allocate_at(struct driver *d, uint32_t number, uint64_t address,
+                                              uint64_t size, enum driver_place place);
 
-static enum driver_status host_release(struct driver *d, uint64_t address);
-
-/* The host's pages at `host` show the allocation's bytes; NULL: the bytes become zeros. */
-static enum driver_status host_extent(struct driver *d, uint64_t address, uint64_t size,
-                                      uint64_t *offset, uint64_t *bytes);
-static enum driver_status host_alias(struct driver *d, uint64_t address, uint64_t size, char *host);
+static enum driver_status mapping_release(struct driver *d, uint64_t address);
 
 /* Evicts managed pages until each device of the request has its share of `pages`. False: it cannot.
  */
-static bool host_make_room(struct driver *d, const struct memory_request *q, uint64_t pages);
+static bool call_make_room(struct driver *d, const struct memory_request *q, uint64_t pages);
 
-/* See driver_api.h. */
-static enum driver_status host_advise(struct driver *d, uint64_t address, uint64_t size,
-                                      enum driver_advice advice, bool on);
-
-/* The pages that touch [address, address + size) lie on GPU `gpu` from now on. Their contents are
- * lost. */
-static enum driver_status host_join(struct driver *d, uint64_t address, uint64_t size,
-                                    uint64_t from);
-static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size,
-                                     uint32_t gpu);
-
-static enum driver_status host_remove_page(struct driver *d, uint64_t address);
-static enum driver_status host_allocate_page_at(struct driver *d, uint32_t number, uint64_t address,
-                                                bool unified);
-static enum driver_status host_page_info(struct driver *d, uint64_t address,
-                                         struct driver_page *page);
-
-/* Queues and code, as calls of the program and of devices have them; see driver_api.h. */
-static enum driver_status queue_create(struct driver *d, uint32_t device, uint32_t flags,
-                                       uint32_t *queue);
-static enum driver_status queue_destroy(struct driver *d, uint32_t queue);
+/* Code, as calls of the program and of devices have it; see driver_api.h. */
 static enum driver_status code_register(struct driver *d, uint32_t device, const char *name,
                                         uint64_t address, const void *bytes, uint64_t size);
 static enum driver_status code_unregister(struct driver *d, uint64_t address);
 static enum driver_status code_register_kernel(struct driver *d, uint32_t device, const char *name,
                                                uint64_t entry);
-static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint64_t address);
 
 /* Makes the same GPUs known in another process. `pid`: that of a living process, or 0 for a new
  * one. */

@@ -17,9 +17,9 @@
 
 /* ---- the ticking side ---- */
 
-static bool user_send_call(struct driver *d)
+static bool user_queue_send_call(struct driver *d)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     const struct user_queue_entry *q = &u->queue[u->call.queue];
     if (!u->call.wanted || u->call.sent || !driver_queues_can_send(d, q->gpu))
         return false;
@@ -32,14 +32,14 @@ static bool user_send_call(struct driver *d)
 }
 
 /* All that can be sent, in order for each GPU. */
-static bool user_send_rings(struct driver *d)
+static bool user_queue_send_rings(struct driver *d)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     uint32_t kept = 0;
     struct gpu_set full = {{0}};
     bool sent = false;
     for (uint32_t i = 0; i < u->ring_count; i++) {
-        struct user_ring r = u->rings[i];
+        struct user_queue_ring r = u->rings[i];
         if (gpu_set_has(&full, r.gpu) || !driver_doorbell_can_send(d, r.gpu)) {
             gpu_set_put(&full, r.gpu);
             u->rings[kept++] = r;
@@ -52,15 +52,15 @@ static bool user_send_rings(struct driver *d)
     return sent;
 }
 
-static bool user_receive(struct driver *d)
+static bool user_queue_receive(struct driver *d)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     const struct queue_control_reply *m;
     bool received = false;
     for (uint32_t i = 0; i < driver_queues_count(d); i++) {
         while ((m = driver_queues_peek_reply(d, i))) {
             if (m->tag) {
-                user_opened(d, i, m->tag - 1u);
+                user_queue_opened(d, i, m->tag - 1u);
             } else {
                 u->call.answered = true;
                 u->call.read = m->done.read;
@@ -74,21 +74,21 @@ static bool user_receive(struct driver *d)
     return received;
 }
 
-static bool user_tick(struct driver *d)
+static bool user_queue_tick(struct driver *d)
 {
-    bool progress = user_receive(d);
-    progress |= user_interrupts(d);
-    progress |= user_serve_wants(d);
-    progress |= user_release(d);
-    progress |= user_tell(d);
-    progress |= user_send_call(d);
-    progress |= user_send_rings(d);
+    bool progress = user_queue_receive(d);
+    progress |= user_queue_interrupts(d);
+    progress |= user_queue_serve_wants(d);
+    progress |= user_queue_release(d);
+    progress |= user_queue_tell(d);
+    progress |= user_queue_send_call(d);
+    progress |= user_queue_send_rings(d);
     return progress;
 }
 
-static unsigned user_outstanding(const struct driver *d, struct hang_report *report)
+static unsigned user_queue_outstanding(const struct driver *d, struct hang_report *report)
 {
-    const struct driver_user *u = user_of(d);
+    const struct driver_user *u = user_queues_of(d);
     if (u->call.wanted && report)
         hang_note(report, "waits for an answer about user queue %u of GPU %u", u->call.queue,
                   u->queue[u->call.queue].gpu);
@@ -100,8 +100,8 @@ static unsigned user_outstanding(const struct driver *d, struct hang_report *rep
 /* ---- the program's side ---- */
 
 /* Finds the GPU and the process that a device stands for. */
-static enum driver_status user_resolve(const struct driver *d, uint32_t device, uint32_t *gpu,
-                                       uint32_t *pid)
+static enum driver_status user_queue_resolve(const struct driver *d, uint32_t device, uint32_t *gpu,
+                                             uint32_t *pid)
 {
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
@@ -116,31 +116,31 @@ static enum driver_status user_resolve(const struct driver *d, uint32_t device, 
     return DRIVER_OK;
 }
 
-static enum driver_status user_check(const struct driver *d, uint32_t queue)
+static enum driver_status user_queue_check(const struct driver *d, uint32_t queue)
 {
-    if (queue >= USER_QUEUES || !user_of(d)->queue[queue].used
-        || user_of(d)->queue[queue].owner != DRIVER_NONE)
+    if (queue >= USER_QUEUES || !user_queues_of(d)->queue[queue].used
+        || user_queues_of(d)->queue[queue].owner != DRIVER_NONE)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no user queue %u", queue);
-    return host_usable();
+    return call_usable();
 }
 
 /* Asks the packet processor of the queue's GPU, and waits. */
-static enum driver_status user_call(struct driver *d, uint32_t queue,
-                                    enum queue_control_request_kind kind)
+static enum driver_status user_queue_call(struct driver *d, uint32_t queue,
+                                          enum queue_control_request_kind kind)
 {
-    struct driver_user *u = user_of(d);
-    enum driver_status status = host_usable();
+    struct driver_user *u = user_queues_of(d);
+    enum driver_status status = call_usable();
     memset(&u->call, 0, sizeof u->call);
     u->call.wanted = status == DRIVER_OK;
     u->call.queue = queue;
     u->call.kind = (uint8_t)kind;
     while (status == DRIVER_OK && !u->call.answered)
-        status = host_run(d);
+        status = call_run_engine(d);
     u->call.wanted = false;
     return status;
 }
 
-static bool user_connected(const struct driver *d)
+static bool user_queue_connected(const struct driver *d)
 {
     return driver_queues_count(d) == d->gpu_count && driver_doorbell_count(d) == d->gpu_count
            && driver_interrupt_count(d) == d->gpu_count;
@@ -152,22 +152,22 @@ static bool user_connected(const struct driver *d)
     "packet_processor and a doorbell of each (`--set queues=true` where the platform has that "    \
     "parameter)"
 
-static enum driver_status user_supported(const struct driver *d)
+static enum driver_status user_queue_supported(const struct driver *d)
 {
-    if (!user_connected(d))
+    if (!user_queue_connected(d))
         return driver_fail(DRIVER_INVALID_DEVICE, USER_NOT_CONNECTED);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         return driver_fail(DRIVER_INVALID_VALUE, "user queues need timing mode");
-    return host_usable();
+    return call_usable();
 }
 
 /* An unused doorbell of the GPU, or USER_DOORBELLS. */
-static uint32_t user_find_slot(const struct driver *d, uint32_t gpu)
+static uint32_t user_queue_find_slot(const struct driver *d, uint32_t gpu)
 {
     bool used[USER_DOORBELLS] = {false};
     uint32_t slot = 0;
-    for (uint32_t i = 0; i < user_of(d)->queue_end; i++) {
-        const struct user_queue_entry *q = &user_of(d)->queue[i];
+    for (uint32_t i = 0; i < user_queues_of(d)->queue_end; i++) {
+        const struct user_queue_entry *q = &user_queues_of(d)->queue[i];
         if (q->used && q->gpu == gpu)
             used[q->slot] = true;
     }
@@ -178,8 +178,8 @@ static uint32_t user_find_slot(const struct driver *d, uint32_t gpu)
 
 /* Enqueues fills on the driver's queue: a packet that is not written says so, and the memory behind
  * the ring is 0 but for the apertures. */
-static enum driver_status user_clear(struct driver *d, uint32_t queue,
-                                     const struct user_queue_entry *u)
+static enum driver_status user_queue_clear(struct driver *d, uint32_t queue,
+                                           const struct user_queue_entry *u)
 {
     static const uint16_t invalid = AQL_INVALID;
     static const uint32_t zero = 0;
@@ -197,19 +197,20 @@ static enum driver_status user_clear(struct driver *d, uint32_t queue,
                  {object + WORK_QUEUE_PRIVATE_APERTURE, &traits->private_aperture, sizeof zero, 1}};
     enum driver_status status = DRIVER_OK;
     for (unsigned i = 0; i < sizeof fills / sizeof fills[0] && status == DRIVER_OK; i++)
-        status = enqueue_fill(d, queue, fills[i].address, fills[i].pattern, fills[i].bytes,
-                              fills[i].count, NULL);
+        status = call_fill(d, queue, fills[i].address, fills[i].pattern, fills[i].bytes,
+                           fills[i].count, NULL);
     return status;
 }
 
 /* Makes a user queue: it is there when what this enqueues on the driver's queue is done. `device`:
  * the device that it is made for. */
-static enum driver_status user_open(struct driver *d, uint32_t queue, uint32_t device, uint32_t pid,
-                                    uint32_t packets, uint32_t owner, uint32_t *id,
-                                    uint64_t *ticket)
+static enum driver_status user_queue_open(struct driver *d, uint32_t queue, uint32_t device,
+                                          uint32_t pid, uint32_t packets, uint32_t owner,
+                                          uint32_t *id, uint64_t *ticket)
 {
-    struct driver_user *u = user_of(d);
-    uint32_t number = 0, gpu = driver_queue_at(d, queue)->device, slot = user_find_slot(d, gpu);
+    struct driver_user *u = user_queues_of(d);
+    uint32_t number = 0, gpu = driver_queue_at(d, queue)->device,
+             slot = user_queue_find_slot(d, gpu);
     while (number < USER_QUEUES && u->queue[number].used)
         number++;
     if (number == USER_QUEUES || slot == USER_DOORBELLS)
@@ -228,7 +229,7 @@ static enum driver_status user_open(struct driver *d, uint32_t queue, uint32_t d
                             PROGRAM_BUFFER, &entry.ring);
     entry.read_index = entry.ring + (uint64_t)packets * AQL_PACKET_BYTES;
     if (status == DRIVER_OK)
-        status = user_clear(d, queue, &entry);
+        status = user_queue_clear(d, queue, &entry);
     if (status != DRIVER_OK)
         return status;
     u->queue[number] = entry;
@@ -238,14 +239,14 @@ static enum driver_status user_open(struct driver *d, uint32_t queue, uint32_t d
     return enqueue(d, queue, &open, ticket);
 }
 
-static enum driver_status user_create(struct driver *d, uint32_t device, uint32_t packets,
-                                      struct queue_info *info)
+static enum driver_status user_queue_create(struct driver *d, uint32_t device, uint32_t packets,
+                                            struct queue_info *info)
 {
     uint32_t gpu = 0, pid = 0, id = 0;
     uint64_t ticket = 0;
-    enum driver_status status = user_supported(d);
+    enum driver_status status = user_queue_supported(d);
     if (status == DRIVER_OK)
-        status = user_resolve(d, device, &gpu, &pid);
+        status = user_queue_resolve(d, device, &gpu, &pid);
     if (status != DRIVER_OK)
         return status;
     if (platform_sampling()->kernels)
@@ -255,10 +256,10 @@ static enum driver_status user_create(struct driver *d, uint32_t device, uint32_
         return driver_fail(DRIVER_INVALID_VALUE,
                            "a queue of %u packets: a power of two from 2 to 65536 is possible",
                            packets);
-    status = user_open(d, gpu, device, pid, packets, DRIVER_NONE, &id, &ticket);
-    if (status != DRIVER_OK || (status = host_wait(d, ticket)) != DRIVER_OK)
+    status = user_queue_open(d, gpu, device, pid, packets, DRIVER_NONE, &id, &ticket);
+    if (status != DRIVER_OK || (status = await_ticket(d, ticket)) != DRIVER_OK)
         return status;
-    const struct user_queue_entry *q = &user_of(d)->queue[id];
+    const struct user_queue_entry *q = &user_queues_of(d)->queue[id];
     *info = (struct queue_info){.id = id,
                                 .packets = packets,
                                 .ring = q->ring,
@@ -269,39 +270,40 @@ static enum driver_status user_create(struct driver *d, uint32_t device, uint32_
     return DRIVER_OK;
 }
 
-static enum driver_status user_for_launches(struct driver *d, uint32_t queue)
+static enum driver_status user_queue_for_launches(struct driver *d, uint32_t queue)
 {
     struct driver_queue *q = driver_queue_at(d, queue);
     return q->user != DRIVER_NONE
                ? DRIVER_OK
-               : user_open(d, queue, q->handle, driver_handle_at(d, q->handle)->pid,
-                           (uint32_t)driver_params(d)->queue_packets, queue, &q->user, NULL);
+               : user_queue_open(d, queue, q->handle, driver_handle_at(d, q->handle)->pid,
+                                 (uint32_t)driver_params(d)->queue_packets, queue, &q->user, NULL);
 }
 
-static enum driver_status user_remove(struct driver *d, uint32_t queue)
+static enum driver_status user_queue_remove(struct driver *d, uint32_t queue)
 {
-    enum driver_status status = user_call(d, queue, QUEUE_CONTROL_DESTROY);
+    enum driver_status status = user_queue_call(d, queue, QUEUE_CONTROL_DESTROY);
     if (status != DRIVER_OK)
         return status;
-    if (user_of(d)->call.error == QUEUE_NOT_THERE)
-        bug("driver: GPU %u does not know its user queue %u", user_of(d)->queue[queue].gpu, queue);
-    memory_release(d, user_of(d)->queue[queue].ring);
-    user_of(d)->queue[queue] = (struct user_queue_entry){0};
+    if (user_queues_of(d)->call.error == QUEUE_NOT_THERE)
+        bug("driver: GPU %u does not know its user queue %u", user_queues_of(d)->queue[queue].gpu,
+            queue);
+    memory_release(d, user_queues_of(d)->queue[queue].ring);
+    user_queues_of(d)->queue[queue] = (struct user_queue_entry){0};
     return DRIVER_OK;
 }
 
-static enum driver_status user_destroy(struct driver *d, uint32_t queue)
+static enum driver_status user_queue_destroy(struct driver *d, uint32_t queue)
 {
-    enum driver_status status = user_check(d, queue);
-    return status == DRIVER_OK ? user_remove(d, queue) : status;
+    enum driver_status status = user_queue_check(d, queue);
+    return status == DRIVER_OK ? user_queue_remove(d, queue) : status;
 }
 
-static void user_init(struct driver *d)
+static void user_queue_init(struct driver *d)
 {
     d->user = arena_allocate(sizeof(struct driver_user));
     if (driver_params(d)->launch_by != DRIVER_LAUNCH_BY_QUEUE)
         return;
-    if (!user_connected(d))
+    if (!user_queue_connected(d))
         engine_die(&d->io.base, "launch_by = queue, but " USER_NOT_CONNECTED);
     if (platform_sampling()->kernels)
         engine_die(&d->io.base,
@@ -309,32 +311,33 @@ static void user_init(struct driver *d)
                    "command for that");
 }
 
-static enum driver_status user_close(struct driver *d, uint32_t queue)
+static enum driver_status user_queue_close(struct driver *d, uint32_t queue)
 {
     uint32_t id = driver_queue_at(d, queue)->user;
     driver_queue_at(d, queue)->user = DRIVER_NONE;
-    return id == DRIVER_NONE ? DRIVER_OK : user_remove(d, id);
+    return id == DRIVER_NONE ? DRIVER_OK : user_queue_remove(d, id);
 }
 
-static enum driver_status user_leave(struct driver *d, uint32_t device)
+static enum driver_status user_queue_leave(struct driver *d, uint32_t device)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     enum driver_status status = handle_check(d, device);
     for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK && device >= d->gpu_count; i++) {
         if (!u->queue[i].used || u->queue[i].device != device)
             continue;
         uint32_t owner = u->queue[i].owner;
-        if (owner != DRIVER_NONE && (status = host_wait_queue(d, owner)) == DRIVER_OK)
-            status = user_close(d, owner);
+        if (owner != DRIVER_NONE && (status = await_queue(d, owner)) == DRIVER_OK)
+            status = user_queue_close(d, owner);
         else if (owner == DRIVER_NONE)
-            status = user_destroy(d, i);
+            status = user_queue_destroy(d, i);
     }
     for (uint32_t i = 0; i < USER_PAGES && status == DRIVER_OK && device >= d->gpu_count; i++)
         u->page[i].used &= u->page[i].device != device;
     return status;
 }
 
-static enum driver_status user_state(struct driver *d, uint32_t queue, struct queue_state *state)
+static enum driver_status user_queue_state(struct driver *d, uint32_t queue,
+                                           struct queue_state *state)
 {
     static const char *const texts[QUEUE_ERRORS] = {
         [QUEUE_GOOD] = "no error",
@@ -343,10 +346,10 @@ static enum driver_status user_state(struct driver *d, uint32_t queue, struct qu
                             "the read index has gone on"),
         [QUEUE_PACKET] = "a packet is of a type, or has fields, that are not supported",
         [QUEUE_ADDRESS] = "a packet names memory that the process does not have"};
-    struct driver_user *u = user_of(d);
-    enum driver_status status = user_check(d, queue);
+    struct driver_user *u = user_queues_of(d);
+    enum driver_status status = user_queue_check(d, queue);
     if (status == DRIVER_OK)
-        status = user_call(d, queue, QUEUE_CONTROL_STATUS);
+        status = user_queue_call(d, queue, QUEUE_CONTROL_STATUS);
     if (status != DRIVER_OK)
         return status;
     u->queue[queue].read = u->call.read;
@@ -356,7 +359,7 @@ static enum driver_status user_state(struct driver *d, uint32_t queue, struct qu
 }
 
 /* Finds the GPU whose doorbells an offset is about. */
-static enum driver_status user_offset(const struct driver *d, uint64_t offset, uint32_t *gpu)
+static enum driver_status user_queue_offset(const struct driver *d, uint64_t offset, uint32_t *gpu)
 {
     *gpu = (uint32_t)(offset >> QUEUE_OFFSET_GPU_SHIFT) & QUEUE_OFFSET_GPU_MASK;
     uint64_t within = offset & (((uint64_t)1 << QUEUE_OFFSET_GPU_SHIFT) - 1);
@@ -368,41 +371,41 @@ static enum driver_status user_offset(const struct driver *d, uint64_t offset, u
                        offset);
 }
 
-static enum driver_status user_map(struct driver *d, uint32_t device, uint64_t offset,
-                                   uint32_t *page)
+static enum driver_status user_queue_map(struct driver *d, uint32_t device, uint64_t offset,
+                                         uint32_t *page)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     uint32_t gpu = 0, of_device = 0, pid = 0, number = 0;
-    enum driver_status status = user_supported(d);
+    enum driver_status status = user_queue_supported(d);
     if (status == DRIVER_OK)
-        status = user_resolve(d, device, &of_device, &pid);
+        status = user_queue_resolve(d, device, &of_device, &pid);
     if (status != DRIVER_OK)
         return status;
-    if ((status = user_offset(d, offset, &gpu)) != DRIVER_OK)
+    if ((status = user_queue_offset(d, offset, &gpu)) != DRIVER_OK)
         return status;
     while (number < USER_PAGES && u->page[number].used)
         number++;
     if (number == USER_PAGES)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "%d pages of doorbells are mapped; unmap one",
                            USER_PAGES);
-    u->page[number] = (struct user_page){true, gpu, pid, device};
+    u->page[number] = (struct user_queue_page){true, gpu, pid, device};
     *page = number;
     return DRIVER_OK;
 }
 
-static enum driver_status user_unmap(struct driver *d, uint32_t page)
+static enum driver_status user_queue_unmap(struct driver *d, uint32_t page)
 {
-    if (page >= USER_PAGES || !user_of(d)->page[page].used)
+    if (page >= USER_PAGES || !user_queues_of(d)->page[page].used)
         return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
-    user_of(d)->page[page].used = false;
+    user_queues_of(d)->page[page].used = false;
     return DRIVER_OK;
 }
 
-static const struct user_queue_entry *user_by_doorbell(const struct driver *d,
-                                                       const struct user_page *page, uint32_t slot)
+static const struct user_queue_entry *
+user_queue_by_doorbell(const struct driver *d, const struct user_queue_page *page, uint32_t slot)
 {
     for (uint32_t i = 0; i < USER_QUEUES; i++) {
-        const struct user_queue_entry *q = &user_of(d)->queue[i];
+        const struct user_queue_entry *q = &user_queues_of(d)->queue[i];
         if (q->used && q->owner == DRIVER_NONE && q->gpu == page->gpu && q->pid == page->pid
             && q->slot == slot)
             return q;
@@ -411,14 +414,14 @@ static const struct user_queue_entry *user_by_doorbell(const struct driver *d,
 }
 
 /* The queue whose doorbell stands at the offset, in the page. */
-static enum driver_status user_find(const struct driver *d, uint32_t page, uint64_t offset,
-                                    const struct user_queue_entry **queue)
+static enum driver_status user_queue_find(const struct driver *d, uint32_t page, uint64_t offset,
+                                          const struct user_queue_entry **queue)
 {
-    const struct driver_user *u = user_of(d);
+    const struct driver_user *u = user_queues_of(d);
     uint32_t at = (uint32_t)(offset % QUEUE_PAGE_BYTES), gpu;
     if (page >= USER_PAGES || !u->page[page].used)
         return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
-    enum driver_status status = user_offset(d, offset, &gpu);
+    enum driver_status status = user_queue_offset(d, offset, &gpu);
     if (status != DRIVER_OK)
         return status;
     if (gpu != u->page[page].gpu)
@@ -427,28 +430,28 @@ static enum driver_status user_find(const struct driver *d, uint32_t page, uint6
                            page, u->page[page].gpu);
     *queue = at % QUEUE_DOORBELL_BYTES
                  ? NULL
-                 : user_by_doorbell(d, &u->page[page], at / QUEUE_DOORBELL_BYTES);
+                 : user_queue_by_doorbell(d, &u->page[page], at / QUEUE_DOORBELL_BYTES);
     if (*queue)
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_ADDRESS,
                        "no queue of this process has the doorbell at offset %u of GPU %u", at, gpu);
 }
 
-static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t offset,
-                                    uint64_t number)
+static enum driver_status user_queue_ring(struct driver *d, uint32_t page, uint64_t offset,
+                                          uint64_t number)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     const struct user_queue_entry *queue = NULL;
-    enum driver_status status = host_usable();
+    enum driver_status status = call_usable();
     if (status == DRIVER_OK)
-        status = user_find(d, page, offset, &queue);
+        status = user_queue_find(d, page, offset, &queue);
     if (status != DRIVER_OK)
         return status;
-    const struct user_ring ring = {queue->gpu, queue->slot, number};
+    const struct user_queue_ring ring = {queue->gpu, queue->slot, number};
     while (status == DRIVER_OK
            && u->ring_count == USER_RINGS) { /* the link is slower than the program */
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        status = host_run(d);
+        status = call_run_engine(d);
         d->stop_at = 0;
     }
     if (status != DRIVER_OK)
@@ -458,24 +461,24 @@ static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t of
     return DRIVER_OK;
 }
 
-static enum driver_status user_move(struct driver *d, uint32_t gpu, enum driver_kind kind,
-                                    void *host, uint64_t address, uint64_t size)
+static enum driver_status user_queue_move(struct driver *d, uint32_t gpu, enum driver_kind kind,
+                                          void *host, uint64_t address, uint64_t size)
 {
     uint64_t ticket;
     enum driver_status status = enqueue_move(d, gpu, kind, false, host, address, size, &ticket);
-    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+    return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
-static enum driver_status user_write(struct driver *d, uint32_t queue, const void *packet,
-                                     uint64_t *number)
+static enum driver_status user_queue_write(struct driver *d, uint32_t queue, const void *packet,
+                                           uint64_t *number)
 {
     char copy[AQL_PACKET_BYTES];
-    enum driver_status status = user_check(d, queue);
+    enum driver_status status = user_queue_check(d, queue);
     if (status != DRIVER_OK)
         return status;
-    struct user_queue_entry *q = &user_of(d)->queue[queue];
+    struct user_queue_entry *q = &user_queues_of(d)->queue[queue];
     if (q->written - q->read == q->packets)
-        status = user_move(d, q->gpu, DRIVER_READ, &q->read, q->read_index, sizeof q->read);
+        status = user_queue_move(d, q->gpu, DRIVER_READ, &q->read, q->read_index, sizeof q->read);
     if (status == DRIVER_OK && q->written - q->read == q->packets)
         status =
             driver_fail(DRIVER_NOT_READY, "user queue %u is full: none of its %u packets is over",
@@ -483,8 +486,8 @@ static enum driver_status user_write(struct driver *d, uint32_t queue, const voi
     if (status != DRIVER_OK)
         return status;
     memcpy(copy, packet, sizeof copy);
-    status = user_move(d, q->gpu, DRIVER_WRITE, copy,
-                       q->ring + q->written % q->packets * AQL_PACKET_BYTES, sizeof copy);
+    status = user_queue_move(d, q->gpu, DRIVER_WRITE, copy,
+                             q->ring + q->written % q->packets * AQL_PACKET_BYTES, sizeof copy);
     if (status == DRIVER_OK)
         *number = q->written++;
     return status;
@@ -492,44 +495,44 @@ static enum driver_status user_write(struct driver *d, uint32_t queue, const voi
 
 /* Lets the simulation run until an event that comes after the first `known`, or until cycle `end`;
  * UINT64_MAX: as long as it takes. */
-static enum driver_status user_wait_event(struct driver *d, uint64_t known, uint64_t end)
+static enum driver_status user_queue_wait_event(struct driver *d, uint64_t known, uint64_t end)
 {
-    struct driver_user *u = user_of(d);
-    enum driver_status status = host_usable();
+    struct driver_user *u = user_queues_of(d);
+    enum driver_status status = call_usable();
     u->stop_at_event = true;
     while (status == DRIVER_OK && u->events == known && driver_now(d) < end) {
         d->stop_at = end == UINT64_MAX ? 0 : end;
-        status = host_run(d);
+        status = call_run_engine(d);
     }
     d->stop_at = 0;
     u->stop_at_event = false;
     return status;
 }
 
-static enum driver_status user_signal_wait(struct driver *d, uint32_t device, uint64_t signal,
-                                           int64_t value, uint64_t cycles)
+static enum driver_status user_queue_signal_wait(struct driver *d, uint32_t device, uint64_t signal,
+                                                 int64_t value, uint64_t cycles)
 {
     uint32_t gpu = 0, pid = 0;
-    enum driver_status status = user_resolve(d, device, &gpu, &pid);
+    enum driver_status status = user_queue_resolve(d, device, &gpu, &pid);
     uint64_t end = cycles > UINT64_MAX - driver_now(d) ? UINT64_MAX : driver_now(d) + cycles;
     int64_t now = 0;
     while (status == DRIVER_OK) {
-        uint64_t known = user_of(d)->events;
-        status = user_move(d, gpu, DRIVER_READ, &now, signal + AQL_SIGNAL_VALUE, sizeof now);
+        uint64_t known = user_queues_of(d)->events;
+        status = user_queue_move(d, gpu, DRIVER_READ, &now, signal + AQL_SIGNAL_VALUE, sizeof now);
         if (status != DRIVER_OK || now == value)
             return status;
         if (driver_now(d) >= end)
             return driver_fail(DRIVER_NOT_READY,
                                "the signal at 0x%" PRIx64 " is %" PRId64 ", not %" PRId64, signal,
                                now, value);
-        user_of(d)->awaited = signal;
-        status = user_wait_event(d, known, end);
+        user_queues_of(d)->awaited = signal;
+        status = user_queue_wait_event(d, known, end);
     }
     return status;
 }
 
-static enum driver_status user_name_kernel(struct driver *d, uint64_t kernel_object,
-                                           const char *name)
+static enum driver_status user_queue_name_kernel(struct driver *d, uint64_t kernel_object,
+                                                 const char *name)
 {
     struct program_table *table = driver_program(d);
     uint32_t kernel = program_kernel(table, name, name);

@@ -28,25 +28,25 @@ struct user_queue_entry {
     uint32_t slot;   /* doorbell */
     uint32_t packets;
     uint64_t ring, read_index;
-    uint64_t written; /* by user_write(), or launches of the driver */
+    uint64_t written; /* by user_queue_write(), or launches of the driver */
     uint64_t read;    /* as far as is known */
     uint32_t owner; /* the driver's queue whose launches go here; DRIVER_NONE: the program's own */
     uint64_t done;  /* launches of the driver that have ended */
 };
 
-struct user_page {
+struct user_queue_page {
     bool used;
     uint32_t gpu, pid;
     uint32_t device; /* that mapped it */
 };
 
-struct user_ring {
+struct user_queue_ring {
     uint32_t gpu, slot;
     uint64_t number;
 };
 
 /* A packet processor waits for private memory. */
-struct user_want {
+struct user_queue_want {
     uint32_t gpu;
     uint16_t tag;
     bool make, granted; /* a pool is to be made at the end of the window; there is one */
@@ -54,7 +54,7 @@ struct user_want {
 };
 
 /* A packet processor waits until what kernels of the process wrote to other GPUs is visible. */
-struct user_release {
+struct user_queue_release {
     uint32_t gpu, pid;
     uint16_t tag;
 };
@@ -62,19 +62,19 @@ struct user_release {
 struct driver_user {
     struct user_queue_entry queue[USER_QUEUES];
     uint32_t queue_end; /* none from here on was ever used */
-    struct user_page page[USER_PAGES];
-    struct user_ring rings[USER_RINGS]; /* first come, first sent, for each GPU */
+    struct user_queue_page page[USER_PAGES];
+    struct user_queue_ring rings[USER_RINGS]; /* first come, first sent, for each GPU */
     uint32_t ring_count;
-    struct user_want wants[USER_WANTS]; /* first come, first served */
+    struct user_queue_want wants[USER_WANTS]; /* first come, first served */
     uint32_t want_count;
-    struct user_release releases[USER_WANTS]; /* first come, first served */
+    struct user_queue_release releases[USER_WANTS]; /* first come, first served */
     uint32_t release_count;
     struct gpu_set release_left; /* of the first: that are to be flushed */
     bool releasing;              /* it has begun */
     uint64_t events;             /* signals and packets that may have changed */
     bool stop_at_event;          /* the program waits for one */
     uint64_t awaited;            /* by it: a signal */
-    struct user_listener {
+    struct user_queue_listener {
         bool waits;
         uint64_t events; /* as its packet processor knows them */
     } listener[DRIVER_DEVICES];
@@ -87,26 +87,26 @@ struct driver_user {
     } call;
 };
 
-static inline struct driver_user *user_of(const struct driver *d)
+static inline struct driver_user *user_queues_of(const struct driver *d)
 {
     return arena_at(struct driver_user, d->user);
 }
 
-static inline uint64_t user_signal(const struct user_queue_entry *q)
+static inline uint64_t user_queue_signal(const struct user_queue_entry *q)
 {
     return q->read_index + USER_SIGNAL;
 }
 
 /* Signals may have changed, or packets have been written. */
-static inline void user_event(struct driver *d)
+static inline void user_queue_event(struct driver *d)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     u->events++;
     if (u->stop_at_event)
         engine_stop();
 }
 
-static inline bool user_launches(const struct driver *d)
+static inline bool user_queue_launches(const struct driver *d)
 {
     return driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE
            && platform_mode() != PLATFORM_FUNCTIONAL;
@@ -115,27 +115,27 @@ static inline bool user_launches(const struct driver *d)
 /* Life of a user queue: creating it, ringing its doorbell, waiting for its signals. See
  * driver_user_queue.c. */
 
-static bool user_tick(struct driver *d);
+static bool user_queue_tick(struct driver *d);
 
 /* The number of answers that the simulation owes the program. */
-static unsigned user_outstanding(const struct driver *d, struct hang_report *report);
+static unsigned user_queue_outstanding(const struct driver *d, struct hang_report *report);
 
-static enum driver_status user_create(struct driver *d, uint32_t device, uint32_t packets,
-                                      struct queue_info *info);
+static enum driver_status user_queue_create(struct driver *d, uint32_t device, uint32_t packets,
+                                            struct queue_info *info);
 
 /* The user queue for launches of the driver's queue; made before the first. */
-static enum driver_status user_for_launches(struct driver *d, uint32_t queue);
+static enum driver_status user_queue_for_launches(struct driver *d, uint32_t queue);
 
-static void user_init(struct driver *d);
+static void user_queue_init(struct driver *d);
 
 /* Destroys the user queue for launches of a queue of the driver. The launches are done. */
-static enum driver_status user_close(struct driver *d, uint32_t queue);
+static enum driver_status user_queue_close(struct driver *d, uint32_t queue);
 
 /* Destroys the queues and pages of doorbells that a device still has, before it is destroyed. */
-static enum driver_status user_leave(struct driver *d, uint32_t device);
+static enum driver_status user_queue_leave(struct driver *d, uint32_t device);
 
-static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t offset,
-                                    uint64_t number);
+static enum driver_status user_queue_ring(struct driver *d, uint32_t page, uint64_t offset,
+                                          uint64_t number);
 
 /* Launches of the driver through user queues. See driver_user_queue_launch.c. */
 
@@ -148,7 +148,7 @@ static bool submit_beside(const struct driver *d, const struct driver_queue *q,
 static bool submit_open(struct driver *d, struct driver_command *k);
 
 /* Makes the pools that packets wait for, at the end of a window. */
-static void user_make_pools(struct driver *d);
+static void user_queue_make_pools(struct driver *d);
 
 /* Does one step of a launch whose arguments are sent. */
 static bool submit_step(struct driver *d, uint32_t command, struct driver_queue *q);
@@ -156,20 +156,20 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
 /* What packet processors tell the driver. See driver_user_queue_interrupts.c. */
 
 /* The packet processor knows the queue. */
-static void user_opened(struct driver *d, uint32_t gpu, uint32_t slot);
+static void user_queue_opened(struct driver *d, uint32_t gpu, uint32_t slot);
 
 /* Tells packet processors that wait of events that they do not know. */
-static bool user_tell(struct driver *d);
+static bool user_queue_tell(struct driver *d);
 
 /* Works on the first release: flushes one GPU after the other, then answers. Command number
  * DRIVER_COMMANDS + 1 stands for it. */
-static bool user_release(struct driver *d);
+static bool user_queue_release(struct driver *d);
 
-static bool user_interrupts(struct driver *d);
+static bool user_queue_interrupts(struct driver *d);
 
 /* Gives pools to the packets that wait, the oldest first; one that must be made is made at the end
  * of the window. */
-static bool user_serve_wants(struct driver *d);
+static bool user_queue_serve_wants(struct driver *d);
 
 /* The table of user-queue calls that struct driver_api leads to. */
 

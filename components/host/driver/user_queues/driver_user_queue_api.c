@@ -6,17 +6,17 @@
 #include "components/host/driver/program/driver_program.h"
 
 #define USER_CALL(name, parameters, ...)                                                           \
-    static enum driver_status api_user_##name parameters                                           \
+    static enum driver_status api_user_queue_##name parameters                                     \
     {                                                                                              \
         api_enter();                                                                               \
-        return api_leave(user_##name(driver_process()->driver, __VA_ARGS__));                      \
+        return api_leave(user_queue_##name(driver_process()->driver, __VA_ARGS__));                \
     }
 
-static enum driver_status api_user_create(uint32_t device, uint32_t packets,
-                                          struct queue_info *info)
+static enum driver_status api_user_queue_create(uint32_t device, uint32_t packets,
+                                                struct queue_info *info)
 {
     api_enter();
-    return api_leave(user_create(driver_process()->driver, device, packets, info));
+    return api_leave(user_queue_create(driver_process()->driver, device, packets, info));
 }
 
 USER_CALL(destroy, (uint32_t queue), queue)
@@ -31,13 +31,13 @@ USER_CALL(name_kernel, (uint64_t kernel_object, const char *name), kernel_object
 #undef USER_CALL
 
 static const struct driver_queue_api driver_queue_api_table = {
-    .create = api_user_create,
-    .destroy = api_user_destroy,
-    .state = api_user_state,
-    .map = api_user_map,
-    .unmap = api_user_unmap,
-    .ring = api_user_ring,
-    .write = api_user_write,
-    .signal_wait = api_user_signal_wait,
-    .name_kernel = api_user_name_kernel,
+    .create = api_user_queue_create,
+    .destroy = api_user_queue_destroy,
+    .state = api_user_queue_state,
+    .map = api_user_queue_map,
+    .unmap = api_user_queue_unmap,
+    .ring = api_user_queue_ring,
+    .write = api_user_queue_write,
+    .signal_wait = api_user_queue_signal_wait,
+    .name_kernel = api_user_queue_name_kernel,
 };

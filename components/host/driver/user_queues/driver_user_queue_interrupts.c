@@ -9,9 +9,10 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
 
-static struct user_queue_entry *user_by_slot(const struct driver *d, uint32_t gpu, uint32_t slot)
+static struct user_queue_entry *user_queue_by_slot(const struct driver *d, uint32_t gpu,
+                                                   uint32_t slot)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     for (uint32_t i = 0; i < u->queue_end; i++) {
         struct user_queue_entry *q = &u->queue[i];
         if (q->used && q->gpu == gpu && q->slot == slot)
@@ -20,10 +21,10 @@ static struct user_queue_entry *user_by_slot(const struct driver *d, uint32_t gp
     return NULL;
 }
 
-static void user_opened(struct driver *d, uint32_t gpu, uint32_t slot)
+static void user_queue_opened(struct driver *d, uint32_t gpu, uint32_t slot)
 {
-    const struct user_queue_entry *u = user_by_slot(d, gpu, slot);
-    uint32_t number = (uint32_t)(u - user_of(d)->queue);
+    const struct user_queue_entry *u = user_queue_by_slot(d, gpu, slot);
+    uint32_t number = (uint32_t)(u - user_queues_of(d)->queue);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         struct driver_queue *q = driver_queue_at(d, i);
         const struct driver_command *k =
@@ -37,10 +38,11 @@ static void user_opened(struct driver *d, uint32_t gpu, uint32_t slot)
 }
 
 /* Launches of the driver end when their signal has counted them. */
-static void user_signalled(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+static void user_queue_signalled(struct driver *d, uint32_t gpu,
+                                 const struct queue_interrupt_request *m)
 {
-    struct user_queue_entry *u = user_by_slot(d, gpu, m->signal.slot);
-    if (!u || u->owner == DRIVER_NONE || m->signal.address != user_signal(u))
+    struct user_queue_entry *u = user_queue_by_slot(d, gpu, m->signal.slot);
+    if (!u || u->owner == DRIVER_NONE || m->signal.address != user_queue_signal(u))
         return;
     for (uint64_t ended = 0 - m->signal.value; u->done < ended; u->done++) {
         struct driver_queue *q = driver_queue_at(d, u->owner);
@@ -51,20 +53,21 @@ static void user_signalled(struct driver *d, uint32_t gpu, const struct queue_in
     }
 }
 
-static void user_wants_pool(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+static void user_queue_wants_pool(struct driver *d, uint32_t gpu,
+                                  const struct queue_interrupt_request *m)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     u->wants[u->want_count++] =
-        (struct user_want){.gpu = gpu,
-                           .tag = m->tag,
-                           .want = {.private_bytes = m->scratch.private_bytes,
-                                    .waves_per_group = m->scratch.wavefronts,
-                                    .kernel = m->scratch.kernel,
-                                    .pid = m->scratch.pid,
-                                    .groups = m->scratch.groups}};
+        (struct user_queue_want){.gpu = gpu,
+                                 .tag = m->tag,
+                                 .want = {.private_bytes = m->scratch.private_bytes,
+                                          .waves_per_group = m->scratch.wavefronts,
+                                          .kernel = m->scratch.kernel,
+                                          .pid = m->scratch.pid,
+                                          .groups = m->scratch.groups}};
 }
 
-static void user_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
+static void user_queue_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
 {
     for (uint32_t i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
         struct driver_scratch *s = &d->device[gpu].scratch[i];
@@ -77,42 +80,43 @@ static void user_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
         address);
 }
 
-static void user_wants_release(struct driver *d, uint32_t gpu,
-                               const struct queue_interrupt_request *m)
+static void user_queue_wants_release(struct driver *d, uint32_t gpu,
+                                     const struct queue_interrupt_request *m)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     u->releases[u->release_count++] =
-        (struct user_release){.gpu = gpu, .pid = m->release.pid, .tag = m->tag};
+        (struct user_queue_release){.gpu = gpu, .pid = m->release.pid, .tag = m->tag};
 }
 
-static void user_interrupt(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+static void user_queue_interrupt(struct driver *d, uint32_t gpu,
+                                 const struct queue_interrupt_request *m)
 {
-    struct user_listener *listener = &user_of(d)->listener[gpu];
+    struct user_queue_listener *listener = &user_queues_of(d)->listener[gpu];
     switch (message_kind(m)) {
     case QUEUE_INTERRUPT_SIGNAL:
-        user_event(d);
-        user_signalled(d, gpu, m);
+        user_queue_event(d);
+        user_queue_signalled(d, gpu, m);
         break;
     case QUEUE_INTERRUPT_VISIBLE:
-        user_event(d);
+        user_queue_event(d);
         break;
     case QUEUE_INTERRUPT_WAITS:
-        *listener = (struct user_listener){true, m->waits.events};
+        *listener = (struct user_queue_listener){true, m->waits.events};
         break;
     case QUEUE_INTERRUPT_RELEASE:
-        user_wants_release(d, gpu, m);
+        user_queue_wants_release(d, gpu, m);
         break;
     case QUEUE_INTERRUPT_SCRATCH:
-        user_wants_pool(d, gpu, m);
+        user_queue_wants_pool(d, gpu, m);
         break;
     default:
-        user_pool_unused(d, gpu, m->unused.address);
+        user_queue_pool_unused(d, gpu, m->unused.address);
     }
 }
 
-static bool user_tell(struct driver *d)
+static bool user_queue_tell(struct driver *d)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     bool sent = false;
     for (uint32_t i = 0; i < driver_queues_count(d); i++) {
         if (!u->listener[i].waits || u->listener[i].events == u->events
@@ -126,7 +130,7 @@ static bool user_tell(struct driver *d)
 }
 
 /* The GPUs whose L2 may hold what kernels on `gpu` wrote, beside its own. */
-static struct gpu_set user_written(const struct driver *d, uint32_t gpu)
+static struct gpu_set user_queue_written(const struct driver *d, uint32_t gpu)
 {
     const struct program_table *program = driver_program(d);
     struct gpu_set written = {{0}};
@@ -137,15 +141,15 @@ static struct gpu_set user_written(const struct driver *d, uint32_t gpu)
     return written;
 }
 
-static bool user_release(struct driver *d)
+static bool user_queue_release(struct driver *d)
 {
-    struct driver_user *u = user_of(d);
-    const struct user_release *r = &u->releases[0];
+    struct driver_user *u = user_queues_of(d);
+    const struct user_queue_release *r = &u->releases[0];
     struct driver_command *k = driver_command_at(d, DRIVER_COMMANDS + 1);
     if (!u->release_count || k->in_flight)
         return false;
     if (!u->releasing)
-        u->release_left = user_written(d, r->gpu);
+        u->release_left = user_queue_written(d, r->gpu);
     u->releasing = true;
     int next = gpu_set_next(&u->release_left, 0);
     if (next != GPU_SET_NONE) {
@@ -157,20 +161,20 @@ static bool user_release(struct driver *d)
     if (!driver_interrupt_can_reply(d, r->gpu))
         return false;
     driver_interrupt_reply_done(d, r->gpu, r->tag);
-    user_event(d);
+    user_queue_event(d);
     u->releasing = false;
     memmove(&u->releases[0], &u->releases[1], --u->release_count * sizeof u->releases[0]);
     return true;
 }
 
-static bool user_interrupts(struct driver *d)
+static bool user_queue_interrupts(struct driver *d)
 {
     const struct queue_interrupt_request *m;
     bool taken = false;
     for (uint32_t i = 0; i < driver_interrupt_count(d); i++) {
-        while ((m = driver_interrupt_peek(d, i)) && user_of(d)->want_count < USER_WANTS
-               && user_of(d)->release_count < USER_WANTS) {
-            user_interrupt(d, i, m);
+        while ((m = driver_interrupt_peek(d, i)) && user_queues_of(d)->want_count < USER_WANTS
+               && user_queues_of(d)->release_count < USER_WANTS) {
+            user_queue_interrupt(d, i, m);
             driver_interrupt_pop(d, i);
             taken = true;
         }
@@ -178,12 +182,12 @@ static bool user_interrupts(struct driver *d)
     return taken;
 }
 
-static bool user_serve_wants(struct driver *d)
+static bool user_queue_serve_wants(struct driver *d)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < u->want_count; i++) {
-        struct user_want w = u->wants[i];
+        struct user_queue_want w = u->wants[i];
         w.granted = w.granted || (!w.make && scratch_take(d, &w.want, w.gpu, false));
         if (w.granted && driver_interrupt_can_reply(d, w.gpu)) {
             driver_interrupt_reply_pool(d, w.gpu, w.tag, w.want.address, (uint32_t)w.want.groups);

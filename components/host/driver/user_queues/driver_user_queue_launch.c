@@ -26,7 +26,7 @@ static bool submit_beside(const struct driver *d, const struct driver_queue *q,
 
 static bool submit_open(struct driver *d, struct driver_command *k)
 {
-    const struct user_queue_entry *u = &user_of(d)->queue[k->open.user];
+    const struct user_queue_entry *u = &user_queues_of(d)->queue[k->open.user];
     if (!driver_queues_can_send(d, u->gpu))
         return false;
     driver_queues_send_create(d, u->gpu, (uint16_t)(1 + u->slot), u->ring, u->pid, u->packets,
@@ -35,11 +35,11 @@ static bool submit_open(struct driver *d, struct driver_command *k)
     return true;
 }
 
-static void user_make_pools(struct driver *d)
+static void user_queue_make_pools(struct driver *d)
 {
-    struct driver_user *u = user_of(d);
+    struct driver_user *u = user_queues_of(d);
     for (uint32_t i = 0; i < u->want_count; i++) {
-        struct user_want *w = &u->wants[i];
+        struct user_queue_want *w = &u->wants[i];
         if (w->make)
             w->granted = scratch_take(d, &w->want, w->gpu, true);
         w->make = false;
@@ -54,7 +54,7 @@ static struct aql_packet submit_packet(const struct driver *d, const struct user
     p.gpu = 0;
     p.kernel_object = k->launch.object;
     p.scratch = argument_ring_seen(d, u->gpu, k->pid)->address + k->ring_offset;
-    p.scratch_groups = user_signal(u); /* its place in HSA */
+    p.scratch_groups = user_queue_signal(u); /* its place in HSA */
     return p;
 }
 
@@ -68,7 +68,7 @@ static bool submit_has_room(const struct user_queue_entry *u)
 static bool submit_step(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
-    struct user_queue_entry *u = &user_of(d)->queue[k->launch.user];
+    struct user_queue_entry *u = &user_queues_of(d)->queue[k->launch.user];
     struct driver_device *device = &d->device[q->device];
     uint64_t rest;
     int slot;
@@ -88,7 +88,7 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
     if (k->size)
         argument_ring_written(argument_ring_of(d, u->gpu, k->pid), k->piece);
     driver_doorbell_send_ring(d, u->gpu, 0, u->written++, (uint16_t)u->slot);
-    dirty_note(d, q->device, k->pid);
+    l2_note_kernel(d, q->device, k->pid);
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;

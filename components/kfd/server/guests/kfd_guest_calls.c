@@ -312,7 +312,7 @@ static uint8_t *fill_struct(struct kfd_reply *reply, size_t size)
     return reply->bytes;
 }
 
-#define GUEST_CALL(name, kind, form, parameters, words, ...)                                       \
+#define GUEST_CALL(name, kind, ...)                                                                \
     static enum driver_status do_##name(struct kfd_guest *g, const uint64_t *word,                 \
                                         struct kfd_reply *reply)                                   \
     {                                                                                              \

@@ -189,6 +189,16 @@ Test(driver_queues, balar_keeps_the_default_stream_until_nothing_is_pending)
     cr_expect_eq(b.api->call_begin(0, DRIVER_STREAM_COPY, true, &blocker), DRIVER_OK);
 }
 
+Test(driver_queues, only_two_gpus_that_exist_are_peers, .init = start)
+{
+    cr_expect_eq(b.api->set_peer(0, 9, true), DRIVER_INVALID_DEVICE);
+    cr_expect_str_eq(b.api->error_text(), "there is no GPU 9; the platform has 2");
+    cr_expect_eq(b.api->set_peer(9, 0, true), DRIVER_INVALID_DEVICE);
+    cr_expect_str_eq(b.api->error_text(), "there is no GPU 9; the platform has 2");
+    cr_expect_eq(b.api->set_peer(1, 1, true), DRIVER_INVALID_DEVICE);
+    cr_expect_str_eq(b.api->error_text(), "GPU 1 cannot be its own peer");
+}
+
 /* ---- memory of the host ---- */
 
 static void start_with_host(void)

@@ -182,14 +182,14 @@ static bool residence_evict(struct driver *d, uint32_t gpu)
     const struct driver_frame *f = frame_at(&d->residence[gpu], frame);
     uint64_t first = block_start(d, f->address), at = first;
     for (; block_start(d, at) == first && count < room; at += page) {
-        const struct driver_page_request t = {.address = at,
+        const struct driver_page_request r = {.address = at,
                                               .pid = f->pid,
                                               .gpu = d->gpu_count,
                                               .port = DRIVER_NONE,
                                               .wish = PAGE_WISH_MOVE};
         if (!block_page(d, gpu, f->pid, at, &frame))
             continue;
-        migrate_add_first(d, &t);
+        migrate_add_first(d, &r);
         count++;
     }
     return count > 0;
