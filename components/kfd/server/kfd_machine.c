@@ -441,12 +441,12 @@ void kfd_machine_end(void)
 static void rest(uint32_t handed)
 {
     const struct timespec moment = {0, HELD_NS}, look = {0, LACK_NS};
-    bool lacks = kfd_gather_is_short();
+    bool lacks = kfd_start_barrier_is_short();
     wait_for_requests(handed, kfd_any_process(kfd_queues_have_packets) ? &moment
                               : lacks                                  ? &look
                                                                        : NULL);
     if (lacks && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
-        kfd_gather_look();
+        kfd_start_barrier_look();
 }
 
 void kfd_machine_run(void)

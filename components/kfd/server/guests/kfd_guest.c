@@ -155,7 +155,7 @@ int kfd_guest_call(struct kfd_connection *c)
         finish_call(c);
     } else if (!g->entered && !g->comes) {
         g->comes = true;
-        kfd_gather(c);
+        kfd_start_barrier_enter(c);
     }
     return KFD_LATER;
 }
