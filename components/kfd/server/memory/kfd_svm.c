@@ -93,30 +93,35 @@ static size_t find_range(uint64_t address)
     return at;
 }
 
+/* The range of this number; NULL: it does not begin below `end`. */
+static struct range *range_below(size_t at, uint64_t end)
+{
+    struct kfd_ranges *ranges = kfd_now->ranges;
+    return at < ranges->count && ranges->list[at].start < end ? &ranges->list[at] : NULL;
+}
+
 /* No range crosses the address any more. */
 static void split(uint64_t address)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
     size_t at = find_range(address);
-    if (at == ranges->count || ranges->list[at].start >= address)
+    struct range *crossing = range_below(at, address);
+    if (!crossing)
         return;
-    struct range behind = ranges->list[at];
-    behind.start = ranges->list[at].end = address;
+    struct range behind = *crossing;
+    behind.start = crossing->end = address;
     insert(at + 1, behind);
 }
 
 /* All of [start, end) lies in ranges afterwards, none of which crosses its ends. */
 static void cover(uint64_t start, uint64_t end)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
     split(start);
     split(end);
     for (size_t at = find_range(start); start < end; at++) {
-        uint64_t next =
-            at < ranges->count && ranges->list[at].start < end ? ranges->list[at].start : end;
-        if (next > start)
-            insert(at, (struct range){start, next, at_first()});
-        start = ranges->list[at].end;
+        const struct range *next = range_below(at, end);
+        if (!next || next->start > start)
+            insert(at, (struct range){start, next ? next->start : end, at_first()});
+        start = kfd_now->ranges->list[at].end;
     }
 }
 
@@ -238,7 +243,7 @@ static int give_range(const struct range *range)
 /* Takes back the buffers that touch [start, end) and that no GPU may access any more. */
 static void take_back_unused(uint64_t start, uint64_t end)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
+    const struct range *r;
     for (uint64_t at = start; at < end;) {
         struct kfd_allocation *a = find_given(at);
         if (!a) {
@@ -247,9 +252,8 @@ static void take_back_unused(uint64_t start, uint64_t end)
         }
         bool used = false;
         uint64_t behind = a->address + a->size;
-        for (size_t i = find_range(a->address); i < ranges->count && ranges->list[i].start < behind;
-             i++)
-            used |= ranges->list[i].traits.access != 0;
+        for (size_t i = find_range(a->address); (r = range_below(i, behind)); i++)
+            used |= r->traits.access != 0;
         if (!used)
             take_back(a);
         at = behind;
@@ -341,20 +345,20 @@ static int check_memory(uint64_t start, uint64_t end)
 
 static int set_attributes(const struct kfd_ioctl_svm_args *call)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
+    struct range *r;
     uint64_t start = call->start_addr, end = start + call->size;
     int result = check_memory(start, end);
     if (result != 0)
         return result;
     cover(start, end);
     size_t first = find_range(start);
-    for (size_t i = first; i < ranges->count && ranges->list[i].start < end; i++) {
+    for (size_t i = first; (r = range_below(i, end)); i++) {
         for (uint32_t k = 0; k < call->nattr; k++)
-            apply(&ranges->list[i].traits, &call->attrs[k]);
+            apply(&r->traits, &call->attrs[k]);
     }
-    for (size_t i = first; i < ranges->count && ranges->list[i].start < end && result == 0; i++) {
-        if (ranges->list[i].traits.access)
-            result = give_range(&ranges->list[i]);
+    for (size_t i = first; result == 0 && (r = range_below(i, end)); i++) {
+        if (r->traits.access)
+            result = give_range(r);
     }
     for (uint32_t k = 0; k < call->nattr && result == 0; k++) {
         if (call->attrs[k].type == KFD_IOCTL_SVM_ATTR_PREFETCH_LOC)
@@ -383,20 +387,19 @@ static struct traits common_of(struct traits sum, const struct traits *t, uint32
 /* What all pages of the addresses have in common. */
 static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
     size_t i = find_range(start);
-    bool begins = i < ranges->count && ranges->list[i].start <= start;
+    const struct range *r = range_below(i, start + 1);
     const struct traits other = at_first();
-    struct traits sum = begins ? ranges->list[i].traits : other;
+    struct traits sum = r ? r->traits : other;
     *any_flags = sum.flags;
     for (; start < end; i++) {
-        bool there = i < ranges->count && ranges->list[i].start < end;
-        if (!there || ranges->list[i].start > start)
+        r = range_below(i, end);
+        if (!r || r->start > start)
             sum = common_of(sum, &other, any_flags);
-        if (!there)
+        if (!r)
             break;
-        sum = common_of(sum, &ranges->list[i].traits, any_flags);
-        start = ranges->list[i].end;
+        sum = common_of(sum, &r->traits, any_flags);
+        start = r->end;
     }
     return sum;
 }
@@ -438,12 +441,9 @@ static int get_attributes(struct kfd_ioctl_svm_args *call)
     int result = check_memory(call->start_addr, call->start_addr + call->size);
     const struct traits sum = sum_up(call->start_addr, call->start_addr + call->size, &any_flags);
     for (uint32_t i = 0; i < call->nattr && result == 0; i++) {
-        if (call->attrs[i].type != KFD_IOCTL_SVM_ATTR_ACCESS)
-            result = answer(&call->attrs[i], &sum, any_flags);
-        else if (has_svm(kfd_find_gpu(call->attrs[i].value)))
-            result = answer(&call->attrs[i], &sum, any_flags);
-        else
-            result = -EINVAL;
+        struct kfd_ioctl_svm_attribute *a = &call->attrs[i];
+        bool good = a->type != KFD_IOCTL_SVM_ATTR_ACCESS || has_svm(kfd_find_gpu(a->value));
+        result = good ? answer(a, &sum, any_flags) : -EINVAL;
     }
     return result;
 }
@@ -471,13 +471,12 @@ int kfd_svm_call(struct kfd_request *request)
 /* Buffers that are cut are taken back, and what is left of them is given anew. */
 int kfd_svm_forget(struct kfd_request *request)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
     const struct kfd_span *gone = request->argument;
     struct kfd_span touched = *gone;
-    for (size_t i = find_range(gone->start); i < ranges->count && ranges->list[i].start < gone->end;
-         i++) {
-        uint64_t at = ranges->list[i].start > gone->start ? ranges->list[i].start : gone->start;
-        for (; at < ranges->list[i].end && at < gone->end; at += KFD_PAGE) {
+    const struct range *r;
+    for (size_t i = find_range(gone->start); (r = range_below(i, gone->end)); i++) {
+        uint64_t at = r->start > gone->start ? r->start : gone->start;
+        for (; at < r->end && at < gone->end; at += KFD_PAGE) {
             struct kfd_allocation *a = find_given(at);
             if (!a)
                 continue;
@@ -489,13 +488,11 @@ int kfd_svm_forget(struct kfd_request *request)
     }
     split(gone->start);
     split(gone->end);
-    for (size_t i = find_range(gone->start);
-         i < ranges->count && ranges->list[i].start < gone->end;)
+    for (size_t i = find_range(gone->start); range_below(i, gone->end);)
         drop(i);
-    for (size_t i = find_range(touched.start);
-         i < ranges->count && ranges->list[i].start < touched.end; i++) {
-        if (ranges->list[i].traits.access)
-            give_range(&ranges->list[i]);
+    for (size_t i = find_range(touched.start); (r = range_below(i, touched.end)); i++) {
+        if (r->traits.access)
+            give_range(r);
     }
     return 0;
 }
