@@ -1,8 +1,9 @@
 /* The calls of /dev/kfd that ROCt of ROCm 6 and 7 makes, in its order, without ROCt: version,
  * apertures, the VM, available memory, the page of events as memory of the GPU, the runtime's
  * announcement, a queue with the longer argument, events with ages, dma-bufs, memory by attributes,
- * notices. Each answer is checked, also those that refuse. `kfd_calls MINOR svm|plain`: the minor
- * version, and whether the GPU has memory by attributes. */
+ * notices. Each answer is checked, also those that refuse, and so are descriptors behind many
+ * others and in a child. `kfd_calls MINOR svm|plain`: the minor version, and whether the GPU has
+ * memory by attributes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "components/kfd/channel/kfd_new_ioctls.h"
@@ -414,6 +417,38 @@ static void listen_and_refuse(void)
     EXPECT(call(_IOC(_IOC_READ, 'L', 1, 8), words) == ENOTTY);
 }
 
+static void open_behind_many_files(void)
+{
+    enum { OTHERS = 1024 };
+    int others[OTHERS];
+    struct rlimit files;
+    struct kfd_ioctl_get_version_args version = {0};
+    EXPECT(getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max > 2 * OTHERS);
+    files.rlim_cur = files.rlim_max;
+    EXPECT(setrlimit(RLIMIT_NOFILE, &files) == 0);
+    for (int i = 0; i < OTHERS; i++)
+        EXPECT((others[i] = dup(kfd)) >= 0);
+    int last = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+    EXPECT(last > OTHERS && ioctl(last, AMDKFD_IOC_GET_VERSION, &version) == 0);
+    EXPECT(version.minor_version == minor && close(last) == 0);
+    for (int i = 0; i < OTHERS; i++)
+        EXPECT(close(others[i]) == 0);
+    EXPECT(call(AMDKFD_IOC_GET_VERSION, &version) == 0);
+}
+
+static void fork_a_child(void)
+{
+    struct kfd_ioctl_get_version_args version = {0};
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        EXPECT(call(AMDKFD_IOC_GET_VERSION, &version) == EBADF);
+        EXPECT(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, node, 0) == MAP_FAILED && errno == EBADF);
+        _exit(0);
+    }
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+}
+
 int main(int count, char **words)
 {
     EXPECT(count == 3);
@@ -423,6 +458,8 @@ int main(int count, char **words)
     EXPECT(kfd >= 0 && node >= 0);
     bool svm = !strcmp(words[2], "svm");
     begin();
+    open_behind_many_files();
+    fork_a_child();
     prepare_gpu();
     ask_for_retries();
     use_queues(svm);

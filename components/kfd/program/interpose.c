@@ -146,17 +146,20 @@ static bool in_table(int fd)
     return fd >= 0 && fd < DESCRIPTORS;
 }
 
-int interpose_device(int fd)
+static int device_of(int fd)
 {
-    int device = in_table(fd) ? __atomic_load_n(&descriptors[fd].device, __ATOMIC_ACQUIRE) : 0;
-    if (device && descriptors[device - 1].owner != getpid())
-        return -2;
-    return device - 1;
+    return in_table(fd) ? __atomic_load_n(&descriptors[fd].device, __ATOMIC_ACQUIRE) : 0;
+}
+
+bool interpose_is_parents(int fd)
+{
+    int device = device_of(fd);
+    return device && descriptors[device - 1].owner != getpid();
 }
 
 bool interpose_is_device(int fd, enum interpose_kind *kind, int *minor)
 {
-    int device = in_table(fd) ? __atomic_load_n(&descriptors[fd].device, __ATOMIC_ACQUIRE) : 0;
+    int device = device_of(fd);
     if (!device)
         return false;
     *kind = descriptors[device - 1].kind;
@@ -183,9 +186,7 @@ void interpose_copied(int fd, int copy)
             descriptors[device - 1].copies++;
     }
     pthread_mutex_unlock(&lock);
-    if (last >= 0 && descriptors[last].owner == getpid())
-        kfd_close(last);
-    else if (last >= 0)
+    if (last >= 0)
         close_next(last);
 }
 
@@ -202,7 +203,7 @@ int interpose_open_device(const struct interpose_path *path, int flags)
         int reason = fd < 0 ? errno : EMFILE;
         if (fd >= 0)
             close_next(fd);
-        kfd_close(device);
+        close_next(device);
         errno = reason;
         return -1;
     }

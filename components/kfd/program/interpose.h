@@ -56,11 +56,10 @@ enum interpose_kind interpose_find(const char *path, struct interpose_path *foun
 
 /* ---- descriptors ---- */
 
-/* What a descriptor of the program is: the one of kfd_open(), -1: none of ours. A process that was
- * forked has descriptors that belong to its parent: -2. */
-int interpose_device(int fd);
-/* Whether it is one, and of which file. */
+/* Whether a descriptor of the program is one of a device, and of which file. */
 bool interpose_is_device(int fd, enum interpose_kind *kind, int *minor);
+/* Whether it is one that a process has from its parent, by fork(). */
+bool interpose_is_parents(int fd);
 /* A descriptor for the program. -1 with errno. */
 int interpose_open_device(const struct interpose_path *path, int flags);
 /* The program made `copy` of `fd`, or `copy` is closed when `fd` is -1. */

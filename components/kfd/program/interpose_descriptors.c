@@ -34,31 +34,31 @@ int interpose_ioctl(int fd, unsigned long request, ...) INTERPOSE(ioctl);
 int interpose_ioctl(int fd, unsigned long request, ...)
 {
     void *argument = EXTRA(request);
-    int device = interpose_device(fd), minor, result;
     enum interpose_kind kind;
-    if (device == -1)
+    int minor, result;
+    if (!interpose_is_device(fd, &kind, &minor))
         return INTERPOSE_NEXT(interpose_ioctl, "ioctl")(fd, request, argument);
-    if (device < 0)
+    if (interpose_is_parents(fd))
         return foreign();
-    if (interpose_is_device(fd, &kind, &minor) && kind == INTERPOSE_RENDER
-        && interpose_drm(minor, request, argument, &result))
+    if (kind == INTERPOSE_RENDER && interpose_drm(minor, request, argument, &result))
         return result;
-    return kfd_ioctl(device, request, argument);
+    return kfd_ioctl(kind == INTERPOSE_RENDER, request, argument);
 }
 
 void *interpose_mmap(void *address, size_t length, int protection, int flags, int fd, off_t offset)
     INTERPOSE(mmap);
 void *interpose_mmap(void *address, size_t length, int protection, int flags, int fd, off_t offset)
 {
-    int device = flags & MAP_ANONYMOUS ? -1 : interpose_device(fd);
-    if (device == -1)
+    enum interpose_kind kind;
+    int minor;
+    if (flags & MAP_ANONYMOUS || !interpose_is_device(fd, &kind, &minor))
         return INTERPOSE_NEXT(interpose_mmap, "mmap")(address, length, protection, flags, fd,
                                                       offset);
-    if (device < 0) {
+    if (interpose_is_parents(fd)) {
         foreign();
         return MAP_FAILED;
     }
-    return kfd_map(device, address, length, protection, flags, offset);
+    return kfd_map(kind == INTERPOSE_RENDER, address, length, protection, flags, offset);
 }
 void *interpose_mmap64(void *address, size_t length, int protection, int flags, int fd,
                        off_t offset) INTERPOSE_AS(mmap64, mmap);

@@ -27,11 +27,6 @@ struct given {
 static pthread_mutex_t mutex = UNLOCKED;
 static struct given *given, *spare;
 
-/* ---- descriptors ---- */
-
-enum { DESCRIPTORS = 1024 };
-static uint8_t kinds[DESCRIPTORS]; /* atomic: by number; 0: not ours, 1: kfd, 2: render node */
-
 int kfd_open(bool render, int minor)
 {
     if (!kfd_connect()) {
@@ -43,27 +38,7 @@ int kfd_open(bool render, int minor)
         errno = ENOENT;
         return -1;
     }
-    int fd = memfd_create(render ? "heddle render node" : "heddle kfd", MFD_CLOEXEC);
-    if (fd >= DESCRIPTORS) {
-        close(fd);
-        errno = EMFILE;
-        return -1;
-    }
-    if (fd >= 0)
-        __atomic_store_n(&kinds[fd], render ? 2 : 1, __ATOMIC_RELEASE);
-    return fd;
-}
-
-static int kind_of(int fd)
-{
-    return fd >= 0 && fd < DESCRIPTORS ? __atomic_load_n(&kinds[fd], __ATOMIC_ACQUIRE) : 0;
-}
-
-int kfd_close(int fd)
-{
-    if (kind_of(fd))
-        __atomic_store_n(&kinds[fd], 0, __ATOMIC_RELEASE);
-    return close(fd);
+    return memfd_create(render ? "heddle render node" : "heddle kfd", MFD_CLOEXEC);
 }
 
 /* ---- views ---- */
@@ -354,21 +329,20 @@ static int send_call(struct kfd_call *call, struct kfd_reply *reply)
     return result;
 }
 
-int kfd_ioctl(int fd, unsigned long number, void *argument)
+int kfd_ioctl(bool render, unsigned long number, void *argument)
 {
     size_t size = _IOC_SIZE(number) < KFD_CHANNEL_BYTES ? _IOC_SIZE(number) : KFD_CHANNEL_BYTES;
     struct kfd_call call = {.kind = KFD_SAY_IOCTL, .word = {(uint32_t)number}};
     struct kfd_reply reply = {.size = 0};
-    bool ours = kind_of(fd) == 1;
     int result;
-    if (!ours)
+    if (render)
         call.word[1] = KFD_IOCTL_OTHER;
     else if (!program_read(call.bytes, (uintptr_t)argument, size))
         call.word[1] = KFD_IOCTL_UNREADABLE;
     else
         call.size = (uint32_t)size;
     struct kfd_closed *closed = call.size ? prepare(number, call.bytes) : NULL;
-    result = ours ? send_call(&call, &reply) : kfd_send(&call, &reply, UINT32_MAX);
+    result = render ? kfd_send(&call, &reply, UINT32_MAX) : send_call(&call, &reply);
     if (reply.size && !program_write((uintptr_t)argument, reply.bytes, reply.size) && result == 0)
         result = -EFAULT;
     if (result == 0 && call.size)
@@ -428,13 +402,13 @@ static int map_device(void **address, size_t length, int protection, int flags, 
     return -EINVAL;
 }
 
-void *kfd_map(int fd, void *address, size_t length, int protection, int flags, off_t offset)
+void *kfd_map(bool render, void *address, size_t length, int protection, int flags, off_t offset)
 {
-    int kind = kind_of(fd), result = kind ? -EINVAL : -EBADF;
+    int result = -EINVAL;
     length = (length + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
-    if (kind && length && offset % KFD_PAGE == 0)
-        result = kind == 2 ? map_memory(&address, length, protection, flags, (uint64_t)offset)
-                           : map_device(&address, length, protection, flags, (uint64_t)offset);
+    if (length && offset % KFD_PAGE == 0)
+        result = render ? map_memory(&address, length, protection, flags, (uint64_t)offset)
+                        : map_device(&address, length, protection, flags, (uint64_t)offset);
     if (result == 0)
         return address;
     errno = -result;

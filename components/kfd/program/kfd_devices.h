@@ -13,17 +13,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Opens /dev/kfd, or with `render` the render node of the minor number. A descriptor of the
- * process, which stays open until kfd_close(); -1: there is no such device (ENODEV, ENOENT), or no
- * platform (it was said on stderr why). Descriptors that dup() makes of it are the caller's to
- * know. */
+/* Opens /dev/kfd, or with `render` the render node of the minor number. A descriptor, which is the
+ * caller's to know and to close; -1: there is no such device (ENODEV, ENOENT), or no platform (it
+ * was said on stderr why). */
 int kfd_open(bool render, int minor);
-int kfd_close(int fd);
-/* Unknown requests: ENOTTY, and said once on stderr by number. */
-int kfd_ioctl(int fd, unsigned long request, void *argument);
-/* mmap() of a descriptor of kfd_open(): MAP_FAILED with errno. Memory that it made is unmapped and
- * protected by the C library's calls. */
-void *kfd_map(int fd, void *address, size_t length, int protection, int flags, off_t offset);
+/* ioctl() of one. Unknown requests: ENOTTY, and said once on stderr by number. */
+int kfd_ioctl(bool render, unsigned long request, void *argument);
+/* mmap() of one: MAP_FAILED with errno. Memory that it made is unmapped and protected by the C
+ * library's calls. */
+void *kfd_map(bool render, void *address, size_t length, int protection, int flags, off_t offset);
 /* The program is about to unmap memory, which GPUs may use. */
 void kfd_unmap(const void *address, size_t length);
 /* Passes on a signal handler that the program sets for SIGSEGV or SIGTRAP while doorbells are

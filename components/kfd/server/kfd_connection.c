@@ -236,7 +236,7 @@ static int run_hello(struct kfd_connection *c)
         memcpy(c->reply.bytes, kfd.why, sizeof kfd.why);
         return -ENODEV;
     }
-    kfd_gather(c);
+    kfd_start_barrier_enter(c);
     return KFD_LATER;
 }
 
@@ -387,7 +387,7 @@ int kfd_connection_give_up(struct kfd_request *request)
 int kfd_connection_gone(struct kfd_request *request)
 {
     struct kfd_connection *c = request->connection, **link = &connections;
-    kfd_gather_drop(c);
+    kfd_start_barrier_drop(c);
     if (c->process) {
         kfd_drop(&c->request);
         if (c->stands && c->process->life != KFD_ENDED)

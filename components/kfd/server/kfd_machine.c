@@ -41,7 +41,7 @@
 #define LOOK_NS     5000000              /* between two looks at threads */
 #define MOMENT_NS   50000                /* between two looks at threads beside one that waits */
 #define SPIN_NS     UINT64_C(1000000000) /* programs compile kernels and compare results for less */
-#define BESIDE_NS   UINT64_C(2000000000) /* the same, of threads beside one that waits */
+#define BESIDE_NS   UINT64_C(2000000000) /* as long as threads may compute beside one that waits */
 #define STUCK_MOST  20000     /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS     1000000   /* between two looks at signals that packets wait for */
 #define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
@@ -385,7 +385,8 @@ static void pause_moment(void)
     nanosleep(&(struct timespec){0, MOMENT_NS}, NULL);
 }
 
-/* Kernels that are executed without timing wait. What they have written is in memory. */
+/* Kernels that are executed without timing wait. What they have written is in memory. The driver
+ * calls this in the middle of calls, which go on with the process that they were made for. */
 static void attend(const struct driver_attention *now)
 {
     struct kfd_process *before = kfd_now;
@@ -441,12 +442,12 @@ void kfd_machine_end(void)
 static void rest(uint32_t handed)
 {
     const struct timespec moment = {0, HELD_NS}, look = {0, LACK_NS};
-    bool lacks = kfd_gather_is_short();
+    bool lacks = kfd_start_barrier_is_short();
     wait_for_requests(handed, kfd_any_process(kfd_queues_have_packets) ? &moment
                               : lacks                                  ? &look
                                                                        : NULL);
     if (lacks && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
-        kfd_gather_look();
+        kfd_start_barrier_look();
 }
 
 void kfd_machine_run(void)
@@ -587,18 +588,14 @@ bool kfd_has_faulted(void)
     return true;
 }
 
-/* Tells the program that the GPU is lost: by an address that it could not reach, or else as a hang.
- */
+/* Tells the process that the GPU is lost: by an address that it could not reach, or as a hang. */
 static void tell_end(void)
 {
     uint64_t address;
     uint32_t gpu;
     bool by_access = kfd.api->fault_address(&address, &gpu);
-    struct kfd_process *before = kfd_now;
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-        if (!kfd_now->guest)
-            tell_fault(gpu, address, by_access);
-    kfd_enter(before);
+    if (!kfd_now->guest)
+        tell_fault(gpu, address, by_access);
 }
 
 void kfd_note_end_of_simulation(enum driver_status status)
@@ -608,7 +605,7 @@ void kfd_note_end_of_simulation(enum driver_status status)
     snprintf(kfd.why, sizeof kfd.why, "the machine has ended: %s", kfd.api->error_text());
     __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
     run_ledger_report(exit_status_of(status));
-    tell_end();
+    kfd_each_process(tell_end);
 }
 
 int kfd_status(enum driver_status status, const char *what)

@@ -45,18 +45,26 @@ enum kfd_life {
 };
 
 /* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
- * tables that only they know. */
+ * tables that only they know. Its life apart, these are its marks:
+ *
+ *            is set                                  until                 for
+ * faulted    a kernel has done something wrong       its end               its queues have stopped
+ * unawaited  its threads that have rung compute      one of them asks for  the engine runs beside
+ *            for long, or sleep                      something             them
+ * unordered  threads compute beside one that waits   its end               no more waits for those
+ * at_rest    all its threads wait or sleep           it gets an answer     no second look at them
+ * announced  the runtime has announced itself        it leaves             no second one may come
+ * retries    XNACK is on                             XNACK is off          pages by attributes,
+ *                                                                          which go where they are
+ *                                                                          used
+ */
 struct kfd_process {
     struct kfd_process *next;
     uint32_t number; /* from 1, in the order of their first calls */
     pid_t pid;
     uint64_t code; /* address of ROCr's list of what it has loaded; 0: none */
-    bool retries;  /* XNACK is on: pages by attributes go to the GPUs that use them */
-    bool faulted;  /* a kernel did something wrong: its queues have stopped */
     enum kfd_life life;
-    bool unawaited;    /* the engine runs beside its threads, which compute for long, or sleep */
-    bool at_rest;      /* all its threads wait or sleep: so they were seen since the last answer */
-    bool unordered;    /* the engine waits no more for threads that compute beside one that waits */
+    bool faulted, unawaited, unordered, at_rest, announced, retries;
     uint64_t spent_ns; /* processor time of the process when it asked last */
     int file;          /* of the page and what follows it */
     struct kfd_page *page;
@@ -72,7 +80,6 @@ struct kfd_process {
     struct kfd_ranges *ranges;
     struct kfd_shared *shared;
     struct kfd_listener *listeners;
-    bool announced;          /* RUNTIME_ENABLE */
     struct kfd_guest *guest; /* NULL: it uses the kernel driver */
 };
 /* The process whose request is done, or whose queues are looked at. */
@@ -159,8 +166,9 @@ void kfd_connections_forget(const struct kfd_process *p);
 
 /* All further looks are at this process, whose memory program_memory.h reads. */
 void kfd_enter(struct kfd_process *p);
+/* These look at each process in turn, and then at the one before them again. */
 void kfd_each_process(void (*look)(void));
-/* Is it so for any process? It is called for each. */
+/* Is it so for any process? */
 bool kfd_any_process(bool (*is)(void));
 /* An address space and empty tables for a process; NULL: it was said on stderr why not. */
 struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest);

@@ -30,15 +30,19 @@ void kfd_enter(struct kfd_process *p)
 
 void kfd_each_process(void (*look)(void))
 {
+    struct kfd_process *before = kfd_now;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
         look();
+    kfd_enter(before);
 }
 
 bool kfd_any_process(bool (*is)(void))
 {
+    struct kfd_process *before = kfd_now;
     bool any = false;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
         any |= is();
+    kfd_enter(before);
     return any;
 }
 

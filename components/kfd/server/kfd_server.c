@@ -235,7 +235,7 @@ int main(int count, char **words)
     }
     server.listener = atoi(words[1]);
     server.control = open_control(words[2]);
-    kfd_gather_await((uint32_t)atoi(words[3]), strcmp(words[2], "serve") == 0);
+    kfd_start_barrier_await((uint32_t)atoi(words[3]), strcmp(words[2], "serve") == 0);
     server.poll = epoll_create1(EPOLL_CLOEXEC);
     watch(server.listener, &server.listener);
     watch(server.control, &server.control);

@@ -43,33 +43,34 @@ struct kfd_events {
 
 static struct event *find_event(uint32_t id)
 {
-    return id && id < KFD_EVENTS_MAX && kfd_now->events->event[id].used
-               ? &kfd_now->events->event[id]
-               : NULL;
+    struct kfd_events *events = kfd_now->events;
+    return id && id < KFD_EVENTS_MAX && events->event[id].used ? &events->event[id] : NULL;
 }
 
 /* ---- the page ---- */
 
 static uint64_t *event_page(void)
 {
-    if (!kfd_now->events->page_handle)
-        return kfd_now->events->page;
-    const struct kfd_allocation *a = kfd_find_handle(kfd_now->events->page_handle);
+    struct kfd_events *events = kfd_now->events;
+    if (!events->page_handle)
+        return events->page;
+    const struct kfd_allocation *a = kfd_find_handle(events->page_handle);
     return a && a->size >= KFD_EVENTS_MAX * sizeof(uint64_t) ? (uint64_t *)(void *)a->bytes : NULL;
 }
 
 static int open_page(uint64_t handle)
 {
-    if (kfd_now->events->page_handle || kfd_now->events->page)
+    struct kfd_events *events = kfd_now->events;
+    if (events->page_handle || events->page)
         return 0;
     if (handle) {
-        kfd_now->events->page_handle = handle;
+        events->page_handle = handle;
         if (!event_page()) {
-            kfd_now->events->page_handle = 0;
+            events->page_handle = 0;
             return -EINVAL;
         }
     } else {
-        kfd_now->events->page = (uint64_t *)(void *)((char *)kfd_now->page + KFD_SHARED_EVENTS);
+        events->page = (uint64_t *)(void *)((char *)kfd_now->page + KFD_SHARED_EVENTS);
     }
     memset(event_page(), 0xff, KFD_EVENTS_MAX * sizeof(uint64_t));
     return 0;
@@ -79,6 +80,7 @@ static int open_page(uint64_t handle)
 
 int kfd_event_create(struct kfd_request *request)
 {
+    struct kfd_events *events = kfd_now->events;
     struct kfd_ioctl_create_event_args *call = request->argument;
     uint32_t id = 1;
     if (call->event_type > KFD_IOC_EVENT_MEMORY)
@@ -86,13 +88,13 @@ int kfd_event_create(struct kfd_request *request)
     int result = open_page(call->event_page_offset);
     if (result != 0)
         return result;
-    while (id < KFD_EVENTS_MAX && kfd_now->events->event[id].used)
+    while (id < KFD_EVENTS_MAX && events->event[id].used)
         id++;
     if (id == KFD_EVENTS_MAX)
         return -ENOSPC;
-    kfd_now->events->event[id] = (struct event){
+    events->event[id] = (struct event){
         .used = true, .resets = call->auto_reset != 0, .type = call->event_type, .age = 1};
-    kfd_now->events->end = id < kfd_now->events->end ? kfd_now->events->end : id + 1;
+    events->end = id < events->end ? events->end : id + 1;
     call->event_id = id;
     call->event_trigger_data = id;
     call->event_slot_index = id;
@@ -134,15 +136,16 @@ static uint64_t seen_age(const struct event *e, const struct kfd_event_data *dat
  * away. */
 static void tell(const struct waiter *w, uint64_t list)
 {
+    struct kfd_events *events = kfd_now->events;
     for (uint32_t i = 0; i < w->count; i++) {
         const struct event *e = find_event(w->events[i].event_id);
         if (!w->met[i] || !e)
             continue;
         uint64_t at = list + i * sizeof(struct kfd_event_data);
         if (e->type == KFD_IOC_EVENT_MEMORY)
-            program_write(at, &kfd_now->events->fault, sizeof kfd_now->events->fault);
+            program_write(at, &events->fault, sizeof events->fault);
         else if (e->type == KFD_IOC_EVENT_HW_EXCEPTION)
-            program_write(at, &kfd_now->events->hang, sizeof kfd_now->events->hang);
+            program_write(at, &events->hang, sizeof events->hang);
         else if (seen_age(e, &w->events[i]))
             program_write(at, &e->age, sizeof e->age);
     }
@@ -248,6 +251,7 @@ static bool read_list(struct waiter *w, const struct kfd_ioctl_wait_events_args 
 
 int kfd_event_wait(struct kfd_request *request)
 {
+    struct kfd_events *events = kfd_now->events;
     const struct kfd_ioctl_wait_events_args *call = request->argument;
     if (!call->num_events || call->num_events > KFD_EVENTS_MAX)
         return -EINVAL;
@@ -269,10 +273,10 @@ int kfd_event_wait(struct kfd_request *request)
         w->met[i] = e->signalled || (age && age != e->age);
         e->signalled = e->signalled && !e->resets;
     }
-    w->next = kfd_now->events->waiters;
-    kfd_now->events->waiters = w;
+    w->next = events->waiters;
+    events->waiters = w;
     if (is_done(w))
-        end_wait(&kfd_now->events->waiters, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
+        end_wait(&events->waiters, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
     return KFD_LATER;
 }
 
@@ -299,9 +303,10 @@ bool kfd_events_have_waiters(void)
 
 bool kfd_events_read_mailboxes(void)
 {
-    uint64_t *page = kfd_now->events->end ? event_page() : NULL;
+    struct kfd_events *events = kfd_now->events;
+    uint64_t *page = events->end ? event_page() : NULL;
     bool any = false;
-    for (uint32_t id = 1; page && id < kfd_now->events->end; id++) {
+    for (uint32_t id = 1; page && id < events->end; id++) {
         if (__atomic_load_n(&page[id], __ATOMIC_ACQUIRE) == UNSIGNALLED)
             continue;
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
@@ -313,9 +318,10 @@ bool kfd_events_read_mailboxes(void)
 
 void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
 {
-    kfd_now->events->fault = (struct kfd_hsa_memory_exception_data){
+    struct kfd_events *events = kfd_now->events;
+    events->fault = (struct kfd_hsa_memory_exception_data){
         .failure = {.NotPresent = 1}, .va = address, .gpu_id = kfd_gpu_id(gpu)};
-    kfd_now->events->hang =
+    events->hang =
         (struct kfd_hsa_hw_exception_data){.reset_type = KFD_HW_EXCEPTION_WHOLE_GPU_RESET,
                                            .reset_cause = KFD_HW_EXCEPTION_GPU_HANG,
                                            .memory_lost = 1,
@@ -323,8 +329,8 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
     if (memory)
         kfd_smi_events_fault(gpu);
     uint32_t type = memory ? KFD_IOC_EVENT_MEMORY : KFD_IOC_EVENT_HW_EXCEPTION;
-    for (uint32_t id = 1; id < kfd_now->events->end; id++) {
-        if (kfd_now->events->event[id].used && kfd_now->events->event[id].type == type)
+    for (uint32_t id = 1; id < events->end; id++) {
+        if (events->event[id].used && events->event[id].type == type)
             kfd_event_signal(id);
     }
 }
@@ -336,8 +342,9 @@ void kfd_events_open(void)
 
 void kfd_events_end_waits(void)
 {
-    while (kfd_now->events->waiters)
-        end_wait(&kfd_now->events->waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
+    struct kfd_events *events = kfd_now->events;
+    while (events->waiters)
+        end_wait(&events->waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
 }
 
 void kfd_events_close(void)

@@ -155,7 +155,7 @@ int kfd_guest_call(struct kfd_connection *c)
         finish_call(c);
     } else if (!g->entered && !g->comes) {
         g->comes = true;
-        kfd_gather(c);
+        kfd_start_barrier_enter(c);
     }
     return KFD_LATER;
 }
@@ -372,7 +372,6 @@ static bool asks_else(const struct kfd_connection *c)
 /* The guests that have asked for it, and wait, look for what a kernel wants of them. */
 void kfd_guests_attend(const struct driver_attention *now)
 {
-    struct kfd_process *before = kfd_now;
     kfd_guest_set_attention(now);
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {
         struct kfd_connection *c = p->guest && p->guest->attends && p->life != KFD_ENDED
@@ -390,5 +389,4 @@ void kfd_guests_attend(const struct driver_attention *now)
         guests.attending = NULL;
     }
     kfd_guest_set_attention(NULL);
-    kfd_enter(before);
 }

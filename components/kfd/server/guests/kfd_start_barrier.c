@@ -22,7 +22,7 @@ static struct {
     bool refused; /* too few have come */
 } barrier;
 
-void kfd_gather_await(uint32_t processes, bool serves)
+void kfd_start_barrier_await(uint32_t processes, bool serves)
 {
     barrier.awaited = processes;
     barrier.serves = serves;
@@ -83,7 +83,7 @@ static bool is_before(const struct kfd_connection *a, const struct kfd_connectio
     return a->started != b->started ? a->started < b->started : (a->pid < b->pid) != anew;
 }
 
-void kfd_gather(struct kfd_connection *c)
+void kfd_start_barrier_enter(struct kfd_connection *c)
 {
     struct kfd_connection **link = &barrier.gathered;
     if (barrier.refused || barrier.come >= barrier.awaited) {
@@ -104,7 +104,7 @@ void kfd_gather(struct kfd_connection *c)
         end_wait();
 }
 
-void kfd_gather_drop(const struct kfd_connection *c)
+void kfd_start_barrier_drop(const struct kfd_connection *c)
 {
     struct kfd_connection **link = &barrier.gathered;
     while (*link && *link != c)
@@ -198,16 +198,16 @@ static bool any_may_come(void)
     return any;
 }
 
-bool kfd_gather_is_short(void)
+bool kfd_start_barrier_is_short(void)
 {
     return barrier.gathered && !barrier.serves;
 }
 
-void kfd_gather_look(void)
+void kfd_start_barrier_look(void)
 {
     bool before = barrier.stuck;
     say_unseen();
-    barrier.stuck = kfd_gather_is_short() && !any_may_come();
+    barrier.stuck = kfd_start_barrier_is_short() && !any_may_come();
     barrier.refused = barrier.stuck && before;
     if (!barrier.refused)
         return;

@@ -7,14 +7,14 @@
 
 /* So many processes have to come before the first of them goes on. `serves`: they do not come from
  * one command. Before there are any. */
-void kfd_gather_await(uint32_t processes, bool serves);
+void kfd_start_barrier_await(uint32_t processes, bool serves);
 /* The process of the connection has come, and goes on when all have that are waited for. */
-void kfd_gather(struct kfd_connection *c);
+void kfd_start_barrier_enter(struct kfd_connection *c);
 /* The process has ended. */
-void kfd_gather_drop(const struct kfd_connection *c);
+void kfd_start_barrier_drop(const struct kfd_connection *c);
 /* Do processes of a command wait for others? */
-bool kfd_gather_is_short(void);
+bool kfd_start_barrier_is_short(void);
 /* Looks whether others can come. When none can at two looks, those that wait are refused. */
-void kfd_gather_look(void);
+void kfd_start_barrier_look(void);
 
 #endif

@@ -41,10 +41,11 @@ enum {
 /* The number of allocations that begin at or below the address. */
 static size_t count_below(uint64_t address)
 {
-    size_t low = 0, high = kfd_now->memory->count;
+    struct kfd_memory *memory = kfd_now->memory;
+    size_t low = 0, high = memory->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (kfd_now->memory->list[middle]->address <= address)
+        if (memory->list[middle]->address <= address)
             low = middle + 1;
         else
             high = middle;
@@ -61,17 +62,19 @@ struct kfd_allocation *kfd_find_allocation(uint64_t address)
 
 struct kfd_allocation *kfd_find_handle(uint64_t handle)
 {
-    for (size_t i = 0; i < kfd_now->memory->count; i++) {
-        if (kfd_now->memory->list[i]->handle == handle)
-            return kfd_now->memory->list[i];
+    struct kfd_memory *memory = kfd_now->memory;
+    for (size_t i = 0; i < memory->count; i++) {
+        if (memory->list[i]->handle == handle)
+            return memory->list[i];
     }
     return NULL;
 }
 
 static struct kfd_allocation *find_offset(uint64_t offset)
 {
-    for (size_t i = 0; i < kfd_now->memory->count; i++) {
-        struct kfd_allocation *a = kfd_now->memory->list[i];
+    struct kfd_memory *memory = kfd_now->memory;
+    for (size_t i = 0; i < memory->count; i++) {
+        struct kfd_allocation *a = memory->list[i];
         if (a->in_device && offset - a->offset < a->size)
             return a;
     }
@@ -95,26 +98,27 @@ static bool is_free(uint64_t address, uint64_t size)
 
 static void add_allocation(struct kfd_allocation *a)
 {
-    if (kfd_now->memory->count == kfd_now->memory->room) {
-        kfd_now->memory->room = kfd_now->memory->room ? 2 * kfd_now->memory->room : 64;
-        kfd_now->memory->list = kfd_grow(kfd_now->memory->list,
-                                         kfd_now->memory->room * sizeof(struct kfd_allocation *));
+    struct kfd_memory *memory = kfd_now->memory;
+    if (memory->count == memory->room) {
+        memory->room = memory->room ? 2 * memory->room : 64;
+        memory->list = kfd_grow(memory->list, memory->room * sizeof(struct kfd_allocation *));
     }
     size_t at = count_below(a->address);
-    memmove(kfd_now->memory->list + at + 1, kfd_now->memory->list + at,
-            (kfd_now->memory->count - at) * sizeof(struct kfd_allocation *));
-    kfd_now->memory->list[at] = a;
-    kfd_now->memory->count++;
+    memmove(memory->list + at + 1, memory->list + at,
+            (memory->count - at) * sizeof(struct kfd_allocation *));
+    memory->list[at] = a;
+    memory->count++;
 }
 
 static void drop(struct kfd_allocation *a)
 {
+    struct kfd_memory *memory = kfd_now->memory;
     size_t at = 0;
-    while (kfd_now->memory->list[at] != a)
+    while (memory->list[at] != a)
         at++;
-    kfd_now->memory->count--;
-    memmove(kfd_now->memory->list + at, kfd_now->memory->list + at + 1,
-            (kfd_now->memory->count - at) * sizeof(struct kfd_allocation *));
+    memory->count--;
+    memmove(memory->list + at, memory->list + at + 1,
+            (memory->count - at) * sizeof(struct kfd_allocation *));
     free(a);
 }
 
@@ -146,10 +150,11 @@ static int open_view(struct kfd_allocation *a)
 static uint64_t run_at(const struct kfd_allocation *a, uint64_t offset,
                        const struct kfd_allocation **other)
 {
+    struct kfd_memory *memory = kfd_now->memory;
     uint64_t host = a->host + offset, end = a->host + a->size;
     *other = NULL;
-    for (size_t i = 0; i < kfd_now->memory->count && !*other; i++) {
-        const struct kfd_allocation *o = kfd_now->memory->list[i];
+    for (size_t i = 0; i < memory->count && !*other; i++) {
+        const struct kfd_allocation *o = memory->list[i];
         if (o == a || !o->host || o->host + o->size <= host)
             continue;
         if (o->host <= host)
@@ -181,8 +186,9 @@ static int join_host(const struct kfd_allocation *a)
 /* Memory that was imported is one memory at all its addresses. */
 static int join_origin(const struct kfd_allocation *a)
 {
-    for (size_t i = 0; i < kfd_now->memory->count; i++) {
-        const struct kfd_allocation *o = kfd_now->memory->list[i];
+    struct kfd_memory *memory = kfd_now->memory;
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct kfd_allocation *o = memory->list[i];
         if (o != a && o->origin == a->origin)
             return kfd_status(kfd.api->join(kfd_name(a->address), a->size, kfd_name(o->address)),
                               "importing memory");
@@ -296,6 +302,7 @@ static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
 static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t origin, bool at_host,
                     bool moves)
 {
+    struct kfd_memory *memory = kfd_now->memory;
     int result = check_request(call);
     bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
     if (result != 0)
@@ -304,7 +311,7 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
     bool twice = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM) != 0;
     uint32_t gpu = (uint32_t)kfd_find_gpu(call->gpu_id);
     struct kfd_allocation *a = kfd_new(sizeof *a);
-    *a = (struct kfd_allocation){.handle = (uint64_t)call->gpu_id << 32 | ++kfd_now->memory->serial,
+    *a = (struct kfd_allocation){.handle = (uint64_t)call->gpu_id << 32 | ++memory->serial,
                                  .address = call->va_addr,
                                  .size = call->size >> twice,
                                  .span = call->size,
@@ -315,8 +322,8 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
                                  .moves = moves,
                                  .flags = call->flags};
     /* Behind all that was there, so that none of its pages is another's. */
-    a->offset = kfd_now->memory->next_offset;
-    kfd_now->memory->next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
+    a->offset = memory->next_offset;
+    memory->next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
     add_allocation(a);
     if (call->flags & IN_DEVICE)
         result = take_pages(a);
@@ -368,10 +375,11 @@ int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *han
 
 struct kfd_allocation *kfd_find_origin(uint64_t handle)
 {
+    struct kfd_memory *memory = kfd_now->memory;
     struct kfd_allocation *a = kfd_find_handle(handle);
-    for (size_t i = 0; i < kfd_now->memory->count && !a; i++) {
-        if (kfd_now->memory->list[i]->origin == handle)
-            a = kfd_now->memory->list[i];
+    for (size_t i = 0; i < memory->count && !a; i++) {
+        if (memory->list[i]->origin == handle)
+            a = memory->list[i];
     }
     return a;
 }
@@ -435,10 +443,11 @@ void kfd_memory_open(void)
 
 void kfd_memory_close(void)
 {
-    while (kfd_now->memory->count)
-        release_allocation(kfd_now->memory->list[kfd_now->memory->count - 1]);
-    free(kfd_now->memory->list);
-    free(kfd_now->memory);
+    struct kfd_memory *memory = kfd_now->memory;
+    while (memory->count)
+        release_allocation(memory->list[memory->count - 1]);
+    free(memory->list);
+    free(memory);
     kfd_now->memory = NULL;
 }
 
@@ -455,8 +464,9 @@ int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle)
 
 const struct kfd_allocation *kfd_memory_find_given(uint64_t start, uint64_t end)
 {
-    for (size_t i = 0; i < kfd_now->memory->count && kfd_now->memory->list[i]->address < end; i++) {
-        const struct kfd_allocation *a = kfd_now->memory->list[i];
+    struct kfd_memory *memory = kfd_now->memory;
+    for (size_t i = 0; i < memory->count && memory->list[i]->address < end; i++) {
+        const struct kfd_allocation *a = memory->list[i];
         if (a->host == a->address && a->address + a->size > start)
             return a;
     }

@@ -56,8 +56,9 @@ void kfd_svm_open(void)
 
 void kfd_svm_close(void)
 {
-    free(kfd_now->ranges->list);
-    free(kfd_now->ranges);
+    struct kfd_ranges *ranges = kfd_now->ranges;
+    free(ranges->list);
+    free(ranges);
     kfd_now->ranges = NULL;
 }
 
@@ -65,41 +66,49 @@ void kfd_svm_close(void)
 
 static void insert(size_t at, struct range added)
 {
-    if (kfd_now->ranges->count == kfd_now->ranges->room) {
-        kfd_now->ranges->room = kfd_now->ranges->room ? 2 * kfd_now->ranges->room : 64;
-        kfd_now->ranges->list =
-            kfd_grow(kfd_now->ranges->list, kfd_now->ranges->room * sizeof *kfd_now->ranges->list);
+    struct kfd_ranges *ranges = kfd_now->ranges;
+    if (ranges->count == ranges->room) {
+        ranges->room = ranges->room ? 2 * ranges->room : 64;
+        ranges->list = kfd_grow(ranges->list, ranges->room * sizeof *ranges->list);
     }
-    memmove(kfd_now->ranges->list + at + 1, kfd_now->ranges->list + at,
-            (kfd_now->ranges->count - at) * sizeof *kfd_now->ranges->list);
-    kfd_now->ranges->list[at] = added;
-    kfd_now->ranges->count++;
+    memmove(ranges->list + at + 1, ranges->list + at, (ranges->count - at) * sizeof *ranges->list);
+    ranges->list[at] = added;
+    ranges->count++;
 }
 
 static void drop(size_t at)
 {
-    kfd_now->ranges->count--;
-    memmove(kfd_now->ranges->list + at, kfd_now->ranges->list + at + 1,
-            (kfd_now->ranges->count - at) * sizeof *kfd_now->ranges->list);
+    struct kfd_ranges *ranges = kfd_now->ranges;
+    ranges->count--;
+    memmove(ranges->list + at, ranges->list + at + 1, (ranges->count - at) * sizeof *ranges->list);
 }
 
 /* The first range that ends behind the address. */
 static size_t find_range(uint64_t address)
 {
+    struct kfd_ranges *ranges = kfd_now->ranges;
     size_t at = 0;
-    while (at < kfd_now->ranges->count && kfd_now->ranges->list[at].end <= address)
+    while (at < ranges->count && ranges->list[at].end <= address)
         at++;
     return at;
+}
+
+/* The range of this number; NULL: it does not begin below `end`. */
+static struct range *range_below(size_t at, uint64_t end)
+{
+    struct kfd_ranges *ranges = kfd_now->ranges;
+    return at < ranges->count && ranges->list[at].start < end ? &ranges->list[at] : NULL;
 }
 
 /* No range crosses the address any more. */
 static void split(uint64_t address)
 {
     size_t at = find_range(address);
-    if (at == kfd_now->ranges->count || kfd_now->ranges->list[at].start >= address)
+    struct range *crossing = range_below(at, address);
+    if (!crossing)
         return;
-    struct range behind = kfd_now->ranges->list[at];
-    behind.start = kfd_now->ranges->list[at].end = address;
+    struct range behind = *crossing;
+    behind.start = crossing->end = address;
     insert(at + 1, behind);
 }
 
@@ -109,11 +118,9 @@ static void cover(uint64_t start, uint64_t end)
     split(start);
     split(end);
     for (size_t at = find_range(start); start < end; at++) {
-        uint64_t next = at < kfd_now->ranges->count && kfd_now->ranges->list[at].start < end
-                            ? kfd_now->ranges->list[at].start
-                            : end;
-        if (next > start)
-            insert(at, (struct range){start, next, at_first()});
+        const struct range *next = range_below(at, end);
+        if (!next || next->start > start)
+            insert(at, (struct range){start, next ? next->start : end, at_first()});
         start = kfd_now->ranges->list[at].end;
     }
 }
@@ -121,10 +128,10 @@ static void cover(uint64_t start, uint64_t end)
 /* Neighbours with the same attributes become one. */
 static void join_ranges(uint64_t start, uint64_t end)
 {
+    struct kfd_ranges *ranges = kfd_now->ranges;
     size_t at = find_range(start);
-    for (at = at ? at - 1 : 0;
-         at + 1 < kfd_now->ranges->count && kfd_now->ranges->list[at].start < end;) {
-        struct range *one = &kfd_now->ranges->list[at], *next = one + 1;
+    for (at = at ? at - 1 : 0; at + 1 < ranges->count && ranges->list[at].start < end;) {
+        struct range *one = &ranges->list[at], *next = one + 1;
         if (one->end == next->start && !memcmp(&one->traits, &next->traits, sizeof one->traits)) {
             one->end = next->end;
             drop(at + 1);
@@ -236,6 +243,7 @@ static int give_range(const struct range *range)
 /* Takes back the buffers that touch [start, end) and that no GPU may access any more. */
 static void take_back_unused(uint64_t start, uint64_t end)
 {
+    const struct range *r;
     for (uint64_t at = start; at < end;) {
         struct kfd_allocation *a = find_given(at);
         if (!a) {
@@ -244,9 +252,8 @@ static void take_back_unused(uint64_t start, uint64_t end)
         }
         bool used = false;
         uint64_t behind = a->address + a->size;
-        for (size_t i = find_range(a->address);
-             i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < behind; i++)
-            used |= kfd_now->ranges->list[i].traits.access != 0;
+        for (size_t i = find_range(a->address); (r = range_below(i, behind)); i++)
+            used |= r->traits.access != 0;
         if (!used)
             take_back(a);
         at = behind;
@@ -338,21 +345,20 @@ static int check_memory(uint64_t start, uint64_t end)
 
 static int set_attributes(const struct kfd_ioctl_svm_args *call)
 {
+    struct range *r;
     uint64_t start = call->start_addr, end = start + call->size;
     int result = check_memory(start, end);
     if (result != 0)
         return result;
     cover(start, end);
     size_t first = find_range(start);
-    for (size_t i = first; i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end;
-         i++) {
+    for (size_t i = first; (r = range_below(i, end)); i++) {
         for (uint32_t k = 0; k < call->nattr; k++)
-            apply(&kfd_now->ranges->list[i].traits, &call->attrs[k]);
+            apply(&r->traits, &call->attrs[k]);
     }
-    for (size_t i = first;
-         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end && result == 0; i++) {
-        if (kfd_now->ranges->list[i].traits.access)
-            result = give_range(&kfd_now->ranges->list[i]);
+    for (size_t i = first; result == 0 && (r = range_below(i, end)); i++) {
+        if (r->traits.access)
+            result = give_range(r);
     }
     for (uint32_t k = 0; k < call->nattr && result == 0; k++) {
         if (call->attrs[k].type == KFD_IOCTL_SVM_ATTR_PREFETCH_LOC)
@@ -382,18 +388,18 @@ static struct traits common_of(struct traits sum, const struct traits *t, uint32
 static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
 {
     size_t i = find_range(start);
-    bool begins = i < kfd_now->ranges->count && kfd_now->ranges->list[i].start <= start;
+    const struct range *r = range_below(i, start + 1);
     const struct traits other = at_first();
-    struct traits sum = begins ? kfd_now->ranges->list[i].traits : other;
+    struct traits sum = r ? r->traits : other;
     *any_flags = sum.flags;
     for (; start < end; i++) {
-        bool there = i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < end;
-        if (!there || kfd_now->ranges->list[i].start > start)
+        r = range_below(i, end);
+        if (!r || r->start > start)
             sum = common_of(sum, &other, any_flags);
-        if (!there)
+        if (!r)
             break;
-        sum = common_of(sum, &kfd_now->ranges->list[i].traits, any_flags);
-        start = kfd_now->ranges->list[i].end;
+        sum = common_of(sum, &r->traits, any_flags);
+        start = r->end;
     }
     return sum;
 }
@@ -435,12 +441,9 @@ static int get_attributes(struct kfd_ioctl_svm_args *call)
     int result = check_memory(call->start_addr, call->start_addr + call->size);
     const struct traits sum = sum_up(call->start_addr, call->start_addr + call->size, &any_flags);
     for (uint32_t i = 0; i < call->nattr && result == 0; i++) {
-        if (call->attrs[i].type != KFD_IOCTL_SVM_ATTR_ACCESS)
-            result = answer(&call->attrs[i], &sum, any_flags);
-        else if (has_svm(kfd_find_gpu(call->attrs[i].value)))
-            result = answer(&call->attrs[i], &sum, any_flags);
-        else
-            result = -EINVAL;
+        struct kfd_ioctl_svm_attribute *a = &call->attrs[i];
+        bool good = a->type != KFD_IOCTL_SVM_ATTR_ACCESS || has_svm(kfd_find_gpu(a->value));
+        result = good ? answer(a, &sum, any_flags) : -EINVAL;
     }
     return result;
 }
@@ -470,11 +473,10 @@ int kfd_svm_forget(struct kfd_request *request)
 {
     const struct kfd_span *gone = request->argument;
     struct kfd_span touched = *gone;
-    for (size_t i = find_range(gone->start);
-         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < gone->end; i++) {
-        uint64_t at = kfd_now->ranges->list[i].start > gone->start ? kfd_now->ranges->list[i].start
-                                                                   : gone->start;
-        for (; at < kfd_now->ranges->list[i].end && at < gone->end; at += KFD_PAGE) {
+    const struct range *r;
+    for (size_t i = find_range(gone->start); (r = range_below(i, gone->end)); i++) {
+        uint64_t at = r->start > gone->start ? r->start : gone->start;
+        for (; at < r->end && at < gone->end; at += KFD_PAGE) {
             struct kfd_allocation *a = find_given(at);
             if (!a)
                 continue;
@@ -486,13 +488,11 @@ int kfd_svm_forget(struct kfd_request *request)
     }
     split(gone->start);
     split(gone->end);
-    for (size_t i = find_range(gone->start);
-         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < gone->end;)
+    for (size_t i = find_range(gone->start); range_below(i, gone->end);)
         drop(i);
-    for (size_t i = find_range(touched.start);
-         i < kfd_now->ranges->count && kfd_now->ranges->list[i].start < touched.end; i++) {
-        if (kfd_now->ranges->list[i].traits.access)
-            give_range(&kfd_now->ranges->list[i]);
+    for (size_t i = find_range(touched.start); (r = range_below(i, touched.end)); i++) {
+        if (r->traits.access)
+            give_range(r);
     }
     return 0;
 }

@@ -110,9 +110,10 @@ static bool begin_packets(struct kfd_queue *q)
 
 bool kfd_queues_step(void)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     bool progress = false;
-    for (uint32_t i = 0; i < kfd_now->queues->end && !kfd.lost; i++) {
-        struct kfd_queue *q = kfd_now->queues->queue[i];
+    for (uint32_t i = 0; i < queues->end && !kfd.lost; i++) {
+        struct kfd_queue *q = queues->queue[i];
         if (q) {
             progress |= end_flights(q);
             progress |= kfd_sdma_is_type(q->type) ? kfd_sdma_begin(q) : begin_packets(q);
@@ -123,19 +124,20 @@ bool kfd_queues_step(void)
 
 bool kfd_queues_in_flight(void)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     bool fly = false;
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
-        fly |= kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->count;
+    for (uint32_t i = 0; i < queues->end; i++)
+        fly |= queues->queue[i] && queues->queue[i]->count;
     return fly;
 }
 
 bool kfd_queues_have_commands(void)
 {
-    bool busy = kfd_now->queues->settling != 0 || kfd_queues_in_flight();
+    struct kfd_queues *queues = kfd_now->queues;
+    bool busy = queues->settling != 0 || kfd_queues_in_flight();
     uint64_t end_ps;
-    if (kfd_now->queues->settling
-        && kfd.api->time_of(kfd_now->queues->settling, &end_ps) == DRIVER_OK)
-        kfd_now->queues->settling = 0;
+    if (queues->settling && kfd.api->time_of(queues->settling, &end_ps) == DRIVER_OK)
+        queues->settling = 0;
     return busy;
 }
 
@@ -151,17 +153,19 @@ bool kfd_queues_release_caches(void)
 
 bool kfd_queues_unreleased(void)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     bool any = kfd_caches.unreleased;
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
-        any |= kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->unreleased;
+    for (uint32_t i = 0; i < queues->end; i++)
+        any |= queues->queue[i] && queues->queue[i]->unreleased;
     return any;
 }
 
 void kfd_queues_released(const struct kfd_queue *q)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     kfd_caches.unreleased = false;
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
-        struct kfd_queue *other = kfd_now->queues->queue[i];
+    for (uint32_t i = 0; i < queues->end; i++) {
+        struct kfd_queue *other = queues->queue[i];
         if (other && (!q || other == q || !other->count))
             other->unreleased = false;
     }
@@ -171,16 +175,18 @@ void kfd_queues_released(const struct kfd_queue *q)
 
 void kfd_queues_fail(void)
 {
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
-        if (kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->count)
-            kfd_queue_tell(kfd_now->queues->queue[i], STOP_OTHER);
+    struct kfd_queues *queues = kfd_now->queues;
+    for (uint32_t i = 0; i < queues->end; i++) {
+        if (queues->queue[i] && queues->queue[i]->count)
+            kfd_queue_tell(queues->queue[i], STOP_OTHER);
     }
 }
 
 void kfd_queues_reset(uint32_t gpu)
 {
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
-        struct kfd_queue *q = kfd_now->queues->queue[i];
+    struct kfd_queues *queues = kfd_now->queues;
+    for (uint32_t i = 0; i < queues->end; i++) {
+        struct kfd_queue *q = queues->queue[i];
         if (q && q->gpu == gpu && !kfd_sdma_is_type(q->type) && !q->stopped)
             kfd_queue_tell(q, STOP_OTHER);
     }
@@ -213,10 +219,11 @@ static bool packets_rung(struct kfd_queue *q, uint64_t value)
 
 bool kfd_queues_read_doorbells(uint32_t gpu, uint32_t *queue)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     bool waits = false;
     kfd_caches.host_ran = true;
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
-        struct kfd_queue *q = kfd_now->queues->queue[i];
+    for (uint32_t i = 0; i < queues->end; i++) {
+        struct kfd_queue *q = queues->queue[i];
         if (!q || q->gpu != gpu)
             continue;
         uint64_t value = kfd_doorbell_value(gpu, q->slot);
@@ -265,10 +272,10 @@ static bool ring_is_possible(uint32_t type, uint64_t bytes)
 
 static uint32_t count_queues(uint32_t gpu, uint32_t type)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
-        count += kfd_now->queues->queue[i] && kfd_now->queues->queue[i]->gpu == gpu
-                 && kfd_now->queues->queue[i]->type == type;
+    for (uint32_t i = 0; i < queues->end; i++)
+        count += queues->queue[i] && queues->queue[i]->gpu == gpu && queues->queue[i]->type == type;
     return count;
 }
 
@@ -296,6 +303,7 @@ static int check_create(const struct kfd_ioctl_create_queue_args *call, int gpu)
 
 int kfd_queue_create(struct kfd_request *request)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     struct kfd_ioctl_create_queue_args *call = request->argument;
     int gpu = kfd_find_gpu(call->gpu_id), result = check_create(call, gpu);
     const bool copies = kfd_sdma_is_type(call->queue_type); /* kernels may wait for those */
@@ -303,7 +311,7 @@ int kfd_queue_create(struct kfd_request *request)
     uint32_t slot = 0, driver; /* ROCt of gfx8 takes the queue's number for its doorbell */
     if (result != 0)
         return result;
-    while (slot < KFD_QUEUES_MAX && kfd_now->queues->queue[slot])
+    while (slot < KFD_QUEUES_MAX && queues->queue[slot])
         slot++;
     if (slot == KFD_QUEUES_MAX)
         return -ENOSPC;
@@ -328,8 +336,8 @@ int kfd_queue_create(struct kfd_request *request)
                             .sdma.ring_bytes = call->ring_size};
     kfd_doorbell_clear(q->gpu, slot);
     q->rung = kfd_doorbell_value(q->gpu, slot);
-    kfd_now->queues->queue[slot] = q;
-    kfd_now->queues->end = slot < kfd_now->queues->end ? kfd_now->queues->end : slot + 1;
+    queues->queue[slot] = q;
+    queues->end = slot < queues->end ? queues->end : slot + 1;
     call->queue_id = slot;
     call->doorbell_offset = kfd_map_offset(KFD_MAP_DOORBELL, call->gpu_id);
     if (kfd.gpu[gpu].doorbell_bytes == 8)
@@ -387,37 +395,40 @@ void kfd_queues_open(void)
 
 void kfd_queues_process_ended(void)
 {
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
-        if (kfd_now->queues->queue[i])
-            kfd_now->queues->queue[i]->stopped = true;
+    struct kfd_queues *queues = kfd_now->queues;
+    for (uint32_t i = 0; i < queues->end; i++) {
+        if (queues->queue[i])
+            queues->queue[i]->stopped = true;
     }
 }
 
 void kfd_queues_close(void)
 {
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
-        if (kfd_now->queues->queue[i] && !kfd.lost)
-            kfd_status(kfd.api->queue_destroy(kfd_now->queues->queue[i]->driver),
-                       "destroying a queue");
-        free(kfd_now->queues->queue[i]);
+    struct kfd_queues *queues = kfd_now->queues;
+    for (uint32_t i = 0; i < queues->end; i++) {
+        if (queues->queue[i] && !kfd.lost)
+            kfd_status(kfd.api->queue_destroy(queues->queue[i]->driver), "destroying a queue");
+        free(queues->queue[i]);
     }
-    free(kfd_now->queues);
+    free(queues);
     kfd_now->queues = NULL;
 }
 
 bool kfd_queues_any(void)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     bool any = false;
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++)
-        any |= kfd_now->queues->queue[i] != NULL;
+    for (uint32_t i = 0; i < queues->end; i++)
+        any |= queues->queue[i] != NULL;
     return any;
 }
 
 bool kfd_queues_have_packets(void)
 {
+    struct kfd_queues *queues = kfd_now->queues;
     bool held = false;
-    for (uint32_t i = 0; i < kfd_now->queues->end; i++) {
-        const struct kfd_queue *q = kfd_now->queues->queue[i];
+    for (uint32_t i = 0; i < queues->end; i++) {
+        const struct kfd_queue *q = queues->queue[i];
         held |= q && has_packets(q);
     }
     return held;

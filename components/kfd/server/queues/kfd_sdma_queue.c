@@ -82,7 +82,7 @@ static enum kfd_turn begin_row(struct kfd_queue *q, uint64_t to, uint64_t from, 
     uint64_t ticket = 0;
     char *target = kfd_bytes(q->gpu, to, bytes), *source = kfd_bytes(q->gpu, from, bytes);
     if (!target || !source)
-        return target ? stop(q, "a copy from", from, bytes) : stop(q, "a copy to", to, bytes);
+        return target ? stop(q, "a copy reads", from, bytes) : stop(q, "a copy writes", to, bytes);
     bool to_host = is_host(to), from_host = is_host(from);
     if ((to_host || from_host) && settle_copies(q) != 0)
         return TURN_OVER;
@@ -133,7 +133,7 @@ static enum kfd_turn begin_fill(struct kfd_queue *q, struct sdma_packet *p)
     if (q->count == COPIES_MOST)
         return TURN_WAITS;
     if (!kfd_bytes(q->gpu, p->to, p->bytes))
-        return stop(q, "a fill of", p->to, p->bytes);
+        return stop(q, "a fill writes", p->to, p->bytes);
     enum driver_status status =
         kfd.api->fill(q->driver, p->to, &p->data, p->data_bytes, p->bytes / p->data_bytes, &ticket);
     return take_ticket(q, status, ticket);
@@ -179,7 +179,7 @@ static enum kfd_turn begin_poll(struct kfd_queue *q, struct sdma_packet *p)
 {
     const uint32_t *at = kfd_bytes(q->gpu, p->from, sizeof *at);
     if (!at)
-        return stop(q, "a poll of", p->from, sizeof *at);
+        return stop(q, "a poll reads", p->from, sizeof *at);
     uint32_t value = __atomic_load_n(at, __ATOMIC_SEQ_CST) & p->mask;
     return compare(p->operation, value, p->data) ? TURN_BEGUN : TURN_WAITS;
 }
@@ -212,7 +212,7 @@ static enum kfd_turn begin_atomic(struct kfd_queue *q, struct sdma_packet *p)
     uint32_t *half = (uint32_t *)(void *)at, old_half;
     uint64_t old, mask = whole ? UINT64_MAX : UINT32_MAX;
     if (!at)
-        return stop(q, "an atomic on", p->to, p->data_bytes);
+        return stop(q, "an atomic changes", p->to, p->data_bytes);
     do {
         old =
             whole ? __atomic_load_n(at, __ATOMIC_SEQ_CST) : __atomic_load_n(half, __ATOMIC_SEQ_CST);
@@ -250,7 +250,7 @@ static enum kfd_turn begin_indirect(struct kfd_queue *q, struct sdma_packet *p)
         return TURN_OVER;
     }
     if (p->bytes && !kfd_bytes(q->gpu, p->from, p->bytes))
-        return stop(q, "an indirect buffer of", p->from, p->bytes);
+        return stop(q, "an indirect buffer has", p->from, p->bytes);
     q->sdma.buffer = p->from;
     q->sdma.left = p->bytes;
     return TURN_BEGUN;
