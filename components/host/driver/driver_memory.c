@@ -14,7 +14,7 @@
  *      flags of the page stay;
  *   4. a command of kind DRIVER_SHOOTDOWN (pid, device_address, size) lets all TLBs of all GPUs
  *      forget the old mapping; it is done when none can use it any more. Host calls use
- *      call_shoot_down(), which waits for it;
+ *      mapping_shoot_down(), which waits for it;
  *   5. memory_give_page(&d->memory, from).
  *   Step 3 is done in a host call or at the end of a window (engine_at_window_end), since others
  *   read the page table while they tick. MMUs keep nothing: a walk that ends after step 3 finds

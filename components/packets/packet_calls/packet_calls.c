@@ -102,11 +102,11 @@ static void packet_note(struct driver *d, struct api_request r)
 /* Until trip `number` is over. */
 static enum driver_status packet_wait_trip(struct driver *d, uint64_t number)
 {
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     struct packet_calls *p = packets_of(d);
     while (status == DRIVER_OK && number >= p->first && !trip_at(d, number)->done) {
         p->awaited++;
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
         p->awaited--;
     }
     return status;
@@ -212,7 +212,7 @@ static void packet_begin(void)
 
 static enum driver_status packet_end(struct driver *d, const char *function)
 {
-    if (has_trip || call_usable() != DRIVER_OK)
+    if (has_trip || run_usable() != DRIVER_OK)
         return DRIVER_OK;
     struct api_request r = packet_of(plain_call(function));
     if (r.call == API_CALL_OTHER)

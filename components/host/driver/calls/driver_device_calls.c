@@ -181,7 +181,7 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
                                    uint32_t *read)
 {
     const struct device_call_request *m = &s->request;
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     if (status != DRIVER_OK)
         return status;
     switch (message_kind(m)) {

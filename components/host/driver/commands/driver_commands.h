@@ -56,7 +56,7 @@ static bool command_set_up(struct driver *d, struct driver_command *k);
 static uint64_t host_call_cycles(const struct driver *d, const struct driver_command *k);
 
 /* The program has waited for `ticket`, which is done. */
-static void call_note_wait(struct driver *d, uint64_t ticket);
+static void host_note_wait(struct driver *d, uint64_t ticket);
 
 /* Which L2 caches may hold what kernels wrote. See driver_l2_flush.c. */
 

@@ -72,7 +72,7 @@ static uint64_t host_call_cycles(const struct driver *d, const struct driver_com
     return (uint64_t)p->api_cost + (records ? cycles_of(d, (uint64_t)p->record_cost) : 0);
 }
 
-static void call_note_wait(struct driver *d, uint64_t ticket)
+static void host_note_wait(struct driver *d, uint64_t ticket)
 {
     const struct driver_ticket *t = driver_ticket_at(d, ticket);
     uint64_t cycles = cycles_of(d, (uint64_t)driver_params(d)->wait_cost);

@@ -99,7 +99,7 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number, 
     do {
         status = memory_allocate_own(d, number, pid, bytes, PROGRAM_ARGUMENTS, &r->address);
     } while (status == DRIVER_OUT_OF_MEMORY
-             && call_make_room(d, &room, bytes / driver_page_bytes(d) + 1));
+             && mapping_make_room(d, &room, bytes / driver_page_bytes(d) + 1));
     if (status == DRIVER_OK && pid == DRIVER_PID
         && (status = argument_ring_share(d, number)) != DRIVER_OK)
         memory_release(d, r->address);

@@ -56,7 +56,7 @@ static enum driver_status call_prefetch(struct driver *d, uint32_t number, uint6
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     enum driver_status status =
-        number == DRIVER_HOST_DEVICE ? call_usable() : handle_check(d, number);
+        number == DRIVER_HOST_DEVICE ? run_usable() : handle_check(d, number);
     if (status != DRIVER_OK || !driver_evicts(d) || platform_mode() == PLATFORM_FUNCTIONAL)
         return status;
     if (!a || !size || size > a->end - address)

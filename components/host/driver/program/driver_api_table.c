@@ -78,7 +78,7 @@ static enum driver_status call_device_info(struct driver *d, uint32_t device,
 static enum driver_status call_context_create(struct driver *d, uint32_t device, uint32_t process,
                                               uint32_t *context)
 {
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     if (status == DRIVER_OK && process)
         status = handle_check(d, process);
     uint32_t pid = process && status == DRIVER_OK ? driver_handle_at(d, process)->pid : 0;
@@ -349,16 +349,16 @@ static enum driver_status call_wait_queue(struct driver *d, uint32_t queue)
 /* Until any command is done, or up to cycle `stop_at` where that is not 0. */
 static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
 {
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     if (status != DRIVER_OK || !d->undone)
         return status;
-    call_expect_end(d);
+    run_expect_end(d);
     d->stop_at = stop_at;
     d->await_any = true;
-    status = call_run_engine(d);
+    status = run_until_stopped(d);
     d->await_any = false;
     d->stop_at = 0;
-    return status == DRIVER_OK ? call_lose_patience(d) : status;
+    return status == DRIVER_OK ? run_lose_patience(d) : status;
 }
 
 static enum driver_status call_advance(struct driver *d, bool poll)
@@ -387,7 +387,7 @@ static enum driver_status call_waited(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
     if (status == DRIVER_OK)
-        call_note_wait(d, ticket);
+        host_note_wait(d, ticket);
     return status;
 }
 
@@ -415,10 +415,10 @@ static enum driver_status call_pass(struct driver *d, uint64_t span_ps)
 {
     uint32_t domain = d->io.base.domain;
     uint64_t end = engine_cycle_at(domain, engine.domains[domain].time_ps + span_ps);
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     while (status == DRIVER_OK && driver_now(d) < end) {
         d->stop_at = end;
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
     }
     d->stop_at = 0;
     return status;
@@ -428,10 +428,10 @@ static enum driver_status call_query(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = check_ticket(d, ticket);
     if (status == DRIVER_OK)
-        status = call_usable();
+        status = run_usable();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = DRIVER_NOT_READY;
     }
@@ -585,7 +585,7 @@ static int api_finish(void)
     if (inside || engine_is_interrupted())
         engine_abandon();
     if (p->lost == DRIVER_OK && (inside || engine_is_interrupted()))
-        call_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
+        run_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
     if (!inside && p->lost == DRIVER_OK && !engine_is_interrupted() && call_path(the_driver()))
         call_path(the_driver())->drain(the_driver());
     bool recorded = record_finish();

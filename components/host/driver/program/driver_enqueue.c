@@ -41,7 +41,7 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue)
 {
     if (queue >= d->queue_count || !driver_queue_at(d, queue)->used)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no queue %u", queue);
-    return call_usable();
+    return run_usable();
 }
 
 static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address)

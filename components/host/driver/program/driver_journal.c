@@ -193,9 +193,9 @@ static void journal_keep_address(struct driver *d, uint64_t size, uint64_t addre
 
 static enum driver_status broken(void)
 {
-    return call_lose(DRIVER_FAULT, "%s",
-                     "the calls are not those before the state that was to be restored: it is of "
-                     "another trace, or of other options");
+    return run_lose(DRIVER_FAULT, "%s",
+                    "the calls are not those before the state that was to be restored: it is of "
+                    "another trace, or of other options");
 }
 
 static const struct journal_record *next_record(enum journal_kind kind)
@@ -356,7 +356,7 @@ static enum journal_answer journal_answer(struct driver *d, bool *woken)
         *woken = true;
         if (put_in_place(d))
             return JOURNAL_LIVE;
-        call_lose(DRIVER_FAULT, "%s", "the state could not be restored");
+        run_lose(DRIVER_FAULT, "%s", "the state could not be restored");
         return JOURNAL_BROKEN;
     }
     r = r ? NULL : next_record(JOURNAL_RUN);

@@ -24,7 +24,7 @@
 /* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */
 static enum driver_status await_process(struct driver *d, uint32_t pid)
 {
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         if (q->used && (pid == DRIVER_ALL_PIDS || driver_handle_at(d, q->handle)->pid == pid))
@@ -40,8 +40,8 @@ static enum driver_status await_everything(struct driver *d)
 
 /* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address +
  * size), and waits until they have. */
-static enum driver_status call_shoot_down(struct driver *d, uint32_t pid, uint64_t address,
-                                          uint64_t size)
+static enum driver_status mapping_shoot_down(struct driver *d, uint32_t pid, uint64_t address,
+                                             uint64_t size)
 {
     struct driver_command k = {.kind = DRIVER_SHOOTDOWN,
                                .pid = pid,
@@ -53,7 +53,7 @@ static enum driver_status call_shoot_down(struct driver *d, uint32_t pid, uint64
 }
 
 /* Makes the addresses that were freed fresh again. */
-static enum driver_status call_recycle(struct driver *d)
+static enum driver_status mapping_recycle(struct driver *d)
 {
     if (driver_process()->in_tick)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
@@ -61,13 +61,13 @@ static enum driver_status call_recycle(struct driver *d)
     if (status == DRIVER_OK)
         status = await_everything(d);
     if (status == DRIVER_OK)
-        status = call_shoot_down(d, DRIVER_ALL_PIDS, 0, (uint64_t)1 << 48);
+        status = mapping_shoot_down(d, DRIVER_ALL_PIDS, 0, (uint64_t)1 << 48);
     if (status == DRIVER_OK)
         memory_recycle(&d->memory);
     return status;
 }
 
-static bool call_make_room(struct driver *d, const struct memory_request *q, uint64_t pages)
+static bool mapping_make_room(struct driver *d, const struct memory_request *q, uint64_t pages)
 {
     bool evicted = false;
     if (!driver_evicts(d) || driver_process()->in_tick || await_everything(d) != DRIVER_OK)
@@ -132,7 +132,7 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
         enum memory_result result = memory_try(d, q, address);
         if (result == MEMORY_OK)
             note_allocation(d, h, place, &q, *address);
-        if (result == MEMORY_NO_PAGES && call_make_room(d, &q, pages))
+        if (result == MEMORY_NO_PAGES && mapping_make_room(d, &q, pages))
             continue;
         if (q.fixed
             && (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt)))
@@ -140,7 +140,7 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
         if (result != MEMORY_RECYCLE_FIRST || attempt)
             return memory_status(d, result, memory_poorest(d, q.device, q.device_count), q.fixed,
                                  q.size);
-        enum driver_status status = call_recycle(d);
+        enum driver_status status = mapping_recycle(d);
         if (status != DRIVER_OK)
             return status;
     }
@@ -222,9 +222,9 @@ static enum driver_status mapping_release(struct driver *d, uint64_t address)
     if (status == DRIVER_OK)
         memory_release(d, address);
     if (status == DRIVER_OK && again)
-        status = call_shoot_down(d, pid, address, size);
+        status = mapping_shoot_down(d, pid, address, size);
     if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
-        status = call_recycle(d);
+        status = mapping_recycle(d);
     return status;
 }
 
@@ -308,7 +308,7 @@ static enum driver_status call_remap(struct driver *d, uint64_t address, uint64_
                                address, size);
     if (status == DRIVER_OK)
         memory_trace(d, "map", pid, address, size);
-    return status == DRIVER_OK ? call_shoot_down(d, pid, address, size) : status;
+    return status == DRIVER_OK ? mapping_shoot_down(d, pid, address, size) : status;
 }
 
 static enum driver_status call_join(struct driver *d, uint64_t address, uint64_t size,
@@ -329,7 +329,7 @@ static enum driver_status call_join(struct driver *d, uint64_t address, uint64_t
         memory_status(d, memory_join(memory_view(d), pid, address, size, from), 0, address, size);
     if (status == DRIVER_OK)
         memory_trace(d, "map", pid, address, size);
-    return status == DRIVER_OK ? call_shoot_down(d, pid, address, size) : status;
+    return status == DRIVER_OK ? mapping_shoot_down(d, pid, address, size) : status;
 }
 
 static enum driver_status call_remove_page(struct driver *d, uint64_t address)
@@ -342,7 +342,7 @@ static enum driver_status call_remove_page(struct driver *d, uint64_t address)
     }
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remove_page(memory_view(d), pid, address), 0, address, 1);
-    return status == DRIVER_OK ? call_shoot_down(d, pid, address, 1) : status;
+    return status == DRIVER_OK ? mapping_shoot_down(d, pid, address, 1) : status;
 }
 
 static enum driver_status call_allocate_page_at(struct driver *d, uint32_t number, uint64_t address,
@@ -370,11 +370,11 @@ static enum driver_status call_allocate_page_at(struct driver *d, uint32_t numbe
             l2_note_left(d, h->pid); /* of the page that was there */
             program_open(driver_program(d), address);
             memory_trace(d, "map", h->pid, address, 1);
-            return call_shoot_down(d, h->pid, address, 1);
+            return mapping_shoot_down(d, h->pid, address, 1);
         }
         if (result != MEMORY_RECYCLE_FIRST || attempt)
             return memory_status(d, result, h->member[0], address, driver_page_bytes(d));
-        if ((status = call_recycle(d)) != DRIVER_OK)
+        if ((status = mapping_recycle(d)) != DRIVER_OK)
             return status;
     }
 }
@@ -567,7 +567,7 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
     memory_free_process(memory_view(d), pid);
     program_contain(driver_program(d), pid, false);
     engine_forget_fault(pid);
-    return call_shoot_down(d, pid, 0, (uint64_t)1 << 48);
+    return mapping_shoot_down(d, pid, 0, (uint64_t)1 << 48);
 }
 
 static enum driver_status context_destroy(struct driver *d, uint32_t number)

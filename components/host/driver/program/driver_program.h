@@ -75,9 +75,9 @@ static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t addr
 
 /* Runs the engine until the tick asks it to stop. The front end prints what the status text says;
  * reports of hangs have been printed by the engine. */
-static enum driver_status call_run_engine(struct driver *d);
+static enum driver_status run_until_stopped(struct driver *d);
 
-static enum driver_status call_usable(void);
+static enum driver_status run_usable(void);
 
 static enum driver_status await_ticket(struct driver *d, uint64_t ticket);
 
@@ -103,7 +103,7 @@ static enum driver_status mapping_release(struct driver *d, uint64_t address);
 
 /* Evicts managed pages until each device of the request has its share of `pages`. False: it cannot.
  */
-static bool call_make_room(struct driver *d, const struct memory_request *q, uint64_t pages);
+static bool mapping_make_room(struct driver *d, const struct memory_request *q, uint64_t pages);
 
 /* Code, as calls of the program and of devices have it; see driver_api.h. */
 static enum driver_status code_register(struct driver *d, uint32_t device, const char *name,

@@ -16,7 +16,7 @@
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 
-static enum driver_status call_lose(enum driver_status status, const char *format, const char *text)
+static enum driver_status run_lose(enum driver_status status, const char *format, const char *text)
 {
     driver_process()->lost = status;
     if (ptx_services())
@@ -27,15 +27,15 @@ static enum driver_status call_lose(enum driver_status status, const char *forma
 
 /* A signal has interrupted the run: another thread writes what is known and ends the process. The
  * program must not go on meanwhile, as what it waits for will not be done. */
-__attribute__((noreturn)) static void call_park(void)
+__attribute__((noreturn)) static void run_park(void)
 {
-    call_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
+    run_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
     pthread_mutex_unlock(&driver_process()->mutex);
     for (;;)
         pause();
 }
 
-static enum driver_status call_run_engine(struct driver *d)
+static enum driver_status run_until_stopped(struct driver *d)
 {
     if (driver_process()->in_tick)
         return driver_fail(DRIVER_NOT_READY, "nothing can wait in a tick");
@@ -54,26 +54,26 @@ static enum driver_status call_run_engine(struct driver *d)
     case ENGINE_STOPPED:
         return DRIVER_OK; /* what the caller waits for is done, or a pause is wanted */
     case ENGINE_FAILED:
-        return call_lose(driver_process()->functional == DRIVER_OK ? DRIVER_FAULT
-                                                                   : driver_process()->functional,
-                         "%s", engine_failure());
+        return run_lose(driver_process()->functional == DRIVER_OK ? DRIVER_FAULT
+                                                                  : driver_process()->functional,
+                        "%s", engine_failure());
     case ENGINE_INTERRUPTED:
-        call_park();
+        run_park();
     case ENGINE_IDLE:
         bug("driver: nothing left to simulate, but a command is not done");
     case ENGINE_LIMIT:
-        return call_lose(DRIVER_LIMIT, "%s",
-                         "the simulation was ended: the limit of cycles or instructions is reached "
-                         "(--max-cycles, --max-instructions)");
+        return run_lose(DRIVER_LIMIT, "%s",
+                        "the simulation was ended: the limit of cycles or instructions is reached "
+                        "(--max-cycles, --max-instructions)");
     case ENGINE_STALL:
-        return call_lose(DRIVER_STALL, "%s",
-                         "the simulation was ended: nothing moves any more (stall)");
+        return run_lose(DRIVER_STALL, "%s",
+                        "the simulation was ended: nothing moves any more (stall)");
     default:
-        return call_lose(DRIVER_DEADLOCK, "%s", "the simulation was ended: deadlock");
+        return run_lose(DRIVER_DEADLOCK, "%s", "the simulation was ended: deadlock");
     }
 }
 
-static enum driver_status call_usable(void)
+static enum driver_status run_usable(void)
 {
     return driver_process()->lost == DRIVER_OK
                ? DRIVER_OK
@@ -89,7 +89,7 @@ static uint64_t ended(const struct driver *d)
 }
 
 /* From the first wait behind the end of the program on, until another one begins. */
-static void call_expect_end(struct driver *d)
+static void run_expect_end(struct driver *d)
 {
     struct driver_process *p = driver_process();
     bool ends = __atomic_load_n(&p->ends, __ATOMIC_SEQ_CST);
@@ -103,17 +103,16 @@ static void call_expect_end(struct driver *d)
 }
 
 /* Behind the end of the program a kernel may wait for what nothing sets any more. */
-static enum driver_status call_lose_patience(struct driver *d)
+static enum driver_status run_lose_patience(struct driver *d)
 {
     struct driver_process *p = driver_process();
     if (!p->patience || driver_now(d) < p->patient_to)
         return DRIVER_OK;
     if (ended(d) == p->had_ended)
-        return call_lose(
-            DRIVER_STALL, "%s",
-            "the program has ended, but what it has launched does not end: for as many "
-            "cycles as --stall-limit says no work-group has (a kernel that waits for "
-            "the program waits for ever)");
+        return run_lose(DRIVER_STALL, "%s",
+                        "the program has ended, but what it has launched does not end: for as many "
+                        "cycles as --stall-limit says no work-group has (a kernel that waits for "
+                        "the program waits for ever)");
     p->had_ended = ended(d);
     p->patient_to = driver_now(d) + p->patience;
     return DRIVER_OK;
@@ -121,8 +120,8 @@ static enum driver_status call_lose_patience(struct driver *d)
 
 static enum driver_status await_ticket(struct driver *d, uint64_t ticket)
 {
-    enum driver_status status = call_usable();
-    call_expect_end(d);
+    enum driver_status status = run_usable();
+    run_expect_end(d);
     if (call_path(d) && !driver_process()->in_tick && status == DRIVER_OK
         && !driver_ticket_done(d, ticket))
         status = call_path(d)->wait(d, ticket);
@@ -130,14 +129,14 @@ static enum driver_status await_ticket(struct driver *d, uint64_t ticket)
     while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->awaited = ticket;
         d->stop_at = driver_process()->patience ? driver_process()->patient_to : d->stop_at;
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
-            status = call_lose_patience(d);
+            status = run_lose_patience(d);
     }
     d->stop_at = driver_process()->patience ? 0 : d->stop_at;
     d->awaited = 0;
     if (status == DRIVER_OK && waits)
-        call_note_wait(d, ticket);
+        host_note_wait(d, ticket);
     if (status == DRIVER_OK)
         record_wait(ticket);
     return status;
@@ -145,10 +144,10 @@ static enum driver_status await_ticket(struct driver *d, uint64_t ticket)
 
 static enum driver_status await_some(struct driver *d, uint32_t most)
 {
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     while (status == DRIVER_OK && d->undone >= most) {
         d->await_any = true;
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
     }
     d->await_any = false;
     return status;
@@ -156,10 +155,10 @@ static enum driver_status await_some(struct driver *d, uint32_t most)
 
 static enum driver_status await_migration(struct driver *d)
 {
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     d->await_migration = true;
     while (status == DRIVER_OK && (d->migrate.state != MIGRATE_NONE || d->migrate.count))
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
     d->await_migration = false;
     return status;
 }
@@ -167,6 +166,6 @@ static enum driver_status await_migration(struct driver *d)
 static enum driver_status await_queue(struct driver *d, uint32_t queue)
 {
     const struct driver_queue *q = driver_queue_at(d, queue);
-    return q->last == DRIVER_NONE ? call_usable()
+    return q->last == DRIVER_NONE ? run_usable()
                                   : await_ticket(d, driver_command_at(d, q->last)->ticket);
 }

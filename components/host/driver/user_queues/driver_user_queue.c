@@ -121,7 +121,7 @@ static enum driver_status user_queue_check(const struct driver *d, uint32_t queu
     if (queue >= USER_QUEUES || !user_queues_of(d)->queue[queue].used
         || user_queues_of(d)->queue[queue].owner != DRIVER_NONE)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no user queue %u", queue);
-    return call_usable();
+    return run_usable();
 }
 
 /* Asks the packet processor of the queue's GPU, and waits. */
@@ -129,13 +129,13 @@ static enum driver_status user_queue_call(struct driver *d, uint32_t queue,
                                           enum queue_control_request_kind kind)
 {
     struct driver_user *u = user_queues_of(d);
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     memset(&u->call, 0, sizeof u->call);
     u->call.wanted = status == DRIVER_OK;
     u->call.queue = queue;
     u->call.kind = (uint8_t)kind;
     while (status == DRIVER_OK && !u->call.answered)
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
     u->call.wanted = false;
     return status;
 }
@@ -158,7 +158,7 @@ static enum driver_status user_queue_supported(const struct driver *d)
         return driver_fail(DRIVER_INVALID_DEVICE, USER_NOT_CONNECTED);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         return driver_fail(DRIVER_INVALID_VALUE, "user queues need timing mode");
-    return call_usable();
+    return run_usable();
 }
 
 /* An unused doorbell of the GPU, or USER_DOORBELLS. */
@@ -442,7 +442,7 @@ static enum driver_status user_queue_ring(struct driver *d, uint32_t page, uint6
 {
     struct driver_user *u = user_queues_of(d);
     const struct user_queue_entry *queue = NULL;
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     if (status == DRIVER_OK)
         status = user_queue_find(d, page, offset, &queue);
     if (status != DRIVER_OK)
@@ -451,7 +451,7 @@ static enum driver_status user_queue_ring(struct driver *d, uint32_t page, uint6
     while (status == DRIVER_OK
            && u->ring_count == USER_RINGS) { /* the link is slower than the program */
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
         d->stop_at = 0;
     }
     if (status != DRIVER_OK)
@@ -498,11 +498,11 @@ static enum driver_status user_queue_write(struct driver *d, uint32_t queue, con
 static enum driver_status user_queue_wait_event(struct driver *d, uint64_t known, uint64_t end)
 {
     struct driver_user *u = user_queues_of(d);
-    enum driver_status status = call_usable();
+    enum driver_status status = run_usable();
     u->stop_at_event = true;
     while (status == DRIVER_OK && u->events == known && driver_now(d) < end) {
         d->stop_at = end == UINT64_MAX ? 0 : end;
-        status = call_run_engine(d);
+        status = run_until_stopped(d);
     }
     d->stop_at = 0;
     u->stop_at_event = false;
