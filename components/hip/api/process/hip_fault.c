@@ -2,9 +2,9 @@
  * access to device memory faults; the handler here says which allocation it was, then lets the
  * program die by the signal. Addresses of pinned memory lie behind it, so that one that was freed
  * is known as such. So do the guards of the simulator's own state, and where the processor has
- * keys for pages that state itself, while code of the program runs. Other
- * faults go to the handler that was there before; of those inside of the library it is said that
- * the program has passed a wrong pointer.
+ * keys for pages that state itself, while code of the program runs. Other faults go to the handler
+ * that was there before; of those inside of the library it is said that the program has passed a
+ * wrong pointer.
  *
  * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
