@@ -56,7 +56,7 @@ static uint32_t dram_requester(const struct mem_request *m)
                                           : m->atomic.pid;
 }
 
-/* Those that a write or an atomic has to wait for. */
+/* The dies that a write or an atomic has to wait for. */
 static unsigned dram_other_holders(struct dram *c, const struct mem_request *m, uint64_t address)
 {
     return *dram_holders(c, address) & ~dram_die_bit(dram_requester(m));

@@ -27,8 +27,8 @@
 /* Tried in turn. */
 static const uint64_t window_bases[] = {0x200000000000, 0x7a0000000000};
 
-/* Elsewhere the low bits of addresses are at least the same, from which caches and TLBs choose
- * their sets. */
+/* A window at another address keeps at least the low bits, from which caches and TLBs choose their
+ * sets. */
 #define WINDOW_ALIGN (1ull << 36)
 
 static struct sigaction previous_handler;
