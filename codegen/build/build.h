@@ -30,8 +30,8 @@
 struct build_request {
     const struct toolkit *toolkit;
     const char *file;             /* main file, for the name of the folder in the cache */
-    const char *platform;         /* likewise; NULL: the last one of the file */
-    const char *const *overrides; /* likewise */
+    const char *platform;         /* for that name, too; NULL: the last one of the file */
+    const char *const *overrides; /* for that name, too */
     size_t override_count;
     const char *const *include; /* -I */
     size_t include_count;

@@ -187,7 +187,7 @@ static int run_built(struct command *c, const struct build_result *built, struct
     if (!hand_over_files(c, handed, &own))
         return EXIT_ERRORS;
     if (program && !run_rocm_begin(c))
-        return EXIT_NOT_STARTED;
+        return EXIT_UNABLE;
     if (!run_view_start(c, handed)) {
         run_rocm_end();
         return EXIT_ERRORS;
@@ -226,7 +226,7 @@ int command_run(struct command *c)
     if (!build(c, &built)) {
         if (!built.refused)
             return EXIT_ERRORS;
-        return c->options->program || c->options->play_sass ? EXIT_NOT_STARTED : EXIT_USAGE;
+        return c->options->program || c->options->play_sass ? EXIT_UNABLE : EXIT_USAGE;
     }
     hand_over(&handed, "tables", '=', run_absolute(c, built.tables));
     char **arguments = c->options->program;
@@ -235,7 +235,7 @@ int command_run(struct command *c)
     if (!run_ranks_takes_part(&launched, c->options))
         return EXIT_CLEAN;
     if (!run_ranks_announce(c, &launched))
-        return EXIT_NOT_STARTED;
+        return EXIT_UNABLE;
     if (launched.number > 0)
         return run_ranks_serve(c, &built, &handed);
     if (c->options->play_api) {

@@ -137,7 +137,7 @@ int run_platform(struct command *c, const struct build_result *built, const stru
     const char *file = c->options->arguments.items[0];
     const struct heddle_platform *platform = run_open_built(c, built, &library);
     if (!platform)
-        return EXIT_NOT_STARTED;
+        return EXIT_UNABLE;
     bool plays = platform->has(TRACE_PLAYER);
     if (plays
         && (c->options->unified || run_is_functional(c->options) || run_is_sampled(c->options))) {
@@ -156,10 +156,10 @@ int run_platform(struct command *c, const struct build_result *built, const stru
     if (c->options->play_sass && !platform->has(SASS_PLAYER)) {
         fprintf(stderr, "heddle: '--play sass': this platform has no trace_player that could play "
                         "it; rtx3070, h100 and others have one\n");
-        return EXIT_NOT_STARTED;
+        return EXIT_UNABLE;
     }
     if (!platform->start(handed_text(handed)))
-        return EXIT_NOT_STARTED;
+        return EXIT_UNABLE;
     if (platform->driver()) {
         fprintf(stderr,
                 "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "

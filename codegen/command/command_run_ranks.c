@@ -177,7 +177,7 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
         hand_over(&own, "view", '>', "/dev/null");
     const struct heddle_platform *platform = run_open_built(c, built, &library);
     if (!platform || !platform->start(handed_text(&own)))
-        return EXIT_NOT_STARTED;
+        return EXIT_UNABLE;
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         signal(numbers[i], take_signal);

@@ -170,7 +170,7 @@ static bool start_server(struct command *c, int listener)
     return true;
 }
 
-/* Both descriptors stay open in it; it has nothing of what is put in front of programs. */
+/* The simulator keeps both descriptors, and has nothing of what is put in front of programs. */
 __attribute__((noreturn)) static void be_simulator(struct command *c, const char *path,
                                                    int listener, int control)
 {

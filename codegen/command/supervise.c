@@ -76,7 +76,7 @@ static void take_signal(struct signals *s, const struct supervise *child, pid_t 
         pass_on(s, child, pid, &info);
 }
 
-/* Those that have not ended: a script may not wait for what it starts. */
+/* Has a process of the ledger not ended? A script may not wait for what it starts. */
 static bool any_lives(const struct supervise *child)
 {
     struct run_ledger_place place = {0};

@@ -1,6 +1,6 @@
 /* The language server: one editor, one thread, messages in their order; each is tried in a child
- * first (trial.c). Diagnostics are made when
- * the editor is silent for a moment, so that every stroke of a key is not a check of its own.
+ * first (trial.c). Diagnostics are made when the editor is silent for a moment, so that every
+ * stroke of a key is not a check of its own.
  *
  * A request is a row of a table in server.c. Its function takes the parameters and gives a result,
  * or fills `failure`; requests_*.c hold them by topic. */

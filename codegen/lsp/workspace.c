@@ -55,7 +55,7 @@ bool workspace_has(const struct server *s, const char *path)
     return false;
 }
 
-/* Without the files that are the same. */
+/* Collects the paths of open and of found files, each once. */
 static void list_files(struct server *s, struct paths *paths)
 {
     for (const struct document *d = s->documents.first; d != NULL; d = d->next)

@@ -110,7 +110,7 @@ uint32_t dot_wire_box(const struct dot_graph *graph, uint32_t wire);
  * small arrays that are joined with each other. */
 void dot_grid_place(struct dot_graph *graph);
 
-/* The picture of a platform. False as above. */
+/* The picture of a platform. False: an expand path matches nothing. */
 bool dot_picture_build(struct dot_picture *picture, struct arena *arena, const struct model *model,
                        const struct view_options *options, struct view_error *error);
 

@@ -10,8 +10,8 @@
 json_t *json_svg(const struct model *model, struct view_error *error);
 /* By the word of a kind, its colour and that of text on it. */
 json_t *json_kinds(void);
-/* The platform with what is inside, equal instances as one, and the picture of each composite. NULL
- * as above. */
+/* The platform with what is inside, equal instances as one, and the picture of each composite.
+ * NULL: there is none, and `error` says why. */
 json_t *json_tree(const struct model *model, struct view_error *error);
 
 #endif

@@ -153,7 +153,7 @@ bool finding_open(const char *text)
 
 /* ---- reports ---- */
 
-/* Both orders of the places give one key. */
+/* The key of two places, the same in both orders. */
 static uint64_t key_of(enum finding_kind kind, uint64_t one, uint64_t other)
 {
     uint64_t first = one < other ? one : other, second = one < other ? other : one;

@@ -45,9 +45,9 @@ void clang_add_words(struct clang_command *command, const char *const *words, si
 void clang_add_file(struct clang_command *command, const char *before, int file);
 void clang_release_command(struct clang_command *command);
 
-/* Runs the command, waits for its end and releases it. Standard input, which it
- * reads from the start, standard output and error are the three files. 0, or the number of the
- * error that kept it from starting; ENOENT: the program is missing. */
+/* Runs the command, waits for its end and releases it. Standard input, which it reads from the
+ * start, standard output and error are the three files. 0, or the number of the error that kept it
+ * from starting; ENOENT: the program is missing. */
 int clang_run(struct clang_command *command, int in, int out, int log, bool *failed);
 
 /* ---- headers ---- */

@@ -23,8 +23,8 @@
  * stratified_sampler.h), and before there are many by what is assumed (PARTS_PRIOR). The rates of
  * windows have this error. So has what the launch takes when everything is simulated: it begins at
  * another moment then, and goes another way; and which compute units get the last work-groups
- * depends on the cycle. Distances between parts are such that half of the
- * interval is within the aim, if that can be. */
+ * depends on the cycle. Distances between parts are such that half of the interval is within the
+ * aim, if that can be. */
 #ifndef HEDDLE_SAMPLING_LAUNCH_PARTS_H
 #define HEDDLE_SAMPLING_LAUNCH_PARTS_H
 

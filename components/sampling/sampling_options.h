@@ -33,8 +33,8 @@ struct sampling {
     double aim; /* of `automatic`: half of the interval that is enough, as a share of all cycles */
 };
 
-/* Both texts; NULL: the default (all kernels; functional). false: `mistake` says what is wrong with
- * which of them. */
+/* Either text may be NULL: the default (all kernels; functional). false: `mistake` says what is
+ * wrong with which of them. */
 bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
                     size_t size);
 

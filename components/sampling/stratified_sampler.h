@@ -64,7 +64,7 @@ struct sampler_shape {
     uint32_t age; /* of what it begins on, of a list: only launches of one age are alike */
     bool few;     /* it has fewer work-groups than compute units, each of which keeps its code: the
                    * second launch goes to others, and is as cold as the first */
-    /* What it finds in caches: filled in by sampler_choose(). */
+    /* What the launch finds in caches: filled in by sampler_choose(). */
     bool flushed;    /* caches were, since the last launch of the kernel */
     uint32_t before; /* kernel of the launch before; of the first, its own */
 };

@@ -7,7 +7,7 @@
 #include "runtime/observe/profile.h"
 #include "runtime/state/checkpoint.h"
 
-/* Then come the records. */
+/* What a state begins with; the records follow. */
 struct saved_kernels {
     uint64_t count, unkept, running;
 };

@@ -39,7 +39,7 @@ struct slot_details {
 
 /* `all` has the slots that work-groups of all kernels hold. */
 void slot_account_begin(struct slot_account *k, const struct slot_use *all, uint64_t now);
-/* There are work-groups to be placed. */
+/* From here on there are work-groups to be placed. */
 void slot_account_running(struct slot_account *k, const struct slot_use *all, uint64_t now);
 void slot_account_place(struct slot_account *k, struct slot_use *all, uint64_t now,
                         uint32_t wavefronts, bool last);

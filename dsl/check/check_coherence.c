@@ -8,11 +8,11 @@
  *
  * When must that be? Two actors that order their accesses by fences: at the fences, which go the
  * route of the accesses and must get as far as the keeper: those of system scope for any two, those
- * of agent scope, too, for two of one agent. Two actors with moments: between any
- * moment of the writer and any of the reader, by a control that reaches the keeper before or after
- * one of them. Requests that one place must do for all (atomics, coherent reads, writes that a
- * whole scope is to see) may not end in a keeper at all while others outside write, if both are
- * ordered by fences: those act at the same time.
+ * of agent scope, too, for two of one agent. Two actors with moments: between any moment of the
+ * writer and any of the reader, by a control that reaches the keeper before or after one of them.
+ * Requests that one place must do for all (atomics, coherent reads, writes that a whole scope is to
+ * see) may not end in a keeper at all while others outside write, if both are ordered by fences:
+ * those act at the same time.
  *
  * Routes of all actors to one piece of memory form a tree, so everything is counted along the
  * routes, and no pair is looked at twice: actors that differ in their place only are a class, and

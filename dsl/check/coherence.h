@@ -222,8 +222,8 @@ struct presence presence_of(const struct fences *fences, uint32_t count, uint32_
 /* Finds the route of an access from `actor` to `address` of `space` (NULL: anywhere). */
 void route_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
                 uint64_t address, struct route *route);
-/* These find a route in two parts. The first ends at the joint, which it returns; NULL: there is
- * none, or the route leads nowhere (`end` NULL). The second adds the steps from the joint on. */
+/* A route in two parts. route_begin() ends at the joint, which it returns; NULL: there is none, or
+ * the route leads nowhere (`end` NULL). route_go_on() adds the steps from the joint on. */
 struct node *route_begin(struct coherence *c, const struct actor *actor, struct route *route);
 void route_go_on(struct coherence *c, uint32_t class, struct node *joint,
                  const struct model_space *space, uint64_t address, struct route *route);

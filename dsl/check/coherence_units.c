@@ -129,7 +129,7 @@ static void find_agents(struct coherence *c, struct node *node, const struct ast
     c->agents_by[node->model.id] = fact;
 }
 
-/* That of its controller, of itself, or of the element by which it acts. */
+/* The agent of a node's controller, of the node itself, or of the element by which it acts. */
 static uint32_t agent_of(struct coherence *c, struct node *node, uint32_t port, uint32_t element)
 {
     const struct ast_item *fact = c->agents_by[node->model.id];

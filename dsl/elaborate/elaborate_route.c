@@ -19,7 +19,7 @@ struct routing {
     struct elaboration *e;
     uint32_t *first;                  /* per node: its first path, in `next` */
     uint32_t *next;                   /* per path: next one from the same node */
-    uint32_t *first_into, *next_into; /* per node, per path: the same of paths that end there */
+    uint32_t *first_into, *next_into; /* per node, per path: those of paths that end there */
     struct node **end;                /* per path: where it leads in the end; NULL: open */
     uint32_t
         *distance; /* per node: interconnects to pass until the space at hand, itself included */

@@ -1,7 +1,7 @@
-/* The arena: one no-reserve reservation that holds all state. Its front, on huge
- * pages where the system has them, holds what is touched all the time: what the runtime keeps of
- * components, and their arrays. Large ones stand behind it on small pages, as most are never filled
- * (page tables, tables for the worst case). Both are handed out front to back.
+/* The arena: one no-reserve reservation that holds all state. Its front, on huge pages where the
+ * system has them, holds what is touched all the time: what the runtime keeps of components, and
+ * their arrays. Large ones stand behind it on small pages, as most are never filled (page tables,
+ * tables for the worst case). Both are handed out front to back.
  *
  * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
  * shares no page with what is kept here. A slice is address space only: sizes need not be known.

@@ -54,8 +54,9 @@ struct board {
     struct board_kernel launches[BOARD_KERNELS]; /* by number, modulo BOARD_KERNELS */
     char program[BOARD_NAME], platform[BOARD_NAME], model[BOARD_HASH];
     char waits[BOARD_WAITS];
-    /* Both in bytes from the beginning of the place. Names: SECTION, PATH, COUNTER by column, with
-     * tabs between and a newline after each column. Values: a uint64_t of each column. */
+    /* `names` and `values` are offsets in bytes from the beginning of the place. Names: SECTION,
+     * PATH, COUNTER by column, with tabs between and a newline after each column. Values: a
+     * uint64_t of each column. */
     uint64_t name_bytes, names;
     uint64_t value_count, values;
 };

@@ -309,8 +309,8 @@ void engine_fail(const struct component *c, const char *format, ...)
 /* An access to this address, which the program may not access, ended the run. */
 void engine_fail_at(const struct component *c, uint64_t address, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A mistake of a program beside which others run is kept, and the run goes on. `owner`
- * is the program, whose first mistake in (time, instance) counts; `tag` is the component's. */
+/* A mistake of a program beside which others run is kept, and the run goes on. `owner` is the
+ * program, whose first mistake in (time, instance) counts; `tag` is the component's. */
 struct engine_fault {
     uint64_t time_ps, address;
     uint32_t leaf, owner, tag;

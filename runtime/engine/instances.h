@@ -30,7 +30,7 @@ void engine_show_pointers(void);
  * of `time_ps`, if it has not ended by then; ENGINE_NEVER: not any more. Running on is as if
  * there had been no pause. With one shard only. */
 void engine_pause_at(uint64_t time_ps);
-/* From a tick: the same at the end of this window. */
+/* From a tick: engine_run() is to end with ENGINE_PAUSED at the end of this window. */
 void engine_pause_now(void);
 
 #endif

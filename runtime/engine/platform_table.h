@@ -197,7 +197,7 @@ static inline bool platform_is_large(const struct platform_table *table)
 /* The component instance `leaf` (index in platform_table.instances), for its wake-ups from host
  * calls. */
 struct component *platform_component(uint32_t leaf);
-/* These know components of other ranks, too, whose instances are not here. */
+/* The id, the domain and the rank of a component, which may be one of another rank. */
 uint32_t platform_id_of(uint32_t leaf);
 uint32_t platform_domain_of(uint32_t leaf);
 uint32_t platform_rank_of(uint32_t leaf);

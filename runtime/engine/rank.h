@@ -61,7 +61,7 @@ void rank_put(uint32_t to, const void *from, size_t bytes);
 /* Around a part whose size is told before it; rank_end() gets what rank_begin() has returned. */
 size_t rank_begin(uint32_t to);
 void rank_end(uint32_t to, size_t begun);
-/* Sends what was put, receives the same of all others, and begins to read it. */
+/* Sends what was put, receives what all others have put, and begins to read it. */
 void rank_exchange(void);
 /* The next `bytes` of what rank `from` has told; a bug when there are fewer. */
 const void *rank_take(uint32_t from, size_t bytes);

@@ -13,7 +13,7 @@
 
 struct ring_route *ring_routes;
 
-/* Both halves of a split ring count the same. */
+/* Both halves of a split ring have the delay, and count it the same. */
 static void add_delay(uint32_t near, uint32_t cycles)
 {
     uint32_t far = shard_cut_far(near);

@@ -162,7 +162,7 @@ static int finish_session(void)
         arena_close();
     bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
     bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
-    return failed                   ? EXIT_NOT_STARTED
+    return failed                   ? EXIT_UNABLE
            : missed                 ? EXIT_MISSED
            : end == EXTENSION_FOUND ? EXIT_FOUND
                                     : EXIT_CLEAN;

@@ -3,8 +3,7 @@
  *
  * A program may be a script that starts several programs, and each process that uses HIP simulates
  * a platform of its own. They are numbered from 1 in the order in which they open it, and number N
- * writes files of its own (option_file()). docs/reference/outputs.md is the
- * contract.
+ * writes files of its own (option_file()). docs/reference/outputs.md is the contract.
  *
  * The file is a memfd of `heddle run`, which processes reach through its path in /proc
  * (HEDDLE_STATUS): it is gone with `heddle run`, whatever ends that. A line is one write() at the

@@ -30,7 +30,8 @@ def complaint(comment):
 
 
 def sources():
-    return [file for file in files("*.c", "*.h", "*.l", "*.y") if not file.startswith("tests/")]
+    return [file for file in files("*.c", "*.h", "*.cl", "*.l", "*.y")
+            if not file.startswith("tests/")]
 
 
 def test_comment_has_a_subject_and_components_are_things():
@@ -68,11 +69,36 @@ def unknown_files(comment, known):
 def test_comment_names_files_that_exist():
     known = files_to_name()
     found = {f"{file} {name}": f"{file}:{line}: there is no {name}"
-             for file in files("*.c", "*.h", "*.l", "*.y", "*.heddle")
+             for file in files("*.c", "*.h", "*.cl", "*.l", "*.y", "*.heddle")
              for line, comment in comments(text_of(file))
              for name in unknown_files(comment, known)}
     house.check(found, "name a file by its present name; a file of another project "
                        "is in FOREIGN of tests/lint/test_comments.py")
+
+
+STRUCT = re.compile(r"\bstruct (\w+) of (?:[\w.-]+/)*(\w+\.(?:c|h|cl))\b")
+
+
+def misplaced(comment, text_by_name):
+    """Structs that the files of the tree that the comment names with them do not have."""
+    return [f"struct {name} of {file}" for name, file in STRUCT.findall(comment)
+            if file in text_by_name and not re.search(rf"\bstruct {name}\b", text_by_name[file])]
+
+
+def test_comment_names_structs_in_their_files():
+    texts = {}
+    for file in files("*.c", "*.h", "*.cl"):
+        name = Path(file).name
+        texts[name] = texts.get(name, "") + text_of(file)
+    found = {f"{file} {what}": f"{file}:{line}: there is no {what}"
+             for file in files("*.c", "*.h", "*.cl", "*.l", "*.y", "*.heddle")
+             for line, comment in comments(text_of(file)) for what in misplaced(comment, texts)}
+    house.check(found, "name a struct by its present name and file")
+
+
+def test_misplaced_struct_is_found_in_a_comment():
+    comment = "See struct a of x.h, struct b of room/x.h and struct c of strange.h."
+    assert misplaced(comment, {"x.h": "struct b {"}) == ["struct a of x.h"]
 
 
 def test_unknown_file_is_found_in_a_comment():

@@ -1,5 +1,5 @@
 """What `heddle run` hands to a platform is what something asks for: a key that is spelt otherwise
-on one of the two sides would be lost in silence, or refused."""
+on one of the two sides would be lost in silence, or refused. Lists of words in help are whole."""
 import re
 
 from house import ROOT
@@ -32,3 +32,11 @@ def test_keys_are_handed_and_asked_for():
     asked = set(ASKED.findall(sources("runtime", "components")))
     assert handed - asked == set(), "nothing asks for these keys"
     assert asked - handed == set(), "these keys are never handed over"
+
+
+def test_help_of_checks_names_all_of_them():
+    rows = (ROOT / "codegen/command/options.def").read_text()
+    text = re.search(r'OPTION\(checks, (.*?)\)\n', rows, re.S)[1]
+    checks = re.findall(r'^CHECK\(\w+, "(\w+)"\)',
+                        (ROOT / "components/checks/finding.def").read_text(), re.M)
+    assert checks and set(checks) - set(re.findall(r"\w+", text)) == set()

@@ -100,6 +100,26 @@ def test_name_on_a_page_exists():
     house.check(found, "a page names a test, function or variable that is not there")
 
 
+ITEM = re.compile(r"^(?:- |\| )((?:`[^`]+`(?:, | and )?)+)|; (`\w+`):", re.MULTILINE)
+
+
+def items(text):
+    """Words that stand first in an item of a list, or before a colon in it: modules."""
+    return [word for found in ITEM.finditer(text) for word in re.findall(r"`([a-z]\w+)`", found[0])]
+
+
+def test_modules_in_a_readme_are_in_its_folder():
+    found = {}
+    for page in files("*README.md", folders=[*house.CODE, "python"]):
+        folder = str(Path(page).parent)
+        there = {part.split(".")[0] for f in FILES if f.startswith(f"{folder}/")
+                 for part in f.split("/")}
+        found.update({f"{page} {name}": f"{page}: {name}" for name in items(text_of(page))
+                      if name not in there})
+    house.check(found, "a README names a file or folder that is not there")
+    assert items("- `ring`: a; `part`: b.\n| `x1`, `y.c` | `no` |") == ["ring", "part", "x1"]
+
+
 def test_readme_begins_with_the_two_commands():
     screen = "\n".join(text_of("README.md").splitlines()[:24])
     assert "./dev demo" in screen and "./dev test" in screen

@@ -267,7 +267,7 @@ HOSTILE = {
 def test_files_that_no_profiler_wrote_are_named_mistakes(ran, tmp_path, says):
     (tmp_path / "card.csv").write_bytes(HOSTILE[says])
     options = SimpleNamespace(counters=[str(tmp_path / "card.csv")], profile=None,
-                              description=ran.file, output=tmp_path / "out")
+                              files=[str(ran.file)], output=tmp_path / "out")
     with pytest.raises(Mistake, match=says):
         card.main(options)
 

@@ -3,11 +3,10 @@
  *
  * The environment of the process names a folder (OPTIONS_ENV_DEBUG): "socket" in it is where
  * `heddle debug` waits, and code objects are written into it as "code-ADDRESS", those of PTX as
- * "ptx-ADDRESS". The process stops
- * before the first instruction of the first wavefront and says so by a struct debug_stopped. From
- * there on each request has one answer: a struct debug_answer and so many bytes. DEBUG_GO is
- * answered by the next struct debug_stopped. While the process runs, DEBUG_INTERRUPT stops it, and
- * other requests wait. The process ends when the channel is closed.
+ * "ptx-ADDRESS". The process stops before the first instruction of the first wavefront and says so
+ * by a struct debug_stopped. From there on each request has one answer: a struct debug_answer and
+ * so many bytes. DEBUG_GO is answered by the next struct debug_stopped. While the process runs,
+ * DEBUG_INTERRUPT stops it, and other requests wait. The process ends when the channel is closed.
  *
  * An event is an instruction that a wavefront is about to execute. Events are counted from 1; a
  * program that is started anew has them in the same order. Wavefronts are numbered from 1 in the

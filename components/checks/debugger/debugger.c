@@ -17,7 +17,7 @@ enum { POLL_EVERY = 1 << 12, THREAD_MOST = 1024 };
 static bool is_open;
 static struct debug_thread *threads, **threads_end = &threads;
 static uint64_t thread_count, event, findings; /* so far */
-/* That was stepped behind its last instruction. */
+/* The thread that was stepped behind its last instruction. */
 static union {
     struct debug_thread thread;
     _Alignas(16) char bytes[THREAD_MOST];

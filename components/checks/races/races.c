@@ -41,8 +41,8 @@ struct live_wave {
     bool wrote;           /* the wavefront has written since the last fence */
     bool fenced;          /* it wrote before the last fence, and nothing since */
     bool wrote_back;      /* buffer_wbl2 since */
-    bool meets;           /* the others at the global wave sync, until it has waited for that */
-    uint64_t lock[LOCKS]; /* where it has exchanged last: what it stores there gives them back */
+    bool meets;           /* at the global wave sync, which it has not waited for yet */
+    uint64_t lock[LOCKS]; /* where it has exchanged last; a store there gives a lock back */
     unsigned locks;
 };
 

@@ -21,7 +21,7 @@ struct undefined_memory {
 
 /* Bytes become defined or undefined. */
 void undefined_set(struct undefined_memory *m, uint64_t address, uint64_t bytes, bool undefined);
-/* As those at `from` are. */
+/* Bytes at `to` become as defined as those at `from` are. */
 void undefined_copy(struct undefined_memory *m, uint64_t to, uint64_t from, uint64_t bytes);
 /* Are all of these undefined? A value of which a part is defined counts as defined: what is between
  * members of structs moves with them. At most 64 bytes. */

@@ -66,8 +66,11 @@ hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel 
         return hipErrorInvalidValue;
     if (!read_channel(channel, &format))
         return (hipError_t)INVALID_CHANNEL;
-    if (flags & ~(unsigned)(ARRAY_LAYERED | ARRAY_SURFACE | ARRAY_CUBE | ARRAY_GATHER)) {
-        cuda_services()->say("arrays of parts are not there");
+    const unsigned unknown =
+        flags & ~(unsigned)(ARRAY_LAYERED | ARRAY_SURFACE | ARRAY_CUBE | ARRAY_GATHER);
+    if (unknown) {
+        cuda_services()->say("arrays with flags 0x%x (sparse ones, for instance) are not there",
+                             unknown);
         return hipErrorNotSupported;
     }
     if (size.width > MOST_TEXELS || size.height > MOST_TEXELS || size.depth > MOST_TEXELS)

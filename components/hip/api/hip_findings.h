@@ -9,7 +9,8 @@
 /* The call that the calling thread is in. */
 struct hip_origin hip_origin_here(void);
 
-/* That call, for the driver; false: what it makes is the library's own. */
+/* The call that the calling thread is in, for the driver; false: what it makes is the library's
+ * own. */
 bool hip_caller(struct driver_call *call);
 
 /* What the calling thread makes between true and false is the library's own, in whatever call:

@@ -157,7 +157,8 @@ hipError_t hip_status_of(enum driver_status status, const char *step);
 
 /* Is the command done, or will nothing be done any more? */
 bool hip_ticket_done(uint64_t ticket);
-/* These release the lock and run the simulation. They return what hip_status() does. */
+/* A wait for a command or a device releases the lock and runs the simulation. It returns what
+ * hip_status() does. */
 hipError_t hip_wait_ticket(uint64_t ticket);
 hipError_t hip_wait_device(int device);
 hipError_t hip_wait_all_devices(void);
@@ -237,7 +238,7 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
 hipError_t hip_release_device(uint64_t address);
 /* The device is going to be destroyed, with its memory. */
 void hip_memory_forget(int device);
-/* These do what hipMalloc and hipMallocPitch do. */
+/* What hipMalloc and hipMallocPitch do; the caller has the lock. */
 hipError_t hip_allocate_for_program(void **pointer, size_t size);
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows);
 

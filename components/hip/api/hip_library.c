@@ -66,7 +66,7 @@ static hipError_t refuse_interface(void)
         hip_say("the GPUs of this platform are AMD's (%s), but the program uses CUDA, which needs "
                 "GPUs of NVIDIA's: platforms/a100.heddle has one",
                 isa);
-    run_ledger_report(EXIT_NOT_STARTED);
+    run_ledger_report(EXIT_UNABLE);
     return hipErrorNoDevice;
 }
 

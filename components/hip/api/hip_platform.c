@@ -140,11 +140,11 @@ enum hip_state hip_open_platform(void)
     }
     if (!hip_run_apart(guest_driver_is(path) ? join_machine : load_platform, path)
         || !start_devices()) {
-        run_ledger_report(EXIT_NOT_STARTED);
+        run_ledger_report(EXIT_UNABLE);
         return HIP_FAILED;
     }
     if (!hip_recorder.open()) {
-        run_ledger_report(EXIT_NOT_STARTED);
+        run_ledger_report(EXIT_UNABLE);
         return HIP_FAILED;
     }
     if (getenv(choice_name()))

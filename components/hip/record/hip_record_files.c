@@ -130,7 +130,7 @@ static bool is_same(const struct data_file *file, const struct rows *rows)
 static void cannot_write(const char *why)
 {
     hip_recorder.refuse(why);
-    run_ledger_report(EXIT_NOT_STARTED);
+    run_ledger_report(EXIT_UNABLE);
 }
 
 static void write_rows(const char *name, const struct rows *rows)

@@ -8,11 +8,11 @@
  * allocation goes by a name, the process and the address (page_table_name()), which takes nothing
  * from the range.
  *
- * Addresses of the range come in three kinds: fresh (may be handed out),
- * in use, and retired (freed, but TLBs may still hold them). Retired ones become fresh again all at
- * once, by memory_recycle(), after a shoot-down of everything; that is seldom, since the range is
- * several times as large as all memory. Physical pages may be handed out again at once: nothing
- * finds them but through the page table.
+ * Addresses of the range come in three kinds: fresh (may be handed out), in use, and retired
+ * (freed, but TLBs may still hold them). Retired ones become fresh again all at once, by
+ * memory_recycle(), after a shoot-down of everything; that is seldom, since the range is several
+ * times as large as all memory. Physical pages may be handed out again at once: nothing finds them
+ * but through the page table.
  *
  * Invariants (the tests compare with a model that knows only these):
  * - a physical page is free in its device's list, or held by one owner: a mapping, or a caller of

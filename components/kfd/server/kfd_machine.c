@@ -542,7 +542,7 @@ bool kfd_machine_open(bool for_kernel_driver)
     kfd.api = heddle_start();
     if (!kfd.api || !open_gpus(for_kernel_driver)) {
         kfd.api = NULL;
-        run_ledger_report(EXIT_NOT_STARTED);
+        run_ledger_report(EXIT_UNABLE);
         return false;
     }
     kfd.api->set_attendant(attend);

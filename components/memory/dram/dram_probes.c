@@ -4,9 +4,9 @@
  *
  * A read of `top` adds its die to the holders. A write takes effect at once, leaves its own die as
  * the only holder, and is answered when all others have let go. So what is released behind that
- * answer is not hidden by an old line. An atomic waits until no other die
- * holds the line; so do writes to memory with a timing part and nothing in front, which are
- * answered later than they are taken. */
+ * answer is not hidden by an old line. An atomic waits until no other die holds the line; so do
+ * writes to memory with a timing part and nothing in front, which are answered later than they are
+ * taken. */
 #include "dram.gen.h"
 
 #include "dram_state.h"
@@ -56,7 +56,7 @@ static uint32_t dram_requester(const struct mem_request *m)
                                           : m->atomic.pid;
 }
 
-/* Those that a write or an atomic has to wait for. */
+/* The dies that a write or an atomic has to wait for. */
 static unsigned dram_other_holders(struct dram *c, const struct mem_request *m, uint64_t address)
 {
     return *dram_holders(c, address) & ~dram_die_bit(dram_requester(m));

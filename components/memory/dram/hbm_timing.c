@@ -37,7 +37,7 @@ static inline struct hbm_edges hbm_find_edges(const struct hbm *p)
     };
 }
 
-/* These are constants where parameters are; elsewhere the divisions would take too long. */
+/* Edges are constants where parameters are; elsewhere their divisions would take too long. */
 static inline struct hbm_edges hbm_edges(const struct hbm *p)
 {
 #ifdef HBM_CONSTANTS

@@ -182,7 +182,7 @@ static bool forward_outward(struct rdma_engine *c)
     return sent;
 }
 
-/* One reply goes to peers, by turns as above. */
+/* One reply goes to peers: by turns when both ports have some. */
 static bool answer_inward(struct rdma_engine *c)
 {
     const struct mem_reply *inside = rdma_engine_inside_peek_reply(c);

@@ -1,7 +1,7 @@
 /* Functions that stand in for those of AMD's device library.
  *
- * Images by addresses: what it does with image instructions (__ockl_image_*), which are not
- * modelled, done with loads and stores. opencl.bc has OpenCL's functions, which call these.
+ * Images by addresses: the library's image instructions (__ockl_image_*) are not modelled, so loads
+ * and stores do what they do. opencl.bc has OpenCL's functions, which call these.
  *
  * An image argument is the address of a description, which the library of OpenCL has written
  * (api/memory/opencl_image.c). A sampler is its bits, as clang writes them for a literal, in
@@ -10,7 +10,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-/* struct opencl_image_words of api/memory/opencl_image.h. */
+/* An image argument, as the host writes it: struct image_words of api/memory/opencl_image.c. */
 struct image {
     ulong pixels, slice; /* an address; bytes from slice to slice */
     uint row;            /* bytes from row to row */
@@ -223,7 +223,7 @@ static struct place locate(uint sampler, float c, int count)
     return (struct place){a, b, u - below};
 }
 
-/* Of an array: the image that is meant is the nearest one that there is. */
+/* The image of an array that is meant is the nearest one that there is. */
 static int layer_of(float c, int count)
 {
     return (int)clamp(rint(c), 0.0f, (float)(count - 1));

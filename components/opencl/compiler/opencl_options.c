@@ -48,7 +48,7 @@ static const struct option {
     {"-O1", IGNORED, COMPILE, 0},
     {"-O2", IGNORED, COMPILE, 0},
     {"-O3", IGNORED, COMPILE, 0},
-    {"-Wl,", PREFIX, 0, 0}, /* not a warning; likewise the next two */
+    {"-Wl,", PREFIX, 0, 0}, /* not a warning, as the next two are none */
     {"-Wa,", PREFIX, 0, 0},
     {"-Wp,", PREFIX, 0, 0},
     {"-W", PREFIX, COMPILE, 0},

@@ -30,7 +30,7 @@ enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256 /* a call makes a handful 
 enum trip_kind {
     TRIP_NOTE,    /* has been done already; takes its time */
     TRIP_COMMAND, /* a command waits for it */
-    TRIP_READ,    /* the same; the command ends when it comes back with the bytes */
+    TRIP_READ,    /* a command waits for it, and ends when it comes back with the bytes */
     TRIP_WAIT     /* the program waits for a command */
 };
 

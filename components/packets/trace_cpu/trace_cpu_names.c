@@ -198,7 +198,7 @@ static bool find_variable(struct trace_cpu *c, const struct api_trace_pointer *p
     return false;
 }
 
-/* Those of the variables that the line points to. Called before the line until it returns true. */
+/* Finds the variables that the line points to. Called before the line until it returns true. */
 static bool find_variables(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (!find_variable(c, &call->to) || !find_variable(c, &call->from)

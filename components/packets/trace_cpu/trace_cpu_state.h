@@ -121,7 +121,7 @@ struct trace_cpu {
     uint32_t compared;              /* of them */
     uint32_t modules, module_count; /* blob: uint64_t handles */
     uint32_t kernels, kernel_count; /* blob: struct cpu_text[] */
-    uint32_t symbols, symbol_count; /* the same */
+    uint32_t symbols, symbol_count; /* blob: struct cpu_text[] */
     uint32_t bytes;                 /* blob: a file */
     uint32_t found;                 /* blob: what has come back */
     uint32_t module_file;           /* of --module */

@@ -28,8 +28,7 @@ struct sm_lines {
 };
 
 /* Fills `m` with the requests of a record. `own`: number of the warp's slot on the GPU, SM *
- * SM_WARPS
- * + warp; each slot has a window of local memory of its own. */
+ * SM_WARPS + warp; each slot has a window of local memory of its own. */
 static void coalesce(struct sm_lines *m, const uint32_t *record, unsigned width, uint64_t own);
 
 /* Sectors of a request that are not wholly written. */

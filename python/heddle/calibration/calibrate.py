@@ -57,7 +57,7 @@ class Calibration:
     def __init__(self, options: Options, found: Description):
         self.options, self.description = options, found
         self.settings = (*found.set, *options.set)
-        self.folder = options.output or pathlib.Path(f"{found.path.stem}.calibration")
+        self.folder = pathlib.Path(options.output or f"{found.path.stem}.calibration")
         self.limit = float(options.limit or found.limit)
         self._platforms: dict[tuple[tuple[str, ...], bool], str] = {}
         self._models: dict[tuple[str, ...], str] = {}
@@ -297,14 +297,12 @@ def check(options: Options, found: Description) -> None:
 
 
 def main(options: Options) -> int:
-    options.description = pathlib.Path(options.files[0])
-    options.output = options.output and pathlib.Path(options.output)
     options.jobs, options.seed = options.jobs or os.cpu_count() or 1, options.seed or 1
     options.evaluations = options.evaluations or 60
     if options.counters:
         from heddle.counters import card
         return card.main(options)
-    found = chosen(description.read(options.description), options.labels, options.points)
+    found = chosen(description.read(pathlib.Path(options.files[0])), options.labels, options.points)
     check(options, found)
     c = Calibration(options, found)
     points = c.points(found.rows)

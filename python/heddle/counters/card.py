@@ -217,13 +217,14 @@ def dispatches_csv(kernels: Sequence[tuple[Kernel, list[Row]]]) -> str:
 
 
 def main(options: Options) -> int:
-    """`options.description` is the statistics file of the run."""
-    run = report.counted(read(str(options.description)), str(options.description), options.profile)
+    """The file is the statistics file of the run."""
+    file = options.files[0]
+    run = report.counted(read(file), file, options.profile)
     kernels, on_card, in_run = paired(merged(options.counters), run)
     if not kernels:
         raise Mistake(f"no kernel of '{options.counters[0]}' ({', '.join(on_card)}) is one of "
-                      f"'{options.description}' ({', '.join(in_run)})")
-    page = [f"# Counters of {' and '.join(options.counters)} and of {options.description}", "",
+                      f"'{file}' ({', '.join(in_run)})")
+    page = [f"# Counters of {' and '.join(options.counters)} and of {pathlib.Path(file)}", "",
             f"Near is within {100 * NEAR:.0f} % in each dispatch.", ""]
     compared = []
     for kernel in kernels:
@@ -233,7 +234,7 @@ def main(options: Options) -> int:
     for names, where in ((on_card, "the card"), (in_run, "the run")):
         if names:
             page += [f"Only {where} has {', '.join(names)}.", ""]
-    folder = options.output or pathlib.Path(f"{options.description.stem}.calibration")
+    folder = pathlib.Path(options.output or f"{pathlib.Path(file).stem}.calibration")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

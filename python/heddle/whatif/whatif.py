@@ -37,7 +37,7 @@ from heddle.command_line import Options
 PAIRED = 3         # parameters that are combined
 TOP = 20           # rows of the table and of the plot
 LEAST = 0.001      # of the noise floor: a few runs may all come out alike
-NOT_STARTED = 7    # status of a run whose platform its checks refuse
+UNABLE = 7         # status of a run whose platform its checks refuse
 WAYS = {"half": (draw.BLUE, "halved"), "double": (draw.ORANGE, "doubled"),
         "other": (draw.GREEN, "another choice")}
 
@@ -255,7 +255,7 @@ def _cell(point: Point | None, base: int) -> str:
     value = ", ".join(setting.partition("=")[2] for setting in point.settings)
     if point.result:
         return f"{percent(point.change(base))} at {value}"
-    return f"refused at {value}" if point.status in (1, 2, NOT_STARTED) else f"failed at {value}"
+    return f"refused at {value}" if point.status in (1, 2, UNABLE) else f"failed at {value}"
 
 
 def _furthest(one: Parameter, base: int) -> Point | None:

@@ -170,12 +170,13 @@ def main():
     commits = sorted({p.row.values["commit"] for p in every})
     worst_lines, missing = worst(points)
     text = PAGE.read_text(encoding="utf-8")
-    count = [f"{len(every)} points, simulated with {' and '.join(f'`{c}`' for c in commits)}; "
-             f"{len(every) - len(points)} of them are of programs whose work is not known, and "
-             f"count for nothing here. Of the other {len(points)} the mean error is "
-             f"{compare.percent(sum(found) / len(found))}, and "
+    count = [f"{len(every)} points; {len(every) - len(points)} of them are of programs whose work "
+             f"is not known, and count for nothing here. Of the other {len(points)} the mean error "
+             f"is {compare.percent(sum(found) / len(found))}, and "
              f"{sum(e <= 0.1 for e in found)} are within 10 %."]
-    for name, lines in (("count", count), ("claims", claims(points)), ("worst", worst_lines)):
+    simulated = [f"Commits of all rows: {', '.join(f'`{c}`' for c in commits)}."]
+    for name, lines in (("count", count), ("claims", claims(points)), ("worst", worst_lines),
+                        ("commits", simulated)):
         text = put(text, name, [prose.wrap(line) for line in lines])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "trust.md").write_text(text, encoding="utf-8")

@@ -1,6 +1,5 @@
 /* Memory whose contents move between host and device: managed memory, and mapped memory, which is
- * pinned memory that kernels use. hip_host_memory.c and hip_managed_memory.c call
- * these functions.
+ * pinned memory that kernels use. hip_host_memory.c and hip_managed_memory.c call these functions.
  *
  * An allocation is divided into blocks. Each block is at the host, at the device, or the same at
  * both. A host access to a block that is at the device faults. The handler waits for all queued

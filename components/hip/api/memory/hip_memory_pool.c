@@ -14,7 +14,7 @@ struct pool {
     int device;
     bool is_default;
     int switches[SWITCHES]; /* by attribute - 1; hints: nothing is reused */
-    uint64_t threshold;     /* likewise */
+    uint64_t threshold;     /* a hint, too */
     uint64_t most;          /* bytes at a time */
 };
 

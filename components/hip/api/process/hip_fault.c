@@ -2,9 +2,9 @@
  * access to device memory faults; the handler here says which allocation it was, then lets the
  * program die by the signal. Addresses of pinned memory lie behind it, so that one that was freed
  * is known as such. So do the guards of the simulator's own state, and where the processor has
- * keys for pages that state itself, while code of the program runs. Other
- * faults go to the handler that was there before; of those inside of the library it is said that
- * the program has passed a wrong pointer.
+ * keys for pages that state itself, while code of the program runs. Other faults go to the handler
+ * that was there before; of those inside of the library it is said that the program has passed a
+ * wrong pointer.
  *
  * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
@@ -27,8 +27,8 @@
 /* Tried in turn. */
 static const uint64_t window_bases[] = {0x200000000000, 0x7a0000000000};
 
-/* Elsewhere the low bits of addresses are at least the same, from which caches and TLBs choose
- * their sets. */
+/* A window at another address keeps at least the low bits, from which caches and TLBs choose their
+ * sets. */
 #define WINDOW_ALIGN (1ull << 36)
 
 static struct sigaction previous_handler;

@@ -296,7 +296,7 @@ hipError_t hip_process_refuse(void)
             "process %ld was forked after process %ld had used HIP, and has no GPU: fork before "
             "the first call of HIP, or exec a program",
             (long)getpid(), (long)process.pid);
-        run_ledger_report(EXIT_NOT_STARTED);
+        run_ledger_report(EXIT_UNABLE);
     }
     return hipErrorNotInitialized;
 }

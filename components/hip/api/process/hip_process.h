@@ -1,6 +1,5 @@
 /* The process and what it owns of a run: its number among the processes of `heddle run`, its files,
- * its end by a signal, and its children. docs/reference/outputs.md is
- * the contract. */
+ * its end by a signal, and its children. docs/reference/outputs.md is the contract. */
 #ifndef HEDDLE_HIP_PROCESS_H
 #define HEDDLE_HIP_PROCESS_H
 

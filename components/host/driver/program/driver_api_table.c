@@ -580,7 +580,7 @@ static int api_finish(void)
         arena_show(); /* this may be a handler of signals */
     } else if (!enter_last()) {
         fprintf(stderr, "heddle: nothing is written: a call of the driver does not end\n");
-        return EXIT_NOT_STARTED;
+        return EXIT_UNABLE;
     }
     if (inside || engine_is_interrupted())
         engine_abandon();
@@ -592,7 +592,7 @@ static int api_finish(void)
     int status = heddle_platform_open(PLATFORM_ABI)->finish();
     if (!inside)
         api_leave(DRIVER_OK);
-    return recorded || status != EXIT_CLEAN ? status : EXIT_NOT_STARTED;
+    return recorded || status != EXIT_CLEAN ? status : EXIT_UNABLE;
 }
 
 /* Kernels that are executed without timing fail in the driver. */

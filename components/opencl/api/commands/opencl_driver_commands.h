@@ -27,7 +27,7 @@ cl_int opencl_driver_move(uint32_t lane, uint64_t to, uint64_t from, uint64_t si
 /* Bytes of the library's own. */
 cl_int opencl_driver_write(uint32_t lane, uint64_t to, const void *bytes, uint64_t size,
                            uint64_t *ticket);
-/* As above, by the queue of GPU `number`; the caller waits. */
+/* Bytes of the library's own, by the queue of GPU `number`; the caller waits. */
 cl_int opencl_driver_write_now(int number, uint64_t to, const void *bytes, uint64_t size);
 cl_int opencl_driver_fill(uint32_t lane, uint64_t to, const void *pattern, uint32_t width,
                           uint64_t count, uint64_t *ticket);

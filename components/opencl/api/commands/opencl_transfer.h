@@ -22,7 +22,7 @@ struct opencl_transfer {
 /* A command that copies `size` bytes. */
 struct opencl_transfer *opencl_transfer_bytes(struct opencl_side to, struct opencl_side from,
                                               size_t size);
-/* And a rectangle. */
+/* A command that copies a rectangle. */
 struct opencl_transfer *opencl_transfer_rectangle(struct opencl_side to, struct opencl_side from,
                                                   const size_t region[3]);
 

@@ -62,14 +62,14 @@ cl_mem_flags opencl_memory_part_flags(const struct opencl_memory *parent, cl_mem
 struct opencl_memory *opencl_memory_make(struct opencl_context *context,
                                          const cl_mem_properties *properties, cl_mem_flags flags,
                                          size_t size, void *pointer, cl_int *error);
-/* And one that is a part of another. */
+/* An object that is a part of another, without a handle yet. */
 struct opencl_memory *opencl_memory_make_part(struct opencl_memory *parent, cl_mem_flags flags,
                                               size_t origin, size_t size);
-/* Gives it a handle. */
+/* Gives the object a handle. */
 cl_mem opencl_memory_begin(struct opencl_memory *memory);
-/* What it was made of: a buffer, or NULL. */
+/* What the object was made of: a buffer, or NULL. */
 cl_mem opencl_memory_source(const struct opencl_memory *memory);
-/* May the host read it, or write it? */
+/* May the host read the object, or write it? */
 cl_int opencl_memory_check_host(const struct opencl_memory *memory, bool writes);
 /* The queue and the wait list are sound, and the object, which may be NULL, is of the queue's
  * context. */
