@@ -30,7 +30,7 @@
 #include "codegen/build/stamp.h"
 #include "dsl/compile.h"
 #include "dsl/source.h"
-#include "runtime/engine/sha256.h"
+#include "base/sha256.h"
 
 struct words {
     const char **items;

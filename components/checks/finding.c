@@ -10,7 +10,7 @@
 
 #include "slot_array.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/observe/json.h"
 
 enum { TABLE = 1 << 16, KEPT = 1000, RULE_TEXT = 256 };

@@ -12,7 +12,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/rank.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/engine/rank_channel.h"
 #include "observer_memory.h"
 #include "runtime/state/platform.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "observer_memory.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 #include "runtime/state/lookup.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 enum { LINE = 64 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 struct command {
     uint32_t queue, place; /* the place-th of its queue, from 1 */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 enum { PAGE_BYTES = 1 << RACE_PAGE_BITS, CELLS = PAGE_BYTES / 4 };
 

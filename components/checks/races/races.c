@@ -18,7 +18,7 @@
 #include "race_report.h"
 #include "spins.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 enum { FEW = 8, LOCKS = 4, LANE_BITS = 7, NO_LANE = 127, SITES = 1 << 20 };
 
