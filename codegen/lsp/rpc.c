@@ -1,21 +1,13 @@
 /* See rpc.h. Called by server.c. */
 #include "codegen/lsp/rpc.h"
+
+#include "base/grow.h"
 #include "codegen/views/json_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static void *grow(void *old, size_t size)
-{
-    void *grown = realloc(old, size);
-    if (grown == NULL) {
-        fprintf(stderr, "heddle: out of memory for %zu bytes of a message\n", size);
-        exit(1);
-    }
-    return grown;
-}
 
 void rpc_feed(struct rpc_reader *reader, const char *bytes, size_t size)
 {
@@ -32,7 +24,7 @@ void rpc_feed(struct rpc_reader *reader, const char *bytes, size_t size)
     }
     if (reader->room - reader->end < size) {
         reader->room = 2 * (reader->end + size);
-        reader->bytes = grow(reader->bytes, reader->room);
+        reader->bytes = grow_memory(reader->bytes, reader->room, "a message");
     }
     memcpy(reader->bytes + reader->end, bytes, size);
     reader->end += size;

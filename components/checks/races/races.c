@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/amd/isa/isa.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/checks/check_code.h"
@@ -70,9 +71,7 @@ static struct {
 
 static void open_check(void)
 {
-    site_table = calloc(SITES, sizeof *site_table);
-    if (!site_table)
-        die("out of memory for the check of races");
+    site_table = grow_checked(calloc(SITES, sizeof *site_table), "the check of races");
 }
 
 static bool spins(const struct observed_instruction *s, uint64_t name)
