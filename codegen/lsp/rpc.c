@@ -2,7 +2,7 @@
 #include "codegen/lsp/rpc.h"
 
 #include "base/grow.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ bool rpc_send_result(FILE *out, const json_t *id, json_t *result)
 bool rpc_send_error(FILE *out, const json_t *id, enum rpc_error code, const char *text)
 {
     return rpc_send(out, json_pack("{s:s, s:o, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", id_of(id),
-                                   "error", "code", (int)code, "message", json_text(text)));
+                                   "error", "code", (int)code, "message", json_from_text(text)));
 }
 
 bool rpc_send_notification(FILE *out, const char *method, json_t *params)
