@@ -37,7 +37,8 @@ const char *quantity_example_unit(enum model_dimension dimension);
 /* Type names of the language: "int", "bytes", "B/cy"... False when there is none. */
 bool quantity_type_named(const char *name, enum model_dimension *dimension);
 const char *const *quantity_type_names(size_t *count);
-const char *const *quantity_unit_names(size_t *count);
+/* The `i`-th unit, from 0; NULL behind the last. */
+const char *quantity_unit_name(size_t i);
 
 /* Products and quotients: false when the result has no dimension of its own. */
 bool quantity_multiply(enum model_dimension a, enum model_dimension b,

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path_search.h"
+#include "base/sha256.h"
 #include "codegen/build/cache.h"
 #include "codegen/build/depend.h"
 #include "codegen/emit/input.h"
@@ -30,7 +32,6 @@
 #include "codegen/build/stamp.h"
 #include "dsl/compile.h"
 #include "dsl/source.h"
-#include "runtime/engine/sha256.h"
 
 struct words {
     const char **items;
@@ -119,16 +120,10 @@ static bool find_compiler(struct build *b)
 {
     const char *name = getenv("HEDDLE_CC");
     b->compiler = name && *name ? name : "cc";
-    const char *path = getenv("PATH");
-    char real[PATH_MAX];
-    bool found = strchr(b->compiler, '/') && realpath(b->compiler, real);
-    while (!found && path && *path && !strchr(b->compiler, '/')) {
-        size_t size = strcspn(path, ":");
-        const char *candidate = arena_printf(b->arena, "%.*s/%s", (int)size, path, b->compiler);
-        found = access(candidate, X_OK) == 0 && realpath(candidate, real);
-        path += size + (path[size] == ':');
-    }
-    if (!found) {
+    char path[PATH_MAX], real[PATH_MAX];
+    bool has_folder = strchr(b->compiler, '/') != NULL;
+    if (!(has_folder || path_search(b->compiler, path, sizeof path))
+        || !realpath(has_folder ? b->compiler : path, real)) {
         fprintf(stderr,
                 "heddle: no C compiler: '%s' is not on the PATH\nhelp: install gcc or clang, or "
                 "set HEDDLE_CC\n",

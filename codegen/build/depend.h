@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "codegen/emit/intern.h"
-#include "runtime/engine/sha256.h"
+#include "base/sha256.h"
 #include "dsl/arena.h"
 
 struct depend_file;

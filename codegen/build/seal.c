@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 struct trailer {
     char magic[8];

@@ -14,7 +14,7 @@
 #include "codegen/build/depend.h"
 #include "codegen/emit/input.h"
 #include "codegen/build/seal.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/names.h"
 

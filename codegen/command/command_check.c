@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen/command/command.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 #include "codegen/views/view.h"
 
 #define PS_PER_S UINT64_C(1000000000000)
@@ -43,10 +43,10 @@ static void print_summary(const char *file, const struct model *model)
 static void add_place(json_t *to, struct model_place place, uint32_t end_line, uint32_t end_column)
 {
     if (place.file)
-        json_object_update_new(to,
-                               json_pack("{s:o, s:i, s:i, s:i, s:i}", "file", json_text(place.file),
-                                         "line", (int)place.line, "column", (int)place.column,
-                                         "end_line", (int)end_line, "end_column", (int)end_column));
+        json_object_update_new(to, json_pack("{s:o, s:i, s:i, s:i, s:i}", "file",
+                                             json_from_text(place.file), "line", (int)place.line,
+                                             "column", (int)place.column, "end_line", (int)end_line,
+                                             "end_column", (int)end_column));
 }
 
 static json_t *diagnostic_json(const struct compile_diagnostic *d)
@@ -56,13 +56,13 @@ static json_t *diagnostic_json(const struct compile_diagnostic *d)
         const struct compile_note *note = &d->notes[i];
         json_t *one = json_pack("{s:s}", "kind", note->is_help ? "help" : "note");
         add_place(one, note->place, note->end_line, note->end_column);
-        json_object_set_new(one, "message", json_text(note->message));
+        json_object_set_new(one, "message", json_from_text(note->message));
         json_array_append_new(notes, one);
     }
     json_t *made = json_pack("{s:s, s:s, s:s}", "code", d->code, "name", d->name, "severity",
                              d->severity == COMPILE_ERROR ? "error" : "warning");
     add_place(made, d->place, d->end_line, d->end_column);
-    json_object_set_new(made, "message", json_text(d->message));
+    json_object_set_new(made, "message", json_from_text(d->message));
     json_object_set_new(made, "notes", notes);
     return made;
 }

@@ -15,7 +15,7 @@
 #include "codegen/command/command_cuda_cc.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 #define MATH_LIBRARY "/usr/lib/clc/nvptx64--nvidiacl.bc"
 #define RUNTIME      "libcudart.so.12"

@@ -6,12 +6,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path_search.h"
 #include "codegen/build/cache.h"
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_rocm.h"
@@ -25,7 +27,7 @@
 const char *run_find_program(struct command *c, const char *name)
 {
     struct stat status;
-    const char *path = getenv("PATH");
+    char path[PATH_MAX];
     if (strchr(name, '/')) {
         if (stat(name, &status) != 0)
             fprintf(stderr, "heddle run: cannot find the program '%s': %s\n", name,
@@ -37,14 +39,8 @@ const char *run_find_program(struct command *c, const char *name)
             return name;
         return NULL;
     }
-    while (path && *path) {
-        size_t size = strcspn(path, ":");
-        const char *candidate = arena_printf(c->arena, "%.*s/%s", (int)size, path, name);
-        if (stat(candidate, &status) == 0 && S_ISREG(status.st_mode)
-            && access(candidate, X_OK) == 0)
-            return candidate;
-        path += size + (path[size] == ':');
-    }
+    if (path_search(name, path, sizeof path))
+        return arena_strdup(c->arena, path);
     fprintf(stderr, "heddle run: cannot find the program '%s' on the PATH\n", name);
     if (access(name, X_OK) == 0)
         fprintf(stderr, "help: for the file in this folder write './%s'\n", name);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 void intern_init(struct intern *table, struct arena *arena)
 {

@@ -9,7 +9,7 @@
 
 #include "codegen/emit/layout_builder.h"
 #include "codegen/emit/settings.h"
-#include "runtime/engine/sha256.h"
+#include "base/sha256.h"
 #include "runtime/link/ring.h"
 
 static void add_domains(struct builder *b)

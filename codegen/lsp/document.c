@@ -1,6 +1,8 @@
 /* See document.h. Called by server.c and the requests. */
 #include "codegen/lsp/document.h"
 
+#include "base/grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +14,7 @@
 
 static void *allocate(size_t size)
 {
-    void *made = calloc(1, size);
-    if (made == NULL) {
-        fprintf(stderr, "heddle: out of memory for %zu bytes of a document\n", size);
-        exit(1);
-    }
-    return made;
+    return grow_zeroed(size, "a document");
 }
 
 static char *copy(const char *text, size_t size)

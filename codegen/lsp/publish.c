@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen/lsp/server.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 
 enum { SEVERITY_ERROR = 1, SEVERITY_WARNING = 2 };
 
@@ -47,13 +47,14 @@ static json_t *diagnostic_json(struct server *s, const struct compilation *c,
         json_t *range = range_json(s, c, note->place, note->end_line, note->end_column);
         json_array_append_new(related,
                               json_pack("{s:{s:o, s:o}, s:o}", "location", "uri",
-                                        json_text(server_uri(s, note->place.file)), "range", range,
-                                        "message", json_text(note->message)));
+                                        json_from_text(server_uri(s, note->place.file)), "range",
+                                        range, "message", json_from_text(note->message)));
     }
-    json_t *made = json_pack("{s:o, s:i, s:s, s:s, s:o}", "range",
-                             range_json(s, c, d->place, d->end_line, d->end_column), "severity",
-                             d->severity == COMPILE_ERROR ? SEVERITY_ERROR : SEVERITY_WARNING,
-                             "code", d->code, "source", "heddle", "message", json_text(message));
+    json_t *made =
+        json_pack("{s:o, s:i, s:s, s:s, s:o}", "range",
+                  range_json(s, c, d->place, d->end_line, d->end_column), "severity",
+                  d->severity == COMPILE_ERROR ? SEVERITY_ERROR : SEVERITY_WARNING, "code", d->code,
+                  "source", "heddle", "message", json_from_text(message));
     if (json_array_size(related) > 0)
         json_object_set(made, "relatedInformation", related);
     json_decref(related);
@@ -149,7 +150,7 @@ void publish_failure(struct server *s, struct document *document, const char *wh
                         json_pack("[{s:o, s:i, s:s, s:o}]", "range",
                                   range_json(s, document->checked, (struct model_place){0}, 0, 0),
                                   "severity", SEVERITY_ERROR, "source", "heddle", "message",
-                                  json_text(message)));
+                                  json_from_text(message)));
     replace_found(s, document, found);
 }
 

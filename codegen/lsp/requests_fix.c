@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "codegen/lsp/server.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 
 struct fix {
     const char *title;
@@ -67,10 +67,10 @@ static json_t *action_json(const struct document *document, const struct fix *fi
     json_t *range = fix->in_place ? json_deep_copy(json_object_get(diagnostic, "range"))
                                   : json_pack("{s:{s:i, s:i}, s:{s:i, s:i}}", "start", "line", 0,
                                               "character", 0, "end", "line", 0, "character", 0);
-    json_t *edit = json_pack("{s:o, s:o}", "range", range, "newText", json_text(fix->text));
+    json_t *edit = json_pack("{s:o, s:o}", "range", range, "newText", json_from_text(fix->text));
     json_t *changes = json_object();
     json_object_set_new(changes, document->uri, json_pack("[o]", edit));
-    return json_pack("{s:o, s:s, s:[O], s:{s:o}, s:b}", "title", json_text(fix->title), "kind",
+    return json_pack("{s:o, s:s, s:[O], s:{s:o}, s:b}", "title", json_from_text(fix->title), "kind",
                      "quickfix", "diagnostics", diagnostic, "edit", "changes", changes,
                      "isPreferred", 1);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/lsp/server.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 
 struct renaming {
     struct server *server;
@@ -40,7 +40,7 @@ json_t *request_prepare_rename(struct server *s, const json_t *params, struct fa
     lines.lead = document->has_mark;
     json_t *range = server_range(&lines, place.begin, place.end);
     position_lines_release(&lines);
-    return json_pack("{s:o, s:o}", "range", range, "placeholder", json_text(symbol->name));
+    return json_pack("{s:o, s:o}", "range", range, "placeholder", json_from_text(symbol->name));
 }
 
 /* The places of one file, from `from` to before the result. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/lsp/server.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 
 /* SymbolKind and CompletionItemKind of the protocol, which number things differently. */
 static const int symbol_kinds[SERVICE_KINDS] = {
@@ -43,9 +43,9 @@ static void places_to_json(struct server *s, const struct found_places *found, b
         lines.lead = document != NULL && document->has_mark;
         if (one->is_declaration && !declarations)
             continue;
-        json_array_append_new(list,
-                              json_pack("{s:o, s:o}", "uri", json_text(server_uri(s, one->path)),
-                                        "range", server_range(&lines, one->begin, one->end)));
+        json_array_append_new(list, json_pack("{s:o, s:o}", "uri",
+                                              json_from_text(server_uri(s, one->path)), "range",
+                                              server_range(&lines, one->begin, one->end)));
     }
     position_lines_release(&lines);
 }
@@ -94,8 +94,8 @@ json_t *request_highlight(struct server *s, const json_t *params, struct failure
 
 static json_t *outline_json(const struct service_outline *one, struct position_lines *lines)
 {
-    return json_pack("{s:o, s:o, s:i, s:o, s:o, s:[]}", "name", json_text(one->name), "detail",
-                     json_text(one->detail), "kind", symbol_kinds[one->kind], "range",
+    return json_pack("{s:o, s:o, s:i, s:o, s:o, s:[]}", "name", json_from_text(one->name), "detail",
+                     json_from_text(one->detail), "kind", symbol_kinds[one->kind], "range",
                      server_range(lines, one->begin, one->end), "selectionRange",
                      server_range(lines, one->name_begin, one->name_end), "children");
 }

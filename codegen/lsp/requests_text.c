@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/lsp/server.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 
 static const int completion_kinds[SERVICE_KINDS] = {
     [SERVICE_FILE] = 17,    [SERVICE_PLATFORM] = 9, [SERVICE_COMPONENT] = 7, [SERVICE_PART] = 22,
@@ -17,7 +17,7 @@ static const int completion_kinds[SERVICE_KINDS] = {
 
 static json_t *markdown(const char *text)
 {
-    return json_pack("{s:s, s:o}", "kind", "markdown", "value", json_text(text));
+    return json_pack("{s:s, s:o}", "kind", "markdown", "value", json_from_text(text));
 }
 
 json_t *request_hover(struct server *s, const json_t *params, struct failure *failure)
@@ -83,11 +83,11 @@ static json_t *completion_json(const struct service_completion *one, size_t inde
     char order[24];
     snprintf(order, sizeof order, "%06zu", index);
     json_t *made =
-        json_pack("{s:o, s:i, s:s, s:{s:o, s:o}}", "label", json_text(one->label), "kind",
+        json_pack("{s:o, s:i, s:s, s:{s:o, s:o}}", "label", json_from_text(one->label), "kind",
                   completion_kinds[one->kind], "sortText", order, "textEdit", "range",
-                  server_range(lines, one->begin, one->end), "newText", json_text(one->label));
+                  server_range(lines, one->begin, one->end), "newText", json_from_text(one->label));
     if (one->detail != NULL && one->detail[0] != '\0')
-        json_object_set_new(made, "detail", json_text(one->detail));
+        json_object_set_new(made, "detail", json_from_text(one->detail));
     if (one->doc != NULL && one->doc[0] != '\0')
         json_object_set_new(made, "documentation", markdown(one->doc));
     return made;
@@ -148,7 +148,7 @@ static json_t *edit_json(const struct document *document, const char *text, size
     json_t *range = server_range(&lines, begin, document->size - end);
     position_lines_release(&lines);
     return json_pack("{s:o, s:o}", "range", range, "newText",
-                     json_text_of(text + begin, size - end - begin));
+                     json_from_bytes(text + begin, size - end - begin));
 }
 
 json_t *request_format(struct server *s, const json_t *params, struct failure *failure)

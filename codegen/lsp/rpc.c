@@ -1,21 +1,13 @@
 /* See rpc.h. Called by server.c. */
 #include "codegen/lsp/rpc.h"
-#include "codegen/views/json_text.h"
+
+#include "base/grow.h"
+#include "codegen/views/json_from_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static void *grow(void *old, size_t size)
-{
-    void *grown = realloc(old, size);
-    if (grown == NULL) {
-        fprintf(stderr, "heddle: out of memory for %zu bytes of a message\n", size);
-        exit(1);
-    }
-    return grown;
-}
 
 void rpc_feed(struct rpc_reader *reader, const char *bytes, size_t size)
 {
@@ -32,7 +24,7 @@ void rpc_feed(struct rpc_reader *reader, const char *bytes, size_t size)
     }
     if (reader->room - reader->end < size) {
         reader->room = 2 * (reader->end + size);
-        reader->bytes = grow(reader->bytes, reader->room);
+        reader->bytes = grow_memory(reader->bytes, reader->room, "a message");
     }
     memcpy(reader->bytes + reader->end, bytes, size);
     reader->end += size;
@@ -131,7 +123,7 @@ bool rpc_send_result(FILE *out, const json_t *id, json_t *result)
 bool rpc_send_error(FILE *out, const json_t *id, enum rpc_error code, const char *text)
 {
     return rpc_send(out, json_pack("{s:s, s:o, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", id_of(id),
-                                   "error", "code", (int)code, "message", json_text(text)));
+                                   "error", "code", (int)code, "message", json_from_text(text)));
 }
 
 bool rpc_send_notification(FILE *out, const char *method, json_t *params)

@@ -10,7 +10,7 @@
 
 #include "codegen/lsp/uri.h"
 #include "runtime/engine/version.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 
 /* How long the editor has to be silent before a document is checked. */
 #define QUIET_MS 80
@@ -110,14 +110,15 @@ json_t *server_location(struct server *s, const struct service_place *place)
     lines.lead = document != NULL && document->has_mark;
     json_t *range = server_range(&lines, place->begin, place->end);
     position_lines_release(&lines);
-    return json_pack("{s:o, s:o}", "uri", json_text(server_uri(s, place->file)), "range", range);
+    return json_pack("{s:o, s:o}", "uri", json_from_text(server_uri(s, place->file)), "range",
+                     range);
 }
 
 void server_show(struct server *s, const char *text)
 {
     s->is_broken |=
         !rpc_send_notification(s->out, "window/showMessage",
-                               json_pack("{s:i, s:o}", "type", 2, "message", json_text(text)));
+                               json_pack("{s:i, s:o}", "type", 2, "message", json_from_text(text)));
 }
 
 /* ---- life of the server */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codegen/views/json_diagrams.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
@@ -21,7 +21,7 @@ static json_t *value_json(const struct model_value *value)
         return json_boolean(value->integer);
     case MODEL_DIM_ENUM:
     case MODEL_DIM_STRING:
-        return json_text(params_value_text(value, buffer));
+        return json_from_text(params_value_text(value, buffer));
     default:
         return json_integer(value->integer);
     }
@@ -35,7 +35,7 @@ static json_t *params_json(const struct model_param *params, uint32_t count)
         const struct model_param *p = &params[i];
         json_object_set_new(all, p->decl->name,
                             json_pack("{s:o, s:o, s:s, s:o}", "value", value_json(&p->value),
-                                      "text", json_text(params_value_text(&p->value, buffer)),
+                                      "text", json_from_text(params_value_text(&p->value, buffer)),
                                       "source", params_source_name(p->source), "place",
                                       json_place(&p->place)));
     }
@@ -173,8 +173,8 @@ static json_t *wires_json(const struct model *m)
     for (uint32_t i = 0; i < m->wire_count; i++) {
         const struct model_wire *w = &m->wires[i];
         json_array_append_new(all, json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:o}", "path", w->path,
-                                             "doc", json_text(w->doc), "link", w->link->name, "end",
-                                             w->end->path, "bandwidth_bytes_per_s",
+                                             "doc", json_from_text(w->doc), "link", w->link->name,
+                                             "end", w->end->path, "bandwidth_bytes_per_s",
                                              (json_int_t)w->link->bandwidth_bytes_per_s,
                                              "latency_ps", (json_int_t)w->link->latency_ps, "place",
                                              json_place(&w->place)));
@@ -309,7 +309,7 @@ bool view_json(const struct model *model, const char *only, const char *const ha
 {
     json_t *root =
         json_pack("{s:i, s:s, s:o, s:o}", "dump_version", DUMP_VERSION, "platform", model->name,
-                  "doc", json_text(model->doc), "place", json_place(&model->place));
+                  "doc", json_from_text(model->doc), "place", json_place(&model->place));
     bool good = true;
     if (only && strcmp(only, "reference") == 0)
         set_reference(root, model);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "codegen/views/dot.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 #include "codegen/views/params_value.h"
 
 struct tree {
@@ -45,7 +45,7 @@ static FILE *begin_diagram(struct text *text)
 static json_t *string(struct text *text)
 {
     fclose(text->out);
-    json_t *made = json_text_of(text->bytes, text->size);
+    json_t *made = json_from_bytes(text->bytes, text->size);
     free(text->bytes);
     return made;
 }
@@ -87,7 +87,7 @@ static json_t *params_json(const struct dot_node *node)
     for (uint32_t i = 0; i < node->type->param_count; i++)
         json_object_set_new(
             all, node->type->params[i].name,
-            json_text(params_group_text(node->instances, node->instance_count, i, buffer)));
+            json_from_text(params_group_text(node->instances, node->instance_count, i, buffer)));
     return all;
 }
 
@@ -110,7 +110,7 @@ static json_t *parts_json(const struct dot_node *node)
         json_t *params = json_object();
         for (uint32_t k = 0; part && k < part->param_count; k++)
             json_object_set_new(params, part->params[k].decl->name,
-                                json_text(params_value_text(&part->params[k].value, buffer)));
+                                json_from_text(params_value_text(&part->params[k].value, buffer)));
         json_array_append_new(all,
                               json_pack("{s:s, s:I, s:s?, s:o}", "name", node->type->parts[i].name,
                                         "count", (json_int_t)place->count, "type",

@@ -2,14 +2,14 @@
 #include "codegen/views/json_types.h"
 
 #include "codegen/views/dot_kind.h"
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 #include "codegen/views/params_value.h"
 
 json_t *json_place(const struct model_place *place)
 {
     if (!place->file)
         return json_null();
-    return json_pack("{s:o, s:I, s:I}", "file", json_text(place->file), "line",
+    return json_pack("{s:o, s:I, s:I}", "file", json_from_text(place->file), "line",
                      (json_int_t)place->line, "column", (json_int_t)place->column);
 }
 
@@ -28,9 +28,9 @@ static json_t *param_decls_json(const struct model_type *type)
         const struct model_param_decl *p = &type->params[i];
         json_t *one = json_pack("{s:s, s:s, s:b, s:o, s:o}", "name", p->name, "type",
                                 params_dimension_name(p->dimension), "let", p->is_let, "range",
-                                json_text(p->range_text), "doc", json_text(p->doc));
+                                json_from_text(p->range_text), "doc", json_from_text(p->doc));
         json_object_set_new(one, "default",
-                            p->has_default ? json_text(p->default_text) : json_null());
+                            p->has_default ? json_from_text(p->default_text) : json_null());
         if (p->choice && p->choice->name)
             json_object_set_new(one, "choice", json_string(p->choice->name));
         if (p->choice)
@@ -58,7 +58,7 @@ static json_t *port_decls_json(const struct model *m, const struct model_type *t
         const struct model_port_group *group = p->is_in ? find_group(m, type, i) : NULL;
         json_t *one = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o}", "name", p->name, "direction",
                                 p->is_in ? "in" : "out", "protocol", p->protocol_text, "optional",
-                                p->optional, "array", p->is_array, "doc", json_text(p->doc));
+                                p->optional, "array", p->is_array, "doc", json_from_text(p->doc));
         if (group)
             json_object_set_new(one, "depth", json_integer(group->ports[0].depth));
         json_array_append_new(all, one);
@@ -77,7 +77,7 @@ static json_t *slots_json(const struct model_type *type)
         json_array_append_new(all,
                               json_pack("{s:s, s:b, s:b, s:b, s:s, s:o}", "name", p->name, "slot",
                                         p->is_slot, "optional", p->optional, "array", p->is_array,
-                                        "takes", takes, "doc", json_text(p->doc)));
+                                        "takes", takes, "doc", json_from_text(p->doc)));
     }
     return all;
 }
@@ -89,7 +89,7 @@ static json_t *stores_json(const struct model_type *type)
         json_array_append_new(all, json_pack("{s:s, s:b, s:s, s:o}", "name", type->stores[i].name,
                                              "writes", type->stores[i].is_writer, "type",
                                              type->stores[i].type, "doc",
-                                             json_text(type->stores[i].doc)));
+                                             json_from_text(type->stores[i].doc)));
     return all;
 }
 
@@ -97,8 +97,9 @@ static json_t *checks_json(const struct model_type *type)
 {
     json_t *all = json_array();
     for (uint32_t i = 0; i < type->check_count; i++)
-        json_array_append_new(all, json_pack("{s:o, s:o}", "holds", json_text(type->checks[i].text),
-                                             "otherwise", json_text(type->checks[i].message)));
+        json_array_append_new(all,
+                              json_pack("{s:o, s:o}", "holds", json_from_text(type->checks[i].text),
+                                        "otherwise", json_from_text(type->checks[i].message)));
     return all;
 }
 
@@ -109,7 +110,7 @@ static json_t *stats_json(const struct model_type *type)
     for (uint32_t i = 0; i < type->stat_count; i++)
         json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "name", type->stats[i].name, "kind",
                                              kinds[type->stats[i].kind], "doc",
-                                             json_text(type->stats[i].doc)));
+                                             json_from_text(type->stats[i].doc)));
     return all;
 }
 
@@ -118,9 +119,9 @@ static json_t *measures_json(const struct model_type *type)
     json_t *all = json_array();
     for (uint32_t i = 0; i < type->measure_count; i++) {
         const struct model_measure_decl *m = &type->measures[i];
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "name",
-                                             model_measure_names[m->kind], "part", m->part_text,
-                                             "whole", m->whole_text, "doc", json_text(m->doc)));
+        json_array_append_new(
+            all, json_pack("{s:s, s:s, s:s, s:o}", "name", model_measure_names[m->kind], "part",
+                           m->part_text, "whole", m->whole_text, "doc", json_from_text(m->doc)));
     }
     return all;
 }
@@ -131,7 +132,8 @@ static json_t *ranges_json(const struct model_type *type)
     json_t *all = json_object();
     for (uint32_t i = 0; i < type->param_count; i++)
         if (type->params[i].range_text && *type->params[i].range_text)
-            json_object_set_new(all, type->params[i].name, json_text(type->params[i].range_text));
+            json_object_set_new(all, type->params[i].name,
+                                json_from_text(type->params[i].range_text));
     return all;
 }
 
@@ -150,11 +152,11 @@ static json_t *type_json(const struct model *m, const struct model_type *type, b
         json_object_set_new(one, "ranges", ranges_json(type));
         return one;
     }
-    json_object_set_new(one, "doc", json_text(type->doc));
+    json_object_set_new(one, "doc", json_from_text(type->doc));
     json_object_set_new(one, "place", json_place(&type->place));
     json_t *files = type->is_composite ? json_null() : json_array();
     for (uint32_t i = 0; i < type->behaviour_count; i++)
-        json_array_append_new(files, json_text(type->behaviour[i]));
+        json_array_append_new(files, json_from_text(type->behaviour[i]));
     json_object_set_new(one, "behaviour", files);
     json_object_set_new(one, "params", param_decls_json(type));
     json_object_set_new(one, "ports", port_decls_json(m, type));
@@ -197,7 +199,7 @@ static json_t *field_json(const struct model_protocol *p, const struct model_mes
                           const struct model_field *f)
 {
     json_t *one = json_pack("{s:s, s:s, s:I, s:o}", "name", f->name, "type", field_type(f), "size",
-                            (json_int_t)f->size, "doc", json_text(f->doc));
+                            (json_int_t)f->size, "doc", json_from_text(f->doc));
     if (f->choice && f->choice->name)
         json_object_set_new(one, "choice", json_string(f->choice->name));
     if (f->size_argument >= 0)
@@ -225,7 +227,7 @@ static json_t *messages_json(const struct model_protocol *p, const struct model_
         json_t *fields = json_array();
         for (uint32_t k = 0; k < m->field_count; k++)
             json_array_append_new(fields, field_json(p, m, &m->fields[k]));
-        json_t *one = json_pack("{s:s, s:o, s:o}", "name", m->name, "doc", json_text(m->doc),
+        json_t *one = json_pack("{s:s, s:o, s:o}", "name", m->name, "doc", json_from_text(m->doc),
                                 "fields", fields);
         if (m->is_reply)
             json_object_set_new(one, "answers", answers_json(p, m));
@@ -242,7 +244,7 @@ static json_t *protocol_json(const struct model_protocol *p)
     for (uint32_t k = 0; k < p->argument_count; k++)
         json_object_set_new(arguments, p->param_names[k], json_integer(p->arguments[k]));
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", p->name, "arguments", arguments,
-                     "doc", json_text(p->doc), "place", json_place(&p->place), "requests",
+                     "doc", json_from_text(p->doc), "place", json_place(&p->place), "requests",
                      messages_json(p, p->requests, p->request_count), "replies",
                      messages_json(p, p->replies, p->reply_count));
 }
@@ -262,12 +264,12 @@ json_t *json_links(const struct model *m)
     for (uint32_t i = 0; i < m->link_count; i++) {
         const struct model_link_type *l = m->links[i];
         json_array_append_new(
-            all,
-            json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s}", "name", l->name, "doc",
-                      json_text(l->doc), "place", json_place(&l->place), "bandwidth_bytes_per_s",
-                      (json_int_t)l->bandwidth_bytes_per_s, "latency_ps", (json_int_t)l->latency_ps,
-                      "bandwidth", params_bandwidth_text(l->bandwidth_bytes_per_s, bandwidth),
-                      "latency", params_time_text(l->latency_ps, latency)));
+            all, json_pack("{s:s, s:o, s:o, s:I, s:I, s:s, s:s}", "name", l->name, "doc",
+                           json_from_text(l->doc), "place", json_place(&l->place),
+                           "bandwidth_bytes_per_s", (json_int_t)l->bandwidth_bytes_per_s,
+                           "latency_ps", (json_int_t)l->latency_ps, "bandwidth",
+                           params_bandwidth_text(l->bandwidth_bytes_per_s, bandwidth), "latency",
+                           params_time_text(l->latency_ps, latency)));
     }
     return all;
 }
@@ -277,7 +279,7 @@ json_t *json_interfaces(const struct model *m)
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->interface_count; i++)
         json_array_append_new(all, json_pack("{s:s, s:o, s:o}", "name", m->interfaces[i]->name,
-                                             "doc", json_text(m->interfaces[i]->doc), "place",
+                                             "doc", json_from_text(m->interfaces[i]->doc), "place",
                                              json_place(&m->interfaces[i]->place)));
     return all;
 }
@@ -287,7 +289,7 @@ json_t *json_enums(const struct model *m)
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->enum_count; i++)
         json_array_append_new(all, json_pack("{s:s, s:o, s:o, s:o}", "name", m->enums[i]->name,
-                                             "doc", json_text(m->enums[i]->doc), "place",
+                                             "doc", json_from_text(m->enums[i]->doc), "place",
                                              json_place(&m->enums[i]->place), "choices",
                                              json_choices(m->enums[i])));
     return all;

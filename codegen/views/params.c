@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
@@ -160,8 +160,8 @@ static struct basis row_basis(struct arena *arena, const struct row *row)
 
 static json_t *place_json(struct arena *arena, const struct model_place *place)
 {
-    return json_text(arena_printf(arena, "%s:%u:%u", place->file ? place->file : "", place->line,
-                                  place->column));
+    return json_from_text(arena_printf(arena, "%s:%u:%u", place->file ? place->file : "",
+                                       place->line, place->column));
 }
 
 static bool write_json(const struct table *t, FILE *out)
@@ -175,10 +175,11 @@ static bool write_json(const struct table *t, FILE *out)
         json_t *one = json_pack(
             "{s:s, s:I, s:o, s:I, s:s, s:s, s:s, s:o, s:o, s:o}", "parameter",
             row_path(t->arena, row), "members", (json_int_t)row->members, "value",
-            json_text(params_value_text(&p->value, buffer)), "number", (json_int_t)p->value.integer,
-            "unit", params_dimension_name(p->value.dimension), "source",
-            params_source_name(p->source), "basis", basis.name, "said_by", json_text(basis.source),
-            "range", json_text(p->decl->range_text), "doc", json_text(p->decl->doc));
+            json_from_text(params_value_text(&p->value, buffer)), "number",
+            (json_int_t)p->value.integer, "unit", params_dimension_name(p->value.dimension),
+            "source", params_source_name(p->source), "basis", basis.name, "said_by",
+            json_from_text(basis.source), "range", json_from_text(p->decl->range_text), "doc",
+            json_from_text(p->decl->doc));
         if (p->decl->choice)
             json_object_set_new(one, "choices", json_choices(p->decl->choice));
         if (p->place.file)
@@ -188,12 +189,12 @@ static bool write_json(const struct table *t, FILE *out)
     for (uint32_t i = 0; i < t->slots.rows.count; i++) {
         const struct params_slot *slot = &t->slots.rows.items[i];
         json_array_append_new(
-            all,
-            json_pack("{s:s, s:I, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "parameter", slot->path,
-                      "members", (json_int_t)slot->members, "value", slot->part, "unit", "part",
-                      "source", "slot", "optional", slot->decl->optional, "takes",
-                      params_slot_takes(t->model, slot->decl), "doc", json_text(slot->decl->doc),
-                      "place", place_json(t->arena, &slot->decl->place)));
+            all, json_pack("{s:s, s:I, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "parameter", slot->path,
+                           "members", (json_int_t)slot->members, "value", slot->part, "unit",
+                           "part", "source", "slot", "optional", slot->decl->optional, "takes",
+                           params_slot_takes(t->model, slot->decl), "doc",
+                           json_from_text(slot->decl->doc), "place",
+                           place_json(t->arena, &slot->decl->place)));
     }
     bool good = json_dumpf(all, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
     json_decref(all);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "codegen/views/json_text.h"
+#include "codegen/views/json_from_text.h"
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_value.h"
 
@@ -59,8 +59,8 @@ static json_t *param_json(const struct model_param_decl *p)
     const char *name = p->choice ? p->choice->name : NULL;
     json_t *one = json_pack("{s:s, s:s, s:o, s:o, s:o}", "parameter", p->name, "unit",
                             name ? name : params_dimension_name(p->dimension), "default",
-                            json_text(p->default_text), "range", json_text(p->range_text), "doc",
-                            json_text(p->doc));
+                            json_from_text(p->default_text), "range", json_from_text(p->range_text),
+                            "doc", json_from_text(p->doc));
     if (p->choice)
         json_object_set_new(one, "choices", json_choices(p->choice));
     return one;
@@ -78,7 +78,7 @@ json_t *params_slot_takes(const struct model *m, const struct model_part_decl *d
             if (!type->params[p].is_let)
                 json_array_append_new(params, param_json(&type->params[p]));
         json_array_append_new(all, json_pack("{s:s, s:o, s:o}", "part", type->name, "doc",
-                                             json_text(type->doc), "parameters", params));
+                                             json_from_text(type->doc), "parameters", params));
     }
     return all;
 }

@@ -12,7 +12,7 @@
 
 #include "finding.h"
 #include "slot_array.h"
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 #include "source_lines.h"
 
 struct range {
@@ -104,9 +104,7 @@ void check_code(uint64_t address, const void *bytes, uint64_t size)
     Elf64_Ehdr head;
     if (!finding_wanted_any() || !read_head(bytes, size, &head))
         return;
-    uint8_t *copy = malloc(size);
-    if (!copy)
-        die("out of memory for checks");
+    uint8_t *copy = grow_checked(malloc(size), "checks");
     memcpy(copy, bytes, size);
     add_segments(address, copy, size, &head);
     struct code *code = add_code(address, copy, size);

@@ -3,6 +3,7 @@
 
 #include "bounds.h"
 #include "check_code.h"
+#include "base/grow.h"
 #include "components/checks/races/races.h"
 #include "components/checks/uninitialised/uninitialised.h"
 
@@ -126,8 +127,8 @@ const struct check_wave *check_wave_at(uint32_t slot)
 
 void *check_slot_memory(void **memory, uint32_t slot, size_t bytes)
 {
-    if (!memory[slot] && !(memory[slot] = malloc(bytes)))
-        die("out of memory for checks");
+    if (!memory[slot])
+        memory[slot] = grow_checked(malloc(bytes), "checks");
     return memory[slot];
 }
 

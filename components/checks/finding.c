@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "slot_array.h"
+#include "base/grow.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/observe/json.h"
 
 enum { TABLE = 1 << 16, KEPT = 1000, RULE_TEXT = 256 };
@@ -142,9 +143,7 @@ bool finding_open(const char *text)
         if (!want(text, size))
             return false;
     }
-    table = calloc(TABLE, sizeof *table);
-    if (!table)
-        die("out of memory for findings");
+    table = grow_checked(calloc(TABLE, sizeof *table), "findings");
     if (finding_wanted_any())
         return true;
     fprintf(stderr, "heddle: --check: what is to be checked? 'all' checks everything\n");

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "clang_process.h"
 
+#include "base/grow.h"
 #include "components/amd/isa/object/code_object.h"
 
 #include <errno.h>
@@ -21,17 +22,12 @@ extern char **environ;
 
 void *clang_grow(void *old, size_t size)
 {
-    void *memory = realloc(old, size > 0 ? size : 1);
-    if (!memory) {
-        fprintf(stderr, "heddle: out of memory for %zu bytes of a program's source\n", size);
-        abort();
-    }
-    return memory;
+    return grow_memory(old, size, "a program's source");
 }
 
 void *clang_allocate(size_t size)
 {
-    return memset(clang_grow(NULL, size), 0, size);
+    return grow_zeroed(size, "a program's source");
 }
 
 char *clang_join(const char *first, const char *second)

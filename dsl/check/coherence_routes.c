@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dsl/check/coherence.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 void routes_init(struct coherence *c, struct elaboration *e)
 {

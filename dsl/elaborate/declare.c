@@ -9,10 +9,9 @@
 #include "dsl/suggest.h"
 #include "dsl/syntax/token.h"
 
-/* The previous declaration of this name in the same space, NULL when it is new; reports the clash.
- */
-static bool is_duplicate(struct program *program, const struct ast_item *item, struct span first,
-                         const char *kind)
+/* Reports that the item has a name that was declared before, at `first`. */
+static void report_duplicate(struct program *program, const struct ast_item *item,
+                             struct span first, const char *kind)
 {
     struct diagnostic *d = diagnostic_add(program->diagnostics, E0201, item->name.span,
                                           "%s '%s' is declared twice", kind, item->name.text);
@@ -21,7 +20,6 @@ static bool is_duplicate(struct program *program, const struct ast_item *item, s
         diagnostic_help(program->diagnostics, d,
                         "give it another name, or make an array: '%s[2] : %s'", item->name.text,
                         item->target.text);
-    return true;
 }
 
 /* What may stand in which body; the column is the declaration around it. */
@@ -152,7 +150,7 @@ static void add_name(struct program *program, struct item_list *list, const stru
 {
     int32_t before = item_list_find(list, item->name.text);
     if (before >= 0)
-        is_duplicate(program, item, list->v.items[before]->name.span, "the name");
+        report_duplicate(program, item, list->v.items[before]->name.span, "the name");
     else
         vector_push(program->arena, &list->v, item);
 }
@@ -300,7 +298,7 @@ static void collect_body(struct program *program, struct type_info *type)
         bool is_settable =
             item->kind == AST_SLOT || item->kind == AST_READS || item->kind == AST_CLOCK;
         if (is_settable && value >= 0)
-            is_duplicate(program, item, names.values.v.items[value]->name.span, "the name");
+            report_duplicate(program, item, names.values.v.items[value]->name.span, "the name");
     }
 }
 
@@ -309,8 +307,8 @@ static void declare_type_item(struct program *program, const struct ast_file *fi
 {
     struct type_info *before = program_type(program, item->name.text);
     if (before != NULL) {
-        is_duplicate(program, item, before->decl->name.span,
-                     item->kind == AST_PART ? "part" : "component");
+        report_duplicate(program, item, before->decl->name.span,
+                         item->kind == AST_PART ? "part" : "component");
         return;
     }
     struct type_info *type = arena_alloc(program->arena, sizeof *type);
@@ -337,7 +335,7 @@ static void declare_protocol(struct program *program, const struct ast_item *ite
 {
     struct protocol_info *before = program_protocol(program, item->name.text);
     if (before != NULL) {
-        is_duplicate(program, item, before->decl->name.span, "protocol");
+        report_duplicate(program, item, before->decl->name.span, "protocol");
         return;
     }
     struct protocol_info *protocol = arena_alloc(program->arena, sizeof *protocol);
@@ -367,7 +365,7 @@ static void declare_simple(struct program *program, const struct ast_file *file,
     if (item->kind == AST_LINK) {
         struct link_info *before = program_link(program, item->name.text);
         if (before != NULL) {
-            is_duplicate(program, item, before->decl->name.span, "link");
+            report_duplicate(program, item, before->decl->name.span, "link");
             return;
         }
         struct link_info *link = arena_alloc(program->arena, sizeof *link);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bug.h"
+#include "base/grow.h"
 
 struct byte_list {
     char *bytes;
@@ -20,9 +20,7 @@ static inline void *byte_list_room(struct byte_list *l, size_t bytes)
 {
     if (l->used + bytes > l->room) {
         l->room = 2 * (l->used + bytes);
-        l->bytes = realloc(l->bytes, l->room);
-        if (!l->bytes)
-            die("out of memory for %zu bytes of what a run records", l->room);
+        l->bytes = grow_memory(l->bytes, l->room, "what a run records");
     }
     l->used += bytes;
     return l->bytes + l->used - bytes;

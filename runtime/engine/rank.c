@@ -10,6 +10,8 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "rank.h"
 
+#include "base/grow.h"
+
 #include <dlfcn.h>
 #include <sched.h>
 #include <signal.h>
@@ -57,9 +59,7 @@ static void grow(struct buffer *b, size_t room)
     if (room <= b->room)
         return;
     b->room = room < 2 * b->room ? 2 * b->room : room;
-    b->bytes = realloc(b->bytes, b->room);
-    if (!b->bytes)
-        die("out of memory for %zu bytes between ranks", b->room);
+    b->bytes = grow_memory(b->bytes, b->room, "messages between ranks");
 }
 
 void *rank_room(uint32_t to, size_t bytes)

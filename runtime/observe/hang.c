@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observer_memory.h"
+#include "base/grow.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
@@ -238,8 +238,8 @@ static void describe_chain_in(struct wait *chain, uint32_t *seen)
 static void describe_chain(void)
 {
     uint32_t count = engine_base.platform->instance_count + 1;
-    struct wait *chain = needed(calloc(count, sizeof *chain), "explanation");
-    uint32_t *seen = needed(calloc(count, sizeof *seen), "explanation");
+    struct wait *chain = grow_checked(calloc(count, sizeof *chain), "explanation");
+    uint32_t *seen = grow_checked(calloc(count, sizeof *seen), "explanation");
     describe_chain_in(chain, seen);
     free(chain);
     free(seen);

@@ -2,6 +2,8 @@
  * of which a run has few. */
 #include "runtime/observe/profile.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +14,8 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/rank.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/engine/rank_channel.h"
-#include "observer_memory.h"
 #include "runtime/state/platform.h"
 
 #define FIRST_ROWS 256
@@ -97,11 +98,11 @@ void profile_name_program(uint32_t leaf, uint32_t program, const char *name, con
     struct place *p = &places[leaf];
     if (find_program(p, program))
         return;
-    p->programs =
-        needed(realloc(p->programs, (p->program_count + 1) * sizeof *p->programs), "a profile");
+    p->programs = grow_checked(realloc(p->programs, (p->program_count + 1) * sizeof *p->programs),
+                               "a profile");
     p->programs[p->program_count++] =
-        (struct program){program, device, entry, needed(strdup(name), "a profile"),
-                         needed(strdup(symbol), "a profile")};
+        (struct program){program, device, entry, grow_checked(strdup(name), "a profile"),
+                         grow_checked(strdup(symbol), "a profile")};
 }
 
 static struct profile_row *find_row(struct place *p, uint32_t program, uint64_t address)
@@ -117,7 +118,7 @@ static void grow(struct place *p)
 {
     struct place old = *p;
     p->capacity = old.capacity ? 2 * old.capacity : FIRST_ROWS;
-    p->rows = needed(calloc(p->capacity, sizeof *p->rows), "a profile");
+    p->rows = grow_checked(calloc(p->capacity, sizeof *p->rows), "a profile");
     for (uint32_t i = 0; i < old.capacity; i++)
         if (old.rows[i].used)
             *find_row(p, old.rows[i].program, old.rows[i].address) = old.rows[i];
@@ -154,7 +155,7 @@ static struct line *gather(uint32_t *count)
     uint32_t total = other_count, kept = 0;
     for (uint32_t i = 0; i < place_count; i++)
         total += places[i].used;
-    struct line *lines = needed(calloc(total + 1, sizeof *lines), "a profile");
+    struct line *lines = grow_checked(calloc(total + 1, sizeof *lines), "a profile");
     total = other_count;
     if (total)
         memcpy(lines, others, total * sizeof *lines);
@@ -211,7 +212,7 @@ static void encode(uint32_t to, uint64_t end_ps)
 
 static char *read_text(struct rank_reader *from)
 {
-    return needed(strdup(rank_read_text(from)), "a profile");
+    return grow_checked(strdup(rank_read_text(from)), "a profile");
 }
 
 /* What columns are called: it may be that nothing was counted here. */
@@ -234,7 +235,7 @@ static void merge(struct rank_reader *from)
 {
     read_columns(from);
     while (from->left) {
-        others = needed(realloc(others, (other_count + 1) * sizeof *others), "a profile");
+        others = grow_checked(realloc(others, (other_count + 1) * sizeof *others), "a profile");
         struct line *l = &others[other_count++];
         l->program = read_text(from);
         l->symbol = read_text(from);
@@ -316,5 +317,5 @@ void profile_open(const struct platform_table *table)
     if (path)
         rank_channel_register(&channel);
     place_count = path ? table->instance_count : 0;
-    places = path ? needed(calloc(place_count, sizeof *places), "a profile") : NULL;
+    places = path ? grow_checked(calloc(place_count, sizeof *places), "a profile") : NULL;
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observer_memory.h"
 #include "path_pattern.h"
+#include "base/grow.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/link/ring.h"
@@ -26,7 +26,7 @@ static void add_column(const char *path, const char *counter, const char *suffix
 {
     if (column_count == column_room) {
         column_room = column_room ? 2 * column_room : 1024;
-        columns = needed(realloc(columns, column_room * sizeof *columns), "columns");
+        columns = grow_checked(realloc(columns, column_room * sizeof *columns), "columns");
     }
     struct series_column *c = &columns[column_count++];
     *c = (struct series_column){.value = value, .section = section, .path = path, .rank = rank};
@@ -110,7 +110,7 @@ static bool select_columns(const char *patterns)
 {
     uint32_t kept = 0;
     free(wanted);
-    wanted = needed(calloc(column_count + 1, sizeof *wanted), "columns");
+    wanted = grow_checked(calloc(column_count + 1, sizeof *wanted), "columns");
     if (!path_pattern_each(patterns, want))
         return false;
     for (uint32_t i = 0; i < column_count; i++)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observer_memory.h"
+#include "base/grow.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/rank.h"
 
@@ -28,7 +28,7 @@ static uint64_t *room_for(struct queue *q, size_t words)
         q->first = q->count = 0;
     if (q->count + words > q->room) {
         q->room = 2 * (q->count + words);
-        q->words = needed(realloc(q->words, q->room * sizeof *q->words), "series");
+        q->words = grow_checked(realloc(q->words, q->room * sizeof *q->words), "series");
     }
     q->count += words;
     return q->words + q->count - words;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/bug.h"
 #include "json.h"
@@ -26,7 +27,6 @@
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
-#include "observer_memory.h"
 #include "timeline_internal.h"
 #include "watch.h"
 #include "runtime/link/ring.h"
@@ -259,8 +259,8 @@ const char *timeline_name(const char *name)
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
             return names[i];
-    names = needed(realloc(names, (count + 1) * sizeof *names), "names");
-    names[count] = needed(strdup(name), "names");
+    names = grow_checked(realloc(names, (count + 1) * sizeof *names), "names");
+    names[count] = grow_checked(strdup(name), "names");
     return names[count++];
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observer_memory.h"
-#include "runtime/engine/hash.h"
+#include "base/grow.h"
+#include "base/hash.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 #include "runtime/state/lookup.h"
@@ -119,8 +119,8 @@ void timeline_flows_open(const struct platform_table *described)
         uint32_t end = p->first_message + p->request_count + p->reply_count;
         messages = end > messages ? end : messages;
     }
-    shapes = needed(calloc(messages + 1, sizeof *shapes), "flows");
-    lists = needed(calloc(table->instance_count + 1, sizeof *lists), "flows");
+    shapes = grow_checked(calloc(messages + 1, sizeof *shapes), "flows");
+    lists = grow_checked(calloc(table->instance_count + 1, sizeof *lists), "flows");
     for (uint32_t i = 0; i < table->protocol_count; i++)
         learn_protocol(&table->protocols[i]);
 }
@@ -144,7 +144,7 @@ static void make_room(void)
     struct translation *old = known.entries;
     uint32_t count = known.capacity;
     known.capacity = count ? 2 * count : FIRST_ENTRIES;
-    known.entries = needed(calloc(known.capacity, sizeof *known.entries), "flows");
+    known.entries = grow_checked(calloc(known.capacity, sizeof *known.entries), "flows");
     for (uint32_t i = 0; i < count; i++)
         if (old[i].page)
             *entry_of(old[i].pid, old[i].page - 1) = old[i];
@@ -225,7 +225,7 @@ static void add_request(uint32_t instance, const struct request *r)
     struct list *l = &lists[instance];
     if (l->count == l->capacity) {
         l->capacity = l->capacity ? 2 * l->capacity : 8;
-        l->requests = needed(realloc(l->requests, l->capacity * sizeof *r), "flows");
+        l->requests = grow_checked(realloc(l->requests, l->capacity * sizeof *r), "flows");
     }
     l->requests[l->count++] = *r;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observer_memory.h"
 #include "path_pattern.h"
+#include "base/grow.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/lookup.h"
@@ -84,7 +84,7 @@ bool timeline_select_open(const struct platform_table *table)
     if (!paths)
         return true;
     selection.instances =
-        needed(calloc(table->instance_count, sizeof *selection.instances), "selection");
+        grow_checked(calloc(table->instance_count, sizeof *selection.instances), "selection");
     return path_pattern_each(paths, select_instances);
 }
 
@@ -131,7 +131,7 @@ void timeline_select_launch_begin(uint32_t instance, const char *name, uint64_t 
 {
     if (!selection.wanted_count)
         return;
-    struct launch *k = needed(malloc(sizeof *k), "selection");
+    struct launch *k = grow_checked(malloc(sizeof *k), "selection");
     bool wanted = is_wanted(name, ++selection.launches);
     *k = (struct launch){instance, name, id, wanted, selection.open};
     selection.open = k;

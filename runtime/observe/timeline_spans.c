@@ -1,10 +1,10 @@
 /* See timeline_internal.h. A component has some dozens open at most, so they are a list. */
 #include "timeline_internal.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "observer_memory.h"
 
 struct list {
     struct timeline_span *spans;
@@ -16,7 +16,7 @@ static uint32_t list_count;
 
 void timeline_spans_open(uint32_t instances)
 {
-    lists = needed(calloc(instances, sizeof *lists), "spans");
+    lists = grow_checked(calloc(instances, sizeof *lists), "spans");
     list_count = instances;
 }
 
@@ -25,7 +25,7 @@ void timeline_spans_add(uint32_t instance, struct timeline_span span)
     struct list *l = &lists[instance];
     if (l->count == l->capacity) {
         l->capacity = l->capacity ? 2 * l->capacity : 8;
-        l->spans = needed(realloc(l->spans, l->capacity * sizeof *l->spans), "spans");
+        l->spans = grow_checked(realloc(l->spans, l->capacity * sizeof *l->spans), "spans");
     }
     l->spans[l->count++] = span;
 }

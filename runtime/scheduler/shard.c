@@ -20,7 +20,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/splitmix64.h"
+#include "base/splitmix64.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
 #include "run.h"

@@ -13,7 +13,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
-#include "runtime/engine/sha256.h"
+#include "base/sha256.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/rank_placement.h"
 #include "runtime/scheduler/rank_barrier.h"

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "runtime/engine/bug.h"
 
 static struct {
@@ -11,31 +12,23 @@ static struct {
     uint32_t count, free_count, capacity;
 } table;
 
-static void *ask(void *old, size_t size)
-{
-    void *memory = realloc(old, size);
-    if (!memory)
-        die("out of memory for %zu bytes of a list of blobs", size);
-    return memory;
-}
-
 static uint32_t take_number(void)
 {
     if (table.free_count > 0)
         return table.free[--table.free_count];
     if (table.count + 1 >= table.capacity) {
         table.capacity = table.capacity ? table.capacity * 2 : 64;
-        table.blobs = ask(table.blobs, table.capacity * sizeof *table.blobs);
-        table.free = ask(table.free, table.capacity * sizeof *table.free);
+        table.blobs =
+            grow_memory(table.blobs, table.capacity * sizeof *table.blobs, "a list of blobs");
+        table.free =
+            grow_memory(table.free, table.capacity * sizeof *table.free, "a list of blobs");
     }
     return ++table.count; /* the first is 1 */
 }
 
 struct blob *blob_new(size_t size)
 {
-    struct blob *blob = calloc(1, sizeof *blob + size);
-    if (!blob)
-        die("out of memory for %zu bytes of a blob", size);
+    struct blob *blob = grow_zeroed(sizeof *blob + size, "a blob");
     blob->size = size;
     blob->number = take_number();
     table.blobs[blob->number] = blob;

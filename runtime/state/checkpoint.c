@@ -20,7 +20,7 @@
 #include "lookup.h"
 #include "platform.h"
 #include "runtime/engine/options.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"

@@ -11,7 +11,7 @@
 #include "memory.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/version.h"
 

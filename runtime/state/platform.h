@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/engine/platform_table.h"
 
 /* What the generated C of a platform defines for the runtime, which opens it in

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 #define CHECKED offsetof(struct tables_header, abi) /* from here on */
 

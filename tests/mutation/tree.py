@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("dsl", "codegen", "runtime", "components", "platforms", "python", "docs", "tests",
+PARTS = ("base", "dsl", "codegen", "runtime", "components", "platforms", "python", "docs", "tests",
          "meson.build", "meson_options.txt", "README.md", "CONTRIBUTING.md")
 CPU_SECONDS = 40  # of one process: a change may make a test run for ever
 

@@ -1,4 +1,5 @@
-"""The runtime knows no GPU, and its rooms include only those below them: layers.py RUNTIME_FOLDER.
+"""The runtime knows no GPU, and its rooms include only the base and those below them:
+layers.py RUNTIME_FOLDER.
 
 A word or an include that breaks the rule is named with its file and line.
 """
@@ -26,10 +27,10 @@ for room in sorted(os.listdir(root)):
         for number, line in enumerate(open(os.path.join(root, path)), 1):
             place = f"runtime/{path}:{number}"
             include = re.match(r'#include "([a-z_]+)/(.*)"', line)
-            if include and include[1] != "runtime":
+            if include and include[1] not in ("base", "runtime"):
                 bad.append(f"{place}: includes {include[1]}/{include[2]}, "
-                           "which is no part of the runtime")
-            elif include:
+                           "which is neither base nor runtime")
+            elif include and include[1] == "runtime":
                 other = include[2].split("/")[0]
                 if ROOMS.index(other) > ROOMS.index(room):
                     bad.append(f"{place}: includes {include[2]}, but {other}/ is above {room}/")

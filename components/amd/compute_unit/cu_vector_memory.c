@@ -11,7 +11,7 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_vector_memory.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 /* A stack of unused numbers, of which the lowest lies on top at first: each is kept as the
  * difference from the one that lay at its place then, so that a stack never used is zero. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/grow.h"
+#include "base/hash.h"
 
 enum { LINE = 64 };
 
@@ -32,9 +32,7 @@ static void make_room(uint64_t size)
     struct line *old = lines;
     uint64_t before = room;
     room = size;
-    lines = calloc(room, sizeof *lines);
-    if (!lines)
-        die("out of memory for a debugger");
+    lines = grow_checked(calloc(room, sizeof *lines), "a debugger");
     count = 0;
     for (uint64_t i = 0; i < before; i++) {
         if (!old[i].number || !old[i].mask)

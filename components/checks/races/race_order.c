@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/grow.h"
+#include "base/hash.h"
 
 struct command {
     uint32_t queue, place; /* the place-th of its queue, from 1 */
@@ -29,10 +29,7 @@ static uint32_t release_count, release_room;
 
 static void *grown(void *old, uint64_t count, uint64_t size)
 {
-    void *larger = realloc(old, count * size);
-    if (!larger)
-        die("out of memory for the check of races");
-    return larger;
+    return grow_checked(realloc(old, count * size), "the check of races");
 }
 
 /* ---- tables ---- */

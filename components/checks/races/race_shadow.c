@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/grow.h"
+#include "base/hash.h"
 
 enum { PAGE_BYTES = 1 << RACE_PAGE_BITS, CELLS = PAGE_BYTES / 4 };
 
@@ -31,9 +31,7 @@ static uint32_t more_take(void)
     } else {
         if (pool_count + 1 >= pool_room) {
             pool_room = pool_room ? 2 * pool_room : 1024;
-            pool = realloc(pool, pool_room * sizeof *pool);
-            if (!pool)
-                die("out of memory for the check of races");
+            pool = grow_checked(realloc(pool, pool_room * sizeof *pool), "the check of races");
         }
         taken = ++pool_count;
     }
@@ -272,10 +270,7 @@ static uint32_t page_slot(const struct race_memory *m, uint64_t page)
 
 static void *zeros(uint64_t count, uint64_t size)
 {
-    void *made = calloc(count, size);
-    if (!made)
-        die("out of memory for the check of races");
-    return made;
+    return grow_checked(calloc(count, size), "the check of races");
 }
 
 static void pages_grow(struct race_memory *m)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/amd/isa/isa.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/checks/check_code.h"
@@ -18,7 +19,7 @@
 #include "race_report.h"
 #include "spins.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 enum { FEW = 8, LOCKS = 4, LANE_BITS = 7, NO_LANE = 127, SITES = 1 << 20 };
 
@@ -70,9 +71,7 @@ static struct {
 
 static void open_check(void)
 {
-    site_table = calloc(SITES, sizeof *site_table);
-    if (!site_table)
-        die("out of memory for the check of races");
+    site_table = grow_checked(calloc(SITES, sizeof *site_table), "the check of races");
 }
 
 static bool spins(const struct observed_instruction *s, uint64_t name)

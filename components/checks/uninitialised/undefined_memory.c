@@ -4,17 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/grow.h"
+#include "base/hash.h"
 
 enum { PAGE = 1 << UNDEFINED_PAGE_BITS };
 
 static void *zeros(uint64_t count, uint64_t size)
 {
-    void *made = calloc(count, size);
-    if (!made)
-        die("out of memory for the check of uninitialised memory");
-    return made;
+    return grow_checked(calloc(count, size), "the check of uninitialised memory");
 }
 
 static struct undefined_page *place_of(const struct undefined_memory *m, uint64_t number)

@@ -17,7 +17,7 @@
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/isa_uses.h"
 #include "components/protocols/page_table/program_table.h"
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 #include "components/checks/slot_array.h"
 #include "undefined_memory.h"
 
@@ -72,10 +72,8 @@ static struct {
 
 static void open_check(void)
 {
-    cache = calloc(CACHE, sizeof *cache);
-    origins = calloc(ORIGINS, sizeof *origins);
-    if (!cache || !origins)
-        die("out of memory for the check of uninitialised memory");
+    cache = grow_checked(calloc(CACHE, sizeof *cache), "the check of uninitialised memory");
+    origins = grow_checked(calloc(ORIGINS, sizeof *origins), "the check of uninitialised memory");
 }
 
 /* ---- instructions ---- */

@@ -1,6 +1,8 @@
 /* See hip_common.h. Called from several host threads, with and without locks. */
 #include "hip_common.h"
 
+#include "base/grow.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -142,17 +144,12 @@ void hip_complain_always(const char *text)
 
 void *hip_grow(void *old, size_t size)
 {
-    void *memory = realloc(old, size > 0 ? size : 1);
-    if (!memory) {
-        fprintf(stderr, "heddle: out of memory for %zu bytes of the HIP library\n", size);
-        abort();
-    }
-    return memory;
+    return grow_memory(old, size, "the HIP library");
 }
 
 void *hip_allocate(size_t size)
 {
-    return memset(hip_grow(NULL, size), 0, size);
+    return grow_zeroed(size, "the HIP library");
 }
 
 void *hip_make_room(void *list, size_t count, size_t *room, size_t element_bytes)

@@ -4,7 +4,7 @@
 #include "hip_record_files.h"
 
 #include "components/hip/api/hip_recorder.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/session/run_ledger.h"
 
 #include <errno.h>

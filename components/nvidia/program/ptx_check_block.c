@@ -8,7 +8,7 @@
 #include "components/checks/races/race_report.h"
 #include "ptx_private.h"
 #include "ptx_races.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 static struct ptx_check_block **blocks; /* those that live, by launch and number; open addressing */
 static uint32_t block_room, block_count;

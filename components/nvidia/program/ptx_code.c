@@ -11,17 +11,14 @@
 #include "ptx_debug.h"
 #include "ptx_services.h"
 #include "components/nvidia/ptx/ptx_object.h"
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 
 static struct ptx_code *codes;
 static enum warp_fault_kind last_fault;
 
 void *ptx_code_memory(void *old, size_t bytes)
 {
-    void *made = realloc(old, bytes ? bytes : 1);
-    if (!made)
-        die("out of memory for %zu bytes of a PTX program", bytes);
-    return made;
+    return grow_memory(old, bytes, "a PTX program");
 }
 
 static struct ptx_module *code_parse(const char *name, const char *text, size_t size, char *error,

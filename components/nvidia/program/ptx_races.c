@@ -5,7 +5,7 @@
 #include "ptx_races.h"
 
 #include "components/checks/races/race_report.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 enum { FEW = 8, LANE_BITS = 5 };
 

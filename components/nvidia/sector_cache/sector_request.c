@@ -2,7 +2,7 @@
  * returns false and has changed nothing that a second attempt would count again (it may have
  * written a victim back, after which its way is free). */
 #include "sector_state.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 /* ---- MSHRs ---- */
 

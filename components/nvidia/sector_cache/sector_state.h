@@ -23,7 +23,7 @@
 #include "components/sampling/warmup.h"
 #include "sector_cache.gen.h"
 #include "sector_mem.gen.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 #define SECTOR_FREE UINT64_MAX /* tag of a line that is not in use */
 #define SECTOR_NONE UINT32_MAX /* no way, no MSHR, no target */

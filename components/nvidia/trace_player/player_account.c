@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 #ifdef HEDDLE_PROFILE
 

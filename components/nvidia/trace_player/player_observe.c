@@ -8,7 +8,7 @@
 #include "components/nvidia/program/ptx_checks.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 /* ---- static instructions ---- */
 

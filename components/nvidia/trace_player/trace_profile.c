@@ -2,7 +2,7 @@
  * memory, of the kernel that is being read; kernels come one after another. */
 #include "trace_player_state.h"
 #include "components/statistics/address_list.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>

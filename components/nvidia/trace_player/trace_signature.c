@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 static struct {
     struct itrace_set begins; /* by the beginning of the text: `text` behind the latest such file */

@@ -8,7 +8,7 @@
 #include "warp_schedule.h"
 #include "warp_cluster.h"
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 static bool same_place(const struct warp_split *a, const struct warp_split *b)
 {

@@ -5,12 +5,12 @@
  * which comes before that of the HIP library. */
 #include "opencl_internal.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/devices/opencl_context.h"
 #include "components/opencl/api/devices/opencl_device.h"
 #include "components/opencl/api/queues/opencl_queue.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct opencl_library opencl;
@@ -64,17 +64,12 @@ cl_int opencl_status(enum driver_status status)
 
 void *opencl_grow(void *old, size_t size)
 {
-    void *memory = realloc(old, size > 0 ? size : 1);
-    if (!memory) {
-        fprintf(stderr, "heddle: out of memory for %zu bytes of the OpenCL library\n", size);
-        abort();
-    }
-    return memory;
+    return grow_memory(old, size, "the OpenCL library");
 }
 
 void *opencl_allocate(size_t size)
 {
-    return memset(opencl_grow(NULL, size), 0, size);
+    return grow_zeroed(size, "the OpenCL library");
 }
 
 char *opencl_copy_text(const char *text)

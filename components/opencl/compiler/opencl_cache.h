@@ -8,7 +8,7 @@
 
 #include "opencl_compiler.h"
 
-#include "runtime/engine/sha256.h"
+#include "base/sha256.h"
 
 /* Adds bytes, so that neighbours do not run together. */
 void opencl_cache_add(struct sha256 *key, const void *bytes, size_t size);

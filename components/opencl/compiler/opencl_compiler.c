@@ -8,14 +8,15 @@
 #include "opencl_prelude.h"
 #include "opencl_clang.h"
 
+#include "base/path_search.h"
 #include "components/amd/isa/isa_target.h"
 #include "components/clang/clang_library.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char extensions[] =
     "cl_khr_3d_image_writes cl_khr_byte_addressable_store cl_khr_fp16 cl_khr_fp64 "
@@ -26,39 +27,20 @@ static const char extensions[] =
 
 /* ---- what is installed ---- */
 
-/* Finds a program in PATH; to be released. NULL: there is none. */
-static char *find_program(const char *name)
-{
-    const char *at = getenv("PATH");
-    while (at) {
-        size_t length = strcspn(at, ":");
-        char *path = clang_allocate(length + strlen(name) + 3);
-        sprintf(path, "%.*s/%s", (int)length, length ? at : ".", name);
-        if (access(path, X_OK) == 0)
-            return path;
-        clang_release(path);
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    return NULL;
-}
-
 /* NULL, or what is missing. */
 static const char *find_missing(const char *target)
 {
-    char *compiler = find_program(OPENCL_COMPILER), *linker = find_program(OPENCL_LINKER),
-         library[64];
+    char path[PATH_MAX], library[64];
     bool borrowed;
-    const char *missing =
-        !isa_traits_of(target) ? "OpenCL programs cannot be compiled for this target"
-        : !compiler ? "OpenCL programs need clang-19 in PATH; install clang-19 and lld-19"
-        : !linker   ? "OpenCL programs need ld.lld-19 in PATH; install lld-19"
-        : !clang_library_exists(opencl_libraries[0])
-                || !clang_library_of_target(target, library, sizeof library, &borrowed)
-            ? "OpenCL programs need AMD's device library; install rocm-device-libs"
-            : NULL;
-    clang_release(compiler);
-    clang_release(linker);
-    return missing;
+    return !isa_traits_of(target) ? "OpenCL programs cannot be compiled for this target"
+           : !path_search(OPENCL_COMPILER, path, sizeof path)
+               ? "OpenCL programs need clang-19 in PATH; install clang-19 and lld-19"
+           : !path_search(OPENCL_LINKER, path, sizeof path)
+               ? "OpenCL programs need ld.lld-19 in PATH; install lld-19"
+           : !clang_library_exists(opencl_libraries[0])
+                   || !clang_library_of_target(target, library, sizeof library, &borrowed)
+               ? "OpenCL programs need AMD's device library; install rocm-device-libs"
+               : NULL;
 }
 
 bool opencl_compiler_is_available(const char *target)
@@ -92,9 +74,9 @@ static void begin_key(struct sha256 *key, const char *target, const char *option
     sha256_add_string(key, target);
     sha256_add_string(key, options ? options : "");
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-        char *path = find_program(programs[i]);
-        opencl_cache_add_identity(key, path ? path : "");
-        clang_release(path);
+        char path[PATH_MAX];
+        bool found = path_search(programs[i], path, sizeof path);
+        opencl_cache_add_identity(key, found ? path : "");
     }
     for (size_t i = 0; i < OPENCL_LIBRARIES; i++) {
         char *path = clang_join(CLANG_LIBRARY_FOLDER "/", opencl_libraries[i]);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 enum { WORDS_LOG2 = 16, WORDS = 1 << WORDS_LOG2, PROBES = 8 };
 

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 #define SECTOR_BYTES     32u
 #define SECTOR_LINE      128u

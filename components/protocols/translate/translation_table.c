@@ -1,7 +1,7 @@
 /* See translation_table.h. */
 #include "components/protocols/translate/translation_table.h"
 #include "runtime/engine/arena.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 /* Buckets of a table's first page. */
 #define TRANSLATION_FIRST_BUCKETS 1024u

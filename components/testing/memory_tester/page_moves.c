@@ -23,7 +23,7 @@
 #include "components/protocols/page_table/program_table.h"
 #include "components/protocols/translate/tlb_shootdown.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/splitmix64.h"
+#include "base/splitmix64.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/state/platform.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
-#include "runtime/engine/splitmix64.h"
+#include "base/splitmix64.h"
 #include "word_order.h"
 
 #define TESTER_LINE         64u

@@ -12,7 +12,7 @@
 
 #include "atomic_op.gen.h"
 #include "components/protocols/mem/index_pool.h"
-#include "runtime/engine/splitmix64.h"
+#include "base/splitmix64.h"
 #include "runtime/observe/hang.h"
 
 #define PROBES                                                                                     \

@@ -6,6 +6,8 @@
 
 #include "components/traces/api_trace/api_trace_internal.h"
 
+#include "base/grow.h"
+
 #define BLOCK_BYTES 65536
 #define ALIGNMENT   16
 
@@ -19,19 +21,9 @@ struct api_trace_memory {
     struct block *blocks; /* newest first */
 };
 
-static void *ask(size_t size)
-{
-    void *memory = calloc(1, size);
-    if (memory == NULL) {
-        fprintf(stderr, "heddle: out of memory for %zu bytes of an API trace\n", size);
-        exit(1);
-    }
-    return memory;
-}
-
 struct api_trace_memory *api_trace_memory_new(void)
 {
-    return ask(sizeof(struct api_trace_memory));
+    return grow_zeroed(sizeof(struct api_trace_memory), "an API trace");
 }
 
 void *api_trace_take(struct api_trace_memory *memory, size_t count, size_t size)
@@ -42,7 +34,7 @@ void *api_trace_take(struct api_trace_memory *memory, size_t count, size_t size)
     struct block *block = memory->blocks;
     if (block == NULL || block->size - block->used < bytes) {
         size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        block = ask(sizeof *block + room);
+        block = grow_zeroed(sizeof *block + room, "an API trace");
         block->size = room;
         block->next = memory->blocks;
         memory->blocks = block;

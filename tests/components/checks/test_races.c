@@ -7,7 +7,7 @@
 
 #include "components/checks/races/race_order.h"
 #include "components/checks/races/race_shadow.h"
-#include "runtime/engine/splitmix64.h"
+#include "base/splitmix64.h"
 
 enum { WAVES = 4, STEPS = 18, EVENTS = 64, BYTES = 8, ATOMICS = 2, PROGRAMS = 1000, FULL = 10000 };
 

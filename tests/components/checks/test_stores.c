@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "components/checks/debugger/debug_stores.h"
-#include "runtime/engine/splitmix64.h"
+#include "base/splitmix64.h"
 
 enum { BYTES = 1 << 14, LENT = BYTES - 256, STEPS = 40000 };
 

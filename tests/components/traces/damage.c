@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/splitmix64.h"
+#include "base/splitmix64.h"
 
 static uint64_t state;
 

@@ -2,6 +2,8 @@
  * enough. Called by the readers in this folder only. */
 #include "object_memory.h"
 
+#include "base/grow.h"
+
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,10 +21,7 @@ void *object_memory_take(struct object_memory *memory, size_t count, size_t size
     if (size == 0 || count <= (SIZE_MAX - sizeof *block) / size) {
         block = calloc(1, sizeof *block + count * size);
     }
-    if (!block) {
-        fprintf(stderr, "heddle: out of memory for a code object\n");
-        exit(1);
-    }
+    grow_checked(block, "a code object");
     block->next = memory->blocks;
     memory->blocks = block;
     return block->bytes;

@@ -16,7 +16,7 @@
 
 #include "components/hip/turns/hip_clock.h"
 #include "components/hip/turns/hip_turns.h"
-#include "runtime/engine/sha256.h"
+#include "base/sha256.h"
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 

@@ -9,6 +9,7 @@
  * that of their creation; 0 is the main one. The HIP library gives host threads turns, so a thread
  * that has begun a call keeps its turn until that call waits, and no other can overtake it. */
 #include "play_api.h"
+#include "base/grow.h"
 #include "components/hip/api/hip_services.h"
 
 #include <errno.h>
@@ -54,12 +55,7 @@ void play_check(const struct api_trace_call *call, hipError_t error, const char 
 
 void *play_allocate(size_t size)
 {
-    void *memory = calloc(1, size > 0 ? size : 1);
-    if (!memory) {
-        fprintf(stderr, "heddle: out of memory for %zu bytes of an API trace\n", size);
-        exit(1);
-    }
-    return memory;
+    return grow_zeroed(size, "an API trace");
 }
 
 static void say(void *context, uint32_t line, const char *text)

@@ -13,7 +13,7 @@
 #include "components/sampling/sampling_options.h"
 #include "driver_program.h"
 #include "runtime/engine/arena.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 #include "runtime/state/checkpoint.h"
 
 enum journal_kind {

@@ -1,6 +1,8 @@
 /* The one file of this folder that calls the C allocator. */
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
+#include "base/grow.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +10,7 @@
 
 static void *checked(void *memory)
 {
-    if (!memory) {
-        fprintf(stderr, "heddle: out of memory for a trace of instructions\n");
-        exit(1);
-    }
-    return memory;
+    return grow_checked(memory, "a trace of instructions");
 }
 
 void *itrace_allocate(size_t count, size_t size)

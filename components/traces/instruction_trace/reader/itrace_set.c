@@ -2,7 +2,7 @@
 #include "components/traces/instruction_trace/reader/itrace_set.h"
 
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "runtime/engine/hash.h"
+#include "base/hash.h"
 
 static size_t place_of_key(const struct itrace_set *set, uint64_t key)
 {

@@ -1,7 +1,7 @@
 /* Hashing of numbers by one multiplication (Fibonacci hashing: Knuth, The Art of Computer
  * Programming 3, 6.4). The upper bits are the good ones: take those. */
-#ifndef HEDDLE_RUNTIME_HASH_H
-#define HEDDLE_RUNTIME_HASH_H
+#ifndef HEDDLE_BASE_HASH_H
+#define HEDDLE_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* A generator of random numbers with a period of 2^64 (Steele, Lea, Flood: "Fast splittable
  * pseudorandom number generators", OOPSLA 2014). */
-#ifndef HEDDLE_RUNTIME_SPLITMIX64_H
-#define HEDDLE_RUNTIME_SPLITMIX64_H
+#ifndef HEDDLE_BASE_SPLITMIX64_H
+#define HEDDLE_BASE_SPLITMIX64_H
 
 #include <stdint.h>
 

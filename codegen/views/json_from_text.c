@@ -1,11 +1,11 @@
-/* See json_text.h. */
-#include "codegen/views/json_text.h"
+/* See json_from_text.h. */
+#include "codegen/views/json_from_text.h"
 
 #include <string.h>
 
 #include "dsl/arena.h"
 
-json_t *json_text_of(const char *text, size_t size)
+json_t *json_from_bytes(const char *text, size_t size)
 {
     json_t *made = json_stringn(text, size);
     if (made)
@@ -21,7 +21,7 @@ json_t *json_text_of(const char *text, size_t size)
     return made;
 }
 
-json_t *json_text(const char *text)
+json_t *json_from_text(const char *text)
 {
-    return text ? json_text_of(text, strlen(text)) : json_string("");
+    return text ? json_from_bytes(text, strlen(text)) : json_string("");
 }

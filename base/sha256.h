@@ -1,7 +1,7 @@
 /* SHA-256 (FIPS 180-4): the digest that names objects in the build cache, stamps models and tells
  * programs apart. */
-#ifndef HEDDLE_RUNTIME_SHA256_H
-#define HEDDLE_RUNTIME_SHA256_H
+#ifndef HEDDLE_BASE_SHA256_H
+#define HEDDLE_BASE_SHA256_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* runtime/engine/sha256.c against the examples of FIPS 180-4 (NIST, "SHA-256 Example Values"). */
-#include "runtime/engine/sha256.h"
+/* base/sha256.c against the examples of FIPS 180-4 (NIST, "SHA-256 Example Values"). */
+#include "base/sha256.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SHA-256, straight from FIPS 180-4, sections 4.1.2, 5 and 6.2. */
-#include "runtime/engine/sha256.h"
+#include "base/sha256.h"
 
 #include <stdio.h>
 #include <string.h>
