@@ -198,20 +198,19 @@ static bool waits(const struct kfd_process *p)
     return any;
 }
 
-bool kfd_guest_lives(void)
+bool kfd_guest_lives(struct kfd_process *p)
 {
-    return kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED;
+    return p->guest && p->guest->entered && p->life != KFD_ENDED;
 }
 
-bool kfd_guest_waits(void)
+bool kfd_guest_waits(const struct kfd_process *p)
 {
-    return kfd_now->guest && kfd_now->guest->entered
-           && (kfd_now->life == KFD_ENDED || waits(kfd_now));
+    return p->guest && p->guest->entered && (p->life == KFD_ENDED || waits(p));
 }
 
-bool kfd_guest_computes(void)
+bool kfd_guest_computes(struct kfd_process *p)
 {
-    return kfd_guest_lives() && !kfd_now->unawaited && !waits(kfd_now);
+    return kfd_guest_lives(p) && !p->unawaited && !waits(p);
 }
 
 /* ---- turns ---- */
@@ -219,9 +218,9 @@ bool kfd_guest_computes(void)
 /* The guest with the turn; NULL: all wait. */
 static struct kfd_process *find_holder(void)
 {
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        if (kfd_guest_computes())
-            return kfd_now;
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        if (kfd_guest_computes(p))
+            return p;
     }
     return NULL;
 }
@@ -231,7 +230,7 @@ static struct kfd_process *find_holder(void)
 static bool do_now(const struct kfd_process *holder)
 {
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        if (!kfd_guest_lives() || (holder && kfd_now != holder))
+        if (!kfd_guest_lives(kfd_now) || (holder && kfd_now != holder))
             continue;
         struct kfd_connection *c = find_call(kfd_now, GUEST_NOW);
         c = c ? c : find_call(kfd_now, GUEST_LOOKS);
@@ -247,7 +246,7 @@ static bool do_now(const struct kfd_process *holder)
 static bool do_runs(void)
 {
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        struct kfd_connection *c = kfd_guest_lives() ? find_call(kfd_now, GUEST_RUNS) : NULL;
+        struct kfd_connection *c = kfd_guest_lives(kfd_now) ? find_call(kfd_now, GUEST_RUNS) : NULL;
         if (c) {
             finish_call(c);
             return true;
@@ -320,23 +319,23 @@ void kfd_guests_advanced(void)
     }
 }
 
-bool kfd_guest_is_busy(void)
+bool kfd_guest_is_busy(const struct kfd_process *p)
 {
-    const struct kfd_guest *g = kfd_now->guest;
-    return (g->entered && g->calls && kfd_now->life != KFD_ENDED) || has_work(g);
+    const struct kfd_guest *g = p->guest;
+    return (g->entered && g->calls && p->life != KFD_ENDED) || has_work(g);
 }
 
-static bool is_asleep(int thread)
+static bool is_asleep(const struct kfd_process *p, int thread)
 {
-    return kfd_thread_sleeps(kfd_now->pid, thread);
+    return kfd_thread_sleeps(p->pid, thread);
 }
 
 /* Has the process no thread that runs, or waits for the disk? */
-bool kfd_guest_sleeps(void)
+bool kfd_guest_sleeps(const struct kfd_process *p)
 {
-    if (kfd_now->guest->calls)
+    if (p->guest->calls)
         return false; /* it waits for the turn */
-    return kfd_all_threads(is_asleep);
+    return kfd_all_threads(p, is_asleep);
 }
 
 /* ---- the end ---- */
