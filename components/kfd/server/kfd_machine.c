@@ -576,7 +576,7 @@ bool kfd_has_faulted(struct kfd_process *p)
     p->faulted = true;
     run_ledger_report(EXIT_GAVE_UP);
     if (p->guest) {
-        kfd_guest_fault(&fault);
+        kfd_guest_fault(p, &fault);
         return true;
     }
     kfd_say("%s", fault.text);

@@ -237,7 +237,7 @@ void kfd_process_close(struct kfd_process *p)
     kfd_smi_events_close();
     kfd_memory_close();
     kfd_events_close();
-    kfd_guest_close();
+    kfd_guest_close(p);
     close_space(p);
     close_shared(p);
     free(p->caches);
