@@ -29,21 +29,21 @@ bool kfd_is_ringer(const struct kfd_request *request)
     return request->connection && request->connection->rung;
 }
 
-bool kfd_messages_pending(void)
+bool kfd_messages_pending(const struct kfd_process *p)
 {
     bool any = false;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
         struct pollfd message = {.fd = c->fd, .events = POLLIN};
-        any |= c->process == kfd_now && poll(&message, 1, 0) != 0;
+        any |= c->process == p && poll(&message, 1, 0) != 0;
     }
     return any || kfd_is_taking();
 }
 
-enum kfd_ringers kfd_ringers(void)
+enum kfd_ringers kfd_ringers(const struct kfd_process *p)
 {
     enum kfd_ringers found = KFD_NO_RINGERS;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
-        if (c->process != kfd_now || !c->rung)
+        if (c->process != p || !c->rung)
             continue;
         if (__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
             return KFD_RINGER_WAITS;
@@ -63,54 +63,55 @@ bool kfd_thread_sleeps(pid_t pid, int thread)
     return !end || end[1] != ' ' || (end[2] != 'R' && end[2] != 'D');
 }
 
-bool kfd_ringers_asleep(void)
+bool kfd_ringers_asleep(const struct kfd_process *p)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next) {
-        if (c->process == kfd_now && c->rung && !kfd_thread_sleeps(c->pid, c->thread))
+        if (c->process == p && c->rung && !kfd_thread_sleeps(c->pid, c->thread))
             return false;
     }
     return true;
 }
 
 /* Does the thread wait for an answer of ours? */
-static bool is_in_call(int thread)
+static bool is_in_call(const struct kfd_process *p, int thread)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next) {
-        if (c->process == kfd_now && c->thread == thread
+        if (c->process == p && c->thread == thread
             && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
             return true;
     }
     return false;
 }
 
-bool kfd_all_threads(bool (*is)(int thread))
+bool kfd_all_threads(const struct kfd_process *p,
+                     bool (*is)(const struct kfd_process *p, int thread))
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)kfd_now->pid);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
     DIR *folder = opendir(path);
     bool all = true;
     for (const struct dirent *entry; folder && all && (entry = readdir(folder));) {
         int thread = atoi(entry->d_name); /* 0: "." and ".." */
-        all = !thread || is(thread);
+        all = !thread || is(p, thread);
     }
     if (folder)
         closedir(folder);
     return all;
 }
 
-static bool is_in_call_or_asleep(int thread)
+static bool is_in_call_or_asleep(const struct kfd_process *p, int thread)
 {
-    return is_in_call(thread) || kfd_thread_sleeps(kfd_now->pid, thread);
+    return is_in_call(p, thread) || kfd_thread_sleeps(p->pid, thread);
 }
 
 /* One that has run while they were looked at may have woken another one. */
-bool kfd_threads_at_rest(void)
+bool kfd_threads_at_rest(struct kfd_process *p)
 {
-    uint64_t before = kfd_spent_ns();
-    if (!kfd_now->at_rest)
-        kfd_now->at_rest = kfd_all_threads(is_in_call_or_asleep) && !kfd_messages_pending()
-                           && kfd_spent_ns() == before;
-    return kfd_now->at_rest;
+    uint64_t before = kfd_spent_ns(p);
+    if (!p->at_rest)
+        p->at_rest = kfd_all_threads(p, is_in_call_or_asleep) && !kfd_messages_pending(p)
+                     && kfd_spent_ns(p) == before;
+    return p->at_rest;
 }
 
 /* Puts descriptors beside a message. */
@@ -275,7 +276,7 @@ static int run_rung(struct kfd_connection *c)
     if (ringers > 1)
         kfd.api->note_unordered();
     c->rung = true;
-    kfd_process_asked();
+    kfd_process_asked(c->process);
     c->request.until_idle = kfd_queues_read_doorbells((uint32_t)c->call.word[0], &c->request.queue);
     c->request.until_done = c->call.word[1] != 0;
     return 0;

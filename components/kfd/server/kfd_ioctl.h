@@ -67,7 +67,7 @@ void kfd_share_close(void);
 
 bool kfd_queues_any(void);
 /* Does a packet wait, for a signal or for its header? */
-bool kfd_queues_have_packets(void);
+bool kfd_queues_have_packets(struct kfd_process *p);
 int kfd_queue_mask(struct kfd_request *request);
 int kfd_queue_wave_state(struct kfd_request *request);
 

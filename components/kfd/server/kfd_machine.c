@@ -101,7 +101,7 @@ static void take_request(struct kfd_request *request)
     bool goes_on = kfd_now && (kfd_now->guest || kfd_is_ringer(request));
     bool was_unawaited = goes_on && kfd_now->unawaited;
     if (goes_on)
-        kfd_process_asked();
+        kfd_process_asked(kfd_now);
     int result = request->run(request);
     if (kfd.api)
         kfd_publish_time();
@@ -174,18 +174,18 @@ void kfd_drop(const struct kfd_request *request)
 
 /* May threads of this process go on that have waited? Those come first that serve them, as handlers
  * of signals do: then what these have done does not depend on the host. */
-static bool may_go_on(void)
+static bool may_go_on(struct kfd_process *p)
 {
-    return kfd_now->guest || kfd_now->unordered || kfd_threads_at_rest();
+    return p->guest || p->unordered || kfd_threads_at_rest(p);
 }
 
 /* This process has no work: nothing more comes of waiting. False: not yet. */
-static bool let_go(void)
+static bool let_go(struct kfd_process *p)
 {
-    struct kfd_request *request = kfd_now->held, *next;
-    if ((request || kfd_now->waits) && !may_go_on())
+    struct kfd_request *request = p->held, *next;
+    if ((request || p->waits) && !may_go_on(p))
         return false;
-    kfd_now->held = NULL;
+    p->held = NULL;
     for (; request; request = next) {
         next = request->next;
         kfd_answer(request, request->result);
@@ -197,11 +197,11 @@ static bool let_go(void)
 /* ---- the loop ---- */
 
 /* Threads that wait for what a queue does go on. */
-static void look_at_held(void)
+static void look_at_held(struct kfd_process *p)
 {
-    for (struct kfd_request **link = &kfd_now->held; *link;) {
+    for (struct kfd_request **link = &p->held; *link;) {
         struct kfd_request *request = *link;
-        if (request->until_idle || !kfd_queue_is_done(request->queue) || !may_go_on()) {
+        if (request->until_idle || !kfd_queue_is_done(request->queue) || !may_go_on(p)) {
             link = &request->next;
             continue;
         }
@@ -210,21 +210,21 @@ static void look_at_held(void)
     }
 }
 
-static void look_at_waits(void)
+static void look_at_waits(struct kfd_process *p)
 {
-    look_at_held();
-    bool broken = kfd.lost || kfd_now->faulted;
-    if (broken || (kfd_signal_waits_are_over() && may_go_on()))
+    look_at_held(p);
+    bool broken = kfd.lost || p->faulted;
+    if (broken || (kfd_signal_waits_are_over() && may_go_on(p)))
         kfd_signal_waits_end(broken);
 }
 
 /* Has this process work? Before it goes on, what its kernels have written must be in memory. */
-static bool is_busy(void)
+static bool is_busy(struct kfd_process *p)
 {
-    bool busy = kfd_now->guest
-                    ? kfd_guest_is_busy()
+    bool busy = p->guest
+                    ? kfd_guest_is_busy(p)
                     : !kfd.lost && (kfd_queues_have_commands() || !kfd_queues_release_caches());
-    return busy || !let_go();
+    return busy || !let_go(p);
 }
 
 enum readiness {
@@ -234,55 +234,53 @@ enum readiness {
     HELD_UP   /* it computes, and a thread of it waits */
 };
 
-static enum readiness readiness(void)
+static enum readiness readiness(struct kfd_process *p)
 {
-    const struct kfd_process *p = kfd_now;
     if (p->guest)
-        return kfd_guest_computes() ? COMPUTES : kfd_guest_waits() || p->held ? WAITS : RESTS;
+        return kfd_guest_computes(p) ? COMPUTES : kfd_guest_waits(p) || p->held ? WAITS : RESTS;
     if (p->life == KFD_ENDED || p->unawaited)
         return WAITS;
-    enum kfd_ringers ringers = kfd_ringers();
+    enum kfd_ringers ringers = kfd_ringers(p);
     if (ringers == KFD_RINGERS_RUN)
         return COMPUTES;
-    if (ringers == KFD_RINGER_WAITS && !p->unordered && !kfd_threads_at_rest())
+    if (ringers == KFD_RINGER_WAITS && !p->unordered && !kfd_threads_at_rest(p))
         return HELD_UP;
-    return p->held || p->waits || kfd_events_have_waiters() ? WAITS : RESTS;
+    return p->held || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
 }
 
 static enum readiness most_ready(void)
 {
     enum readiness most = RESTS;
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        enum readiness is = readiness();
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        enum readiness is = readiness(p);
         most = is > most ? is : most;
     }
     return most;
 }
 
-static bool sleeps(void)
+static bool sleeps(struct kfd_process *p)
 {
-    return readiness() == COMPUTES
-           && (kfd_now->guest ? kfd_guest_sleeps()
-                              : kfd_ringers_asleep() && !kfd_messages_pending());
+    return readiness(p) == COMPUTES
+           && (p->guest ? kfd_guest_sleeps(p) : kfd_ringers_asleep(p) && !kfd_messages_pending(p));
 }
 
 /* This process has computed since its last request. `slept`: threads did at the last look, before
  * which `handed` requests had come. */
-static void look_after_process(bool held_up, bool slept, uint32_t handed)
+static void look_after_process(struct kfd_process *p, bool held_up, bool slept, uint32_t handed)
 {
-    uint64_t spent_ns = kfd_spent_ns() - kfd_now->spent_ns;
+    uint64_t spent_ns = kfd_spent_ns(p) - p->spent_ns;
     if (!held_up) {
-        bool alone = (slept && sleeps()) || spent_ns > SPIN_NS;
+        bool alone = (slept && sleeps(p)) || spent_ns > SPIN_NS;
         if (alone && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
-            kfd_now->unawaited = true;
-        if (kfd_now->unawaited && kfd_now->guest)
+            p->unawaited = true;
+        if (p->unawaited && p->guest)
             kfd.api->note_unordered();
     } else if (spent_ns > BESIDE_NS) {
-        kfd_now->unordered = true;
+        p->unordered = true;
         kfd.api->note_unordered();
         kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
                 "wait for them any more: cycles may differ from run to run",
-                (int)kfd_now->pid);
+                (int)p->pid);
     }
 }
 
@@ -294,10 +292,10 @@ static void look_after_threads(enum readiness most, uint32_t handed)
     wait_for_requests(handed, &look);
     if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
         return;
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        enum readiness is = readiness();
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        enum readiness is = readiness(p);
         if (is >= COMPUTES)
-            look_after_process(is == HELD_UP, slept, handed);
+            look_after_process(p, is == HELD_UP, slept, handed);
     }
 }
 
@@ -307,9 +305,9 @@ static void begin_exchanges(void)
     own.exchange_ps = kfd.api->now() + EXCHANGE_PS;
 }
 
-static void exchange_writes(void)
+static void exchange_writes(struct kfd_process *p)
 {
-    if (!kfd_now->guest)
+    if (!p->guest)
         kfd_queues_sync_memory();
 }
 
@@ -327,9 +325,9 @@ static void exchange(void)
 }
 
 /* May it still set what a kernel waits for? */
-static bool stays(void)
+static bool stays(struct kfd_process *p)
 {
-    return kfd_now->life == KFD_LIVES;
+    return p->life == KFD_LIVES;
 }
 
 static void look_for_end(void)
@@ -376,8 +374,7 @@ static bool is_stuck(void)
 {
     if (!own.waiting)
         return false;
-    kfd_enter(kfd_process_of(own.waiting));
-    return kfd_ringers_asleep();
+    return kfd_ringers_asleep(kfd_process_of(own.waiting));
 }
 
 static void pause_moment(void)
@@ -428,7 +425,7 @@ static void close_processes(void)
         next = p->next;
         kfd_enter(p);
         if (p->life == KFD_ENDED && !kfd_process_stays(p)
-            && (kfd.lost || !(p->guest ? kfd_guest_is_busy() : kfd_queues_have_commands())))
+            && (kfd.lost || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands())))
             kfd_process_close(p);
     }
 }
@@ -562,24 +559,24 @@ static void tell_fault(uint32_t gpu, uint64_t address, bool by_access)
 }
 
 /* The first fault of the process, or of a context that a guest has made. */
-static bool take_fault(struct driver_fault *fault)
+static bool take_fault(const struct kfd_process *p, struct driver_fault *fault)
 {
-    const struct kfd_guest *g = kfd_now->guest;
-    bool any = kfd.api->take_fault(kfd_now->device[0], fault);
+    const struct kfd_guest *g = p->guest;
+    bool any = kfd.api->take_fault(p->device[0], fault);
     for (uint32_t i = 0; g && i < g->context_count && !any; i++)
         any = kfd.api->take_fault(g->contexts[i], fault);
     return any;
 }
 
-bool kfd_has_faulted(void)
+bool kfd_has_faulted(struct kfd_process *p)
 {
     struct driver_fault fault;
-    if (kfd_now->faulted || kfd_now->life == KFD_ENDED || !take_fault(&fault))
+    if (p->faulted || p->life == KFD_ENDED || !take_fault(p, &fault))
         return false;
-    kfd_now->faulted = true;
+    p->faulted = true;
     run_ledger_report(EXIT_GAVE_UP);
-    if (kfd_now->guest) {
-        kfd_guest_fault(&fault);
+    if (p->guest) {
+        kfd_guest_fault(p, &fault);
         return true;
     }
     kfd_say("%s", fault.text);
@@ -589,12 +586,12 @@ bool kfd_has_faulted(void)
 }
 
 /* Tells the process that the GPU is lost: by an address that it could not reach, or as a hang. */
-static void tell_end(void)
+static void tell_end(struct kfd_process *p)
 {
     uint64_t address;
     uint32_t gpu;
     bool by_access = kfd.api->fault_address(&address, &gpu);
-    if (!kfd_now->guest)
+    if (!p->guest)
         tell_fault(gpu, address, by_access);
 }
 

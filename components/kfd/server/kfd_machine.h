@@ -129,7 +129,7 @@ bool kfd_is_attending(void);
 /* In the middle of a kernel: does what can be done then, or waits a moment. */
 void kfd_take_aside(void);
 /* Has a kernel of this process done something wrong? Then all its queues stop, and it is told. */
-bool kfd_has_faulted(void);
+bool kfd_has_faulted(struct kfd_process *p);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
 int kfd_find_gpu(uint32_t gpu_id);
 /* Nanoseconds of simulated time. Each reading is later than the one before. */
@@ -145,18 +145,19 @@ void kfd_answer(struct kfd_request *request, int result);
 /* Threads of this process that have rung a doorbell: none has, all run, or one waits for an answer.
  */
 enum kfd_ringers { KFD_NO_RINGERS, KFD_RINGERS_RUN, KFD_RINGER_WAITS };
-enum kfd_ringers kfd_ringers(void);
+enum kfd_ringers kfd_ringers(const struct kfd_process *p);
 /* Do all of them sleep? */
-bool kfd_ringers_asleep(void);
+bool kfd_ringers_asleep(const struct kfd_process *p);
 /* Is a message of this process on its way? A thread that has sent one sleeps, too. What was handed
  * over meanwhile is to be looked at behind this. */
-bool kfd_messages_pending(void);
+bool kfd_messages_pending(const struct kfd_process *p);
 /* Does the thread sleep, or has it ended? */
 bool kfd_thread_sleeps(pid_t pid, int thread);
 /* Is it so for all threads of this process? */
-bool kfd_all_threads(bool (*is)(int thread));
+bool kfd_all_threads(const struct kfd_process *p,
+                     bool (*is)(const struct kfd_process *p, int thread));
 /* Do all threads of this process sleep, or wait for an answer? */
-bool kfd_threads_at_rest(void);
+bool kfd_threads_at_rest(struct kfd_process *p);
 /* Has the thread rung that makes the request? */
 bool kfd_is_ringer(const struct kfd_request *request);
 /* The process is taken out of the list: no connection is its any more. */
@@ -166,10 +167,10 @@ void kfd_connections_forget(const struct kfd_process *p);
 
 /* All further looks are at this process, whose memory program_memory.h reads. */
 void kfd_enter(struct kfd_process *p);
-/* These look at each process in turn, and then at the one before them again. */
-void kfd_each_process(void (*look)(void));
+/* These enter each process in turn, and then the one before them again. */
+void kfd_each_process(void (*look)(struct kfd_process *p));
 /* Is it so for any process? */
-bool kfd_any_process(bool (*is)(void));
+bool kfd_any_process(bool (*is)(struct kfd_process *p));
 /* An address space and empty tables for a process; NULL: it was said on stderr why not. */
 struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest);
 /* A guest has an address space from now on, and is the last in the order of processes. */
@@ -181,9 +182,9 @@ void kfd_process_close(struct kfd_process *p);
 /* The program sees what time it is. */
 void kfd_publish_time(void);
 /* Processor time of this process. */
-uint64_t kfd_spent_ns(void);
+uint64_t kfd_spent_ns(const struct kfd_process *p);
 /* A thread of this process that has rung asks for something. */
-void kfd_process_asked(void);
+void kfd_process_asked(struct kfd_process *p);
 /* Is a process that has ended left as it is until another one comes? */
 bool kfd_process_stays(const struct kfd_process *p);
 /* Says how many there were and what is left of them. */
@@ -260,7 +261,7 @@ bool kfd_queue_is_done(uint32_t queue);
 void kfd_queues_sync_memory(void);
 int kfd_queue_allocate_gws(struct kfd_request *request);
 /* Begins packets and ends those that are over, as far as that can be done now. */
-bool kfd_queues_step(void);
+bool kfd_queues_step(struct kfd_process *p);
 /* Is anything with the driver? */
 bool kfd_queues_have_commands(void);
 /* Have packets begun that are not over? */
@@ -284,9 +285,9 @@ void kfd_event_signal(uint32_t id);
 /* An interrupt signals the event, and empties its mailbox. */
 void kfd_event_interrupt(uint32_t id);
 /* Events whose mailbox a kernel has written to. False: there was none. */
-bool kfd_events_read_mailboxes(void);
+bool kfd_events_read_mailboxes(struct kfd_process *p);
 /* Does a thread that has asked for work wait for an event? */
-bool kfd_events_have_waiters(void);
+bool kfd_events_have_waiters(const struct kfd_process *p);
 /* All waits are over. */
 void kfd_events_end_waits(void);
 /* The simulation has ended: tells the program by its memory exception and hardware events. */
@@ -306,7 +307,7 @@ bool kfd_signal_waits_are_over(void);
 void kfd_signal_waits_end(bool all);
 void kfd_signal_wait_give_up(const struct kfd_request *request);
 /* Does one of them only look? */
-bool kfd_signal_waits_poll(void);
+bool kfd_signal_waits_poll(struct kfd_process *p);
 
 /* ---- kfd_kernel_name.c ---- */
 

@@ -28,20 +28,20 @@ void kfd_enter(struct kfd_process *p)
     program_memory_use(p ? p->pid : 0);
 }
 
-void kfd_each_process(void (*look)(void))
+void kfd_each_process(void (*look)(struct kfd_process *p))
 {
     struct kfd_process *before = kfd_now;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-        look();
+        look(kfd_now);
     kfd_enter(before);
 }
 
-bool kfd_any_process(bool (*is)(void))
+bool kfd_any_process(bool (*is)(struct kfd_process *p))
 {
     struct kfd_process *before = kfd_now;
     bool any = false;
     for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-        any |= is();
+        any |= is(kfd_now);
     kfd_enter(before);
     return any;
 }
@@ -117,19 +117,19 @@ uint64_t kfd_read_clock(void)
     return kfd_clock_at(kfd.api->now());
 }
 
-uint64_t kfd_spent_ns(void)
+uint64_t kfd_spent_ns(const struct kfd_process *p)
 {
     struct timespec all;
     clockid_t clock;
-    if (clock_getcpuclockid(kfd_now->pid, &clock) != 0 || clock_gettime(clock, &all) != 0)
+    if (clock_getcpuclockid(p->pid, &clock) != 0 || clock_gettime(clock, &all) != 0)
         return UINT64_MAX; /* it has ended */
     return (uint64_t)all.tv_sec * 1000000000 + (uint64_t)all.tv_nsec;
 }
 
-void kfd_process_asked(void)
+void kfd_process_asked(struct kfd_process *p)
 {
-    kfd_now->unawaited = false;
-    kfd_now->spent_ns = kfd_spent_ns();
+    p->unawaited = false;
+    p->spent_ns = kfd_spent_ns(p);
 }
 
 /* ---- opening and closing ---- */
@@ -219,7 +219,7 @@ void kfd_process_leave(struct kfd_process *p)
     p->life = KFD_ENDED;
     /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
     bool busy = kfd_queues_in_flight()
-                || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy()));
+                || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy(p)));
     own.killed += busy;
     if (busy && !kfd.lost)
         abandon(p);
@@ -237,7 +237,7 @@ void kfd_process_close(struct kfd_process *p)
     kfd_smi_events_close();
     kfd_memory_close();
     kfd_events_close();
-    kfd_guest_close();
+    kfd_guest_close(p);
     close_space(p);
     close_shared(p);
     free(p->caches);

@@ -292,18 +292,18 @@ void kfd_event_give_up(const struct kfd_request *wait)
 
 /* ---- from the machine ---- */
 
-bool kfd_events_have_waiters(void)
+bool kfd_events_have_waiters(const struct kfd_process *p)
 {
-    for (const struct waiter *w = kfd_now->events->waiters; w; w = w->next) {
+    for (const struct waiter *w = p->events->waiters; w; w = w->next) {
         if (kfd_is_ringer(w->request))
             return true;
     }
     return false;
 }
 
-bool kfd_events_read_mailboxes(void)
+bool kfd_events_read_mailboxes(struct kfd_process *p)
 {
-    struct kfd_events *events = kfd_now->events;
+    struct kfd_events *events = p->events;
     uint64_t *page = events->end ? event_page() : NULL;
     bool any = false;
     for (uint32_t id = 1; page && id < events->end; id++) {

@@ -72,10 +72,10 @@ void kfd_signal_wait_give_up(const struct kfd_request *request)
         end_wait(link);
 }
 
-bool kfd_signal_waits_poll(void)
+bool kfd_signal_waits_poll(struct kfd_process *p)
 {
     bool polls = false;
-    for (const struct kfd_wait *w = kfd_now->waits; w; w = w->next)
+    for (const struct kfd_wait *w = p->waits; w; w = w->next)
         polls |= w->polls;
     return polls;
 }

@@ -105,7 +105,8 @@ static void go_on(struct kfd_connection *c)
 
 void kfd_guest_drop(const struct kfd_request *request)
 {
-    struct kfd_request **link = kfd_now && kfd_now->guest ? &kfd_now->guest->calls : NULL;
+    const struct kfd_process *p = kfd_process_of(request);
+    struct kfd_request **link = p && p->guest ? &p->guest->calls : NULL;
     while (link && *link && *link != request)
         link = &(*link)->next;
     if (link && *link)
@@ -114,10 +115,10 @@ void kfd_guest_drop(const struct kfd_request *request)
         guests.attending = NULL;
 }
 
-/* Does the call, which is one of kfd_now's. */
 static void finish_call(struct kfd_connection *c)
 {
-    struct kfd_guest *g = kfd_now->guest;
+    struct kfd_guest *g = c->process->guest;
+    kfd_enter(c->process);
     kfd_guest_drop(&c->request);
     if (g->fault) {
         c->began = false;
@@ -198,20 +199,19 @@ static bool waits(const struct kfd_process *p)
     return any;
 }
 
-bool kfd_guest_lives(void)
+bool kfd_guest_lives(struct kfd_process *p)
 {
-    return kfd_now->guest && kfd_now->guest->entered && kfd_now->life != KFD_ENDED;
+    return p->guest && p->guest->entered && p->life != KFD_ENDED;
 }
 
-bool kfd_guest_waits(void)
+bool kfd_guest_waits(const struct kfd_process *p)
 {
-    return kfd_now->guest && kfd_now->guest->entered
-           && (kfd_now->life == KFD_ENDED || waits(kfd_now));
+    return p->guest && p->guest->entered && (p->life == KFD_ENDED || waits(p));
 }
 
-bool kfd_guest_computes(void)
+bool kfd_guest_computes(struct kfd_process *p)
 {
-    return kfd_guest_lives() && !kfd_now->unawaited && !waits(kfd_now);
+    return kfd_guest_lives(p) && !p->unawaited && !waits(p);
 }
 
 /* ---- turns ---- */
@@ -219,9 +219,9 @@ bool kfd_guest_computes(void)
 /* The guest with the turn; NULL: all wait. */
 static struct kfd_process *find_holder(void)
 {
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        if (kfd_guest_computes())
-            return kfd_now;
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        if (kfd_guest_computes(p))
+            return p;
     }
     return NULL;
 }
@@ -230,12 +230,12 @@ static struct kfd_process *find_holder(void)
  * turn, or whose other threads wait. */
 static bool do_now(const struct kfd_process *holder)
 {
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        if (!kfd_guest_lives() || (holder && kfd_now != holder))
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        if (!kfd_guest_lives(p) || (holder && p != holder))
             continue;
-        struct kfd_connection *c = find_call(kfd_now, GUEST_NOW);
-        c = c ? c : find_call(kfd_now, GUEST_LOOKS);
-        c = c ? c : find_call(kfd_now, GUEST_WAITS);
+        struct kfd_connection *c = find_call(p, GUEST_NOW);
+        c = c ? c : find_call(p, GUEST_LOOKS);
+        c = c ? c : find_call(p, GUEST_WAITS);
         if (c && !c->began) {
             finish_call(c);
             return true;
@@ -246,8 +246,8 @@ static bool do_now(const struct kfd_process *holder)
 
 static bool do_runs(void)
 {
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        struct kfd_connection *c = kfd_guest_lives() ? find_call(kfd_now, GUEST_RUNS) : NULL;
+    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        struct kfd_connection *c = kfd_guest_lives(p) ? find_call(p, GUEST_RUNS) : NULL;
         if (c) {
             finish_call(c);
             return true;
@@ -260,9 +260,8 @@ static bool do_runs(void)
 static bool end_waits(void)
 {
     bool any = false;
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        struct kfd_request *next,
-            *r = kfd_now->guest && kfd_now->life != KFD_ENDED ? kfd_now->guest->calls : NULL;
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
+        struct kfd_request *next, *r = p->guest && p->life != KFD_ENDED ? p->guest->calls : NULL;
         for (; r; r = next) {
             next = r->next;
             if (!r->connection->began || !is_over(r->connection))
@@ -278,22 +277,19 @@ static bool end_waits(void)
 static bool do_poll(void)
 {
     struct kfd_connection *first = NULL, *later = NULL;
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        for (const struct kfd_request *r = kfd_now->guest ? kfd_now->guest->calls : NULL; r;
-             r = r->next) {
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
+        for (const struct kfd_request *r = p->guest ? p->guest->calls : NULL; r; r = r->next) {
             struct kfd_connection *c = r->connection;
-            if (kfd_now->life == KFD_ENDED || !c->began || name_in(c) == GUEST_wait
-                || is_for_any(c))
+            if (p->life == KFD_ENDED || !c->began || name_in(c) == GUEST_wait || is_for_any(c))
                 continue;
             first = first ? first : c;
-            later = !later && kfd_now->number > guests.last_poller ? c : later;
+            later = !later && p->number > guests.last_poller ? c : later;
         }
     }
     struct kfd_connection *c = later ? later : first;
     if (!c)
         return false;
-    kfd_enter(c->process);
-    guests.last_poller = kfd_now->number;
+    guests.last_poller = c->process->number;
     finish_call(c);
     return true;
 }
@@ -306,8 +302,8 @@ bool kfd_guests_step(void)
 
 void kfd_guests_advanced(void)
 {
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next)) {
-        struct kfd_request *next, *r = kfd_now->guest ? kfd_now->guest->calls : NULL;
+    for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
+        struct kfd_request *next, *r = p->guest ? p->guest->calls : NULL;
         for (; r; r = next) {
             struct kfd_connection *c = r->connection;
             next = r->next;
@@ -320,36 +316,36 @@ void kfd_guests_advanced(void)
     }
 }
 
-bool kfd_guest_is_busy(void)
+bool kfd_guest_is_busy(const struct kfd_process *p)
 {
-    const struct kfd_guest *g = kfd_now->guest;
-    return (g->entered && g->calls && kfd_now->life != KFD_ENDED) || has_work(g);
+    const struct kfd_guest *g = p->guest;
+    return (g->entered && g->calls && p->life != KFD_ENDED) || has_work(g);
 }
 
-static bool is_asleep(int thread)
+static bool is_asleep(const struct kfd_process *p, int thread)
 {
-    return kfd_thread_sleeps(kfd_now->pid, thread);
+    return kfd_thread_sleeps(p->pid, thread);
 }
 
 /* Has the process no thread that runs, or waits for the disk? */
-bool kfd_guest_sleeps(void)
+bool kfd_guest_sleeps(const struct kfd_process *p)
 {
-    if (kfd_now->guest->calls)
+    if (p->guest->calls)
         return false; /* it waits for the turn */
-    return kfd_all_threads(is_asleep);
+    return kfd_all_threads(p, is_asleep);
 }
 
 /* ---- the end ---- */
 
-void kfd_guest_fault(const struct driver_fault *fault)
+void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault)
 {
-    kfd_now->guest->fault = kfd_grow(NULL, sizeof fault->text);
-    memcpy(kfd_now->guest->fault, fault->text, sizeof fault->text);
+    p->guest->fault = kfd_grow(NULL, sizeof fault->text);
+    memcpy(p->guest->fault, fault->text, sizeof fault->text);
 }
 
-void kfd_guest_close(void)
+void kfd_guest_close(struct kfd_process *p)
 {
-    struct kfd_guest *g = kfd_now->guest;
+    struct kfd_guest *g = p->guest;
     for (uint32_t i = 0; g && i < g->context_count && !kfd.lost; i++)
         kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
     if (g) {
@@ -358,7 +354,7 @@ void kfd_guest_close(void)
         free(g->printed);
     }
     free(g);
-    kfd_now->guest = NULL;
+    p->guest = NULL;
 }
 
 /* ---- kernels that are executed without timing ---- */
@@ -379,7 +375,6 @@ void kfd_guests_attend(const struct driver_attention *now)
                                        : NULL;
         if (!c)
             continue;
-        kfd_enter(p);
         kfd_guest_drop(&c->request);
         c->waits = c->call;
         guests.attending = c;

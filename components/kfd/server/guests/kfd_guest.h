@@ -40,22 +40,22 @@ void kfd_guest_enter(struct kfd_connection *c);
 void kfd_guest_refuse(struct kfd_connection *c, const char *text);
 /* Any thread: can the call be done in the middle of a kernel? */
 bool kfd_guest_is_aside(const struct kfd_call *call);
-/* kfd_now has ended: the contexts that it has made are destroyed. */
-void kfd_guest_close(void);
+/* The process has ended: the contexts that it has made are destroyed. */
+void kfd_guest_close(struct kfd_process *p);
 /* Takes a request, which may wait for something, out of all lists. */
 void kfd_guest_drop(const struct kfd_request *request);
 /* Has the guest calls that are not answered, or work that is not done? */
-bool kfd_guest_is_busy(void);
+bool kfd_guest_is_busy(const struct kfd_process *p);
 /* Is it a guest that has entered, and has not ended? */
-bool kfd_guest_lives(void);
+bool kfd_guest_lives(struct kfd_process *p);
 /* Is it one that wants the engine to run? */
-bool kfd_guest_waits(void);
+bool kfd_guest_waits(const struct kfd_process *p);
 /* Is it one that may ask for something before any simulated time passes? */
-bool kfd_guest_computes(void);
+bool kfd_guest_computes(struct kfd_process *p);
 /* Does the guest, which is one of those, sleep for another reason than a call? */
-bool kfd_guest_sleeps(void);
+bool kfd_guest_sleeps(const struct kfd_process *p);
 /* A kernel of the guest did something wrong. */
-void kfd_guest_fault(const struct driver_fault *fault);
+void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault);
 /* Does what can be done for guests while no simulated time passes. */
 bool kfd_guests_step(void);
 /* A command was done, of whatever process. */

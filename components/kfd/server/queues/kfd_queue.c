@@ -108,9 +108,9 @@ static bool begin_packets(struct kfd_queue *q)
     return begun;
 }
 
-bool kfd_queues_step(void)
+bool kfd_queues_step(struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     bool progress = false;
     for (uint32_t i = 0; i < queues->end && !kfd.lost; i++) {
         struct kfd_queue *q = queues->queue[i];
@@ -359,7 +359,7 @@ int kfd_queue_destroy(struct kfd_request *request)
         return -EINVAL;
     kfd_now->queues->queue[call->queue_id] = NULL;
     int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
-    kfd_has_faulted();
+    kfd_has_faulted(kfd_now);
     while (q->count && end_flights(q))
         ;
     kfd_caches.unreleased |= q->unreleased;
@@ -423,9 +423,9 @@ bool kfd_queues_any(void)
     return any;
 }
 
-bool kfd_queues_have_packets(void)
+bool kfd_queues_have_packets(struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     bool held = false;
     for (uint32_t i = 0; i < queues->end; i++) {
         const struct kfd_queue *q = queues->queue[i];
