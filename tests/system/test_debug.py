@@ -6,14 +6,29 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from harness import HEDDLE, ROOT, call, cuda_cc, hipcc, with_usual_code
 from programs import only_full
 
+sys.path.insert(0, str(ROOT / "python"))
+from heddle.debug import process  # noqa: E402
+
 PAGE = Path("docs/guide/debug.md").read_text(encoding="utf-8")
 TINY = "platforms/tiny.heddle"
+CHANNEL = Path("components/checks/debugger/debug_channel.h")
+
+
+def test_numbers_of_the_channel_are_those_of_its_header():
+    text = re.sub(r"/\*.*?\*/", "", CHANNEL.read_text(encoding="utf-8"), flags=re.S)
+    enums = dict(re.findall(r"enum debug_(\w+) \{(.*?)\}", text, re.S))
+    assert set(enums) == {"ask", "rule_kind", "go", "reason"}
+    for kind, body in enums.items():
+        names = re.findall(r"DEBUG_(\w+)", body)
+        assert [getattr(process, name) for name in names] == [
+            number + (kind == "ask") for number in range(len(names))], kind
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ struct command {
     uint32_t queues;
 };
 
-/* What was released at an address: what each wavefront that did knew. */
+/* What was released at an address: what each wavefront knew that released there. */
 struct released {
     uint64_t address;
     struct race_table table;

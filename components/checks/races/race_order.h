@@ -1,16 +1,16 @@
 /* What happens before what: the order in which a program's own synchronisation puts the accesses of
  * its wavefronts, whatever the order was in which they were executed here.
  *
- * A wavefront (a warp) is a thread of order. It has a clock, which goes on at each fence; an access
- * happens at a wavefront and its clock, and it happens before another wavefront's present when that
- * one knows of a clock as large (vector clocks; Flanagan and Freund, "FastTrack: efficient and
- * precise dynamic race detection", PLDI 2009). A wavefront learns
+ * A wavefront (a warp) is a thread of order. It has a clock, which goes on at each fence. An access
+ * happens at a clock of its wavefront. The access happens before the present of a second wavefront
+ * when the second one knows a clock of the first that is as large (vector clocks; Flanagan and
+ * Freund, "FastTrack: efficient and precise dynamic race detection", PLDI 2009). A wavefront learns
  *   - within its work-group by barriers,
- *   - by an atomic that reads what another one released: from what that one knew at its fence, or,
- *     in its own work-group, at its atomic,
+ *   - by an atomic that reads what another wavefront released: the reader learns what the releasing
+ *     wavefront knew at its fence or, within one work-group, at its atomic,
  *   - before it begins, by the order of commands: see race_command().
  *
- * What a wavefront knows of its work-group is a row of clocks; of others it is a short table.
+ * A wavefront knows its work-group as a row of clocks, and other work-groups as a short table.
  *
  * Pure: no simulated component, no output. */
 #ifndef HEDDLE_CHECKS_RACE_ORDER_H
@@ -28,7 +28,7 @@ typedef uint32_t race_id;
 
 struct race_known {
     race_id id;
-    uint32_t near, wide; /* clocks: as its own work-group knows it, and as others do */
+    uint32_t near, wide; /* its clock as its own work-group knows it, and as others do */
 };
 
 /* What is known of wavefronts of other work-groups: by id, open addressing, a power of two. */
@@ -51,7 +51,7 @@ struct race_wave {
     uint32_t heard_count;
     uint64_t seen[RACE_SEEN]; /* atomics read last, acquired or not */
     uint32_t seen_count;
-    struct race_table kept; /* what was released where it has read, before it stored there itself */
+    struct race_table kept; /* what was released where the wavefront has read, before it stores */
 };
 
 /* Commands: launches, copies. The n-th call gives n, from 1. `after`: those that are before it, by

@@ -81,7 +81,7 @@ static bool spins(const struct observed_instruction *s, uint64_t name)
     return code.bytes && spins_at((enum isa_target)s->inst->target, &code, name);
 }
 
-/* Other code may have been loaded where this one was. */
+/* Other code may have been loaded where the code of the site was. */
 static bool is_site(const struct site *site, uint64_t name, const struct isa_inst *inst)
 {
     return site->name == name && memcmp(&site->inst, inst, sizeof site->inst) == 0;
