@@ -15,7 +15,7 @@ struct arena_chunk {
     size_t unused; /* keeps the data behind it aligned */
 };
 
-_Noreturn void arena_bug(const char *file, int line, const char *format, ...)
+_Noreturn void compiler_bug_at(const char *file, int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -101,7 +101,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     int length = vsnprintf(usual, sizeof usual, format, again);
     va_end(again);
     if (length < 0)
-        bug("bad format '%s'", format);
+        compiler_bug("bad format '%s'", format);
     char *text = arena_alloc(arena, (size_t)length + 1);
     if (length < (int)sizeof usual)
         memcpy(text, usual, (size_t)length + 1);

@@ -49,7 +49,7 @@ void emit(struct emit *e, const char *format, ...)
     int size = vsnprintf(end, USUAL, format, args);
     va_end(args);
     if (size < 0)
-        bug("bad format '%s'", format);
+        compiler_bug("bad format '%s'", format);
     if (size >= USUAL) {
         end = reserve(e, (size_t)size);
         va_start(args, format);

@@ -101,7 +101,7 @@ static bool write_tables(struct arena *arena, const struct layout *layout, const
     table.units = units;
     size_t bytes = tables_image_bytes(&table);
     if (bytes == 0)
-        bug("a string of the tables is missing");
+        compiler_bug("a string of the tables is missing");
     char *image = arena_alloc(arena, bytes);
     tables_image(&table, image, bytes);
     enum emit_result result =

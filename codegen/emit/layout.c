@@ -180,7 +180,7 @@ static uint32_t store_number(struct builder *b, const struct model_instance *wri
             return number;
         number++;
     }
-    bug("%s writes no store of type %s", writer->path, store->type);
+    compiler_bug("%s writes no store of type %s", writer->path, store->type);
 }
 
 static void bind_stores(struct builder *b, const struct model_instance *instance)

@@ -263,7 +263,7 @@ static uint32_t port_number(const struct builder *b, const struct model_port *po
             return number + (uint32_t)(port - owner->port_groups[g].ports);
         number += owner->port_groups[g].count;
     }
-    bug("port '%s' is none of '%s'", port->decl->name, owner->path);
+    compiler_bug("port '%s' is none of '%s'", port->decl->name, owner->path);
 }
 
 static void number_ports(struct builder *b)

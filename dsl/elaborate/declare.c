@@ -66,7 +66,7 @@ static const struct placement *placement_of(enum ast_kind kind)
     for (size_t i = 0; i < sizeof placements / sizeof placements[0]; i++)
         if (placements[i].kind == kind)
             return &placements[i];
-    bug("no placement for item kind %d", (int)kind);
+    compiler_bug("no placement for item kind %d", (int)kind);
 }
 
 static bool makes_composite(const struct ast_items *body)
@@ -414,6 +414,6 @@ void declare_item(struct program *program, const struct ast_file *file, const st
         declare_type_item(program, file, item);
         break;
     default:
-        bug("item kind %d at top level", (int)item->kind);
+        compiler_bug("item kind %d at top level", (int)item->kind);
     }
 }
