@@ -52,7 +52,7 @@ static struct arena_chunk *new_chunk(size_t bytes)
     return chunk;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+void *arena_take(struct arena *arena, size_t size)
 {
     size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     arena->total += size;
@@ -81,7 +81,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 
 char *arena_strndup(struct arena *arena, const char *text, size_t size)
 {
-    char *copy = arena_alloc(arena, size + 1);
+    char *copy = arena_take(arena, size + 1);
     if (size > 0)
         memcpy(copy, text, size);
     return copy;
@@ -102,7 +102,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     va_end(again);
     if (length < 0)
         compiler_bug("bad format '%s'", format);
-    char *text = arena_alloc(arena, (size_t)length + 1);
+    char *text = arena_take(arena, (size_t)length + 1);
     if (length < (int)sizeof usual)
         memcpy(text, usual, (size_t)length + 1);
     else
@@ -123,7 +123,7 @@ void *arena_grow(struct arena *arena, void *items, uint32_t count, uint32_t *cap
                  size_t item_size)
 {
     *capacity = count == 0 ? 4 : count * 2;
-    void *grown = arena_alloc(arena, *capacity * item_size);
+    void *grown = arena_take(arena, *capacity * item_size);
     if (count > 0)
         memcpy(grown, items, count * item_size);
     return grown;

@@ -20,7 +20,7 @@ struct arena {
 void arena_init(struct arena *arena);
 void arena_release(struct arena *arena);
 /* Zeroed, aligned for any type; size 0 gives a valid address. */
-void *arena_alloc(struct arena *arena, size_t size);
+void *arena_take(struct arena *arena, size_t size);
 /* `size` bytes and a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);

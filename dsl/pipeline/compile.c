@@ -13,7 +13,7 @@ struct compilation *compile_open(const struct compile_options *options)
 {
     struct arena arena;
     arena_init(&arena);
-    struct compilation *c = arena_alloc(&arena, sizeof *c);
+    struct compilation *c = arena_take(&arena, sizeof *c);
     c->arena = arena;
     if (options != NULL)
         c->options = *options;
@@ -138,7 +138,7 @@ static const struct model *declarations(struct compilation *c)
     e->program = &c->program;
     e->arena = &c->arena;
     e->diagnostics = &c->diagnostics;
-    struct model *model = arena_alloc(&c->arena, sizeof *model);
+    struct model *model = arena_take(&c->arena, sizeof *model);
     model->name = model->doc = "";
     look_at_the_rest(c);
     links_make(e);
