@@ -15,7 +15,7 @@ struct arena_chunk {
     size_t unused; /* keeps the data behind it aligned */
 };
 
-_Noreturn void arena_bug(const char *file, int line, const char *format, ...)
+_Noreturn void compiler_bug_at(const char *file, int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -52,7 +52,7 @@ static struct arena_chunk *new_chunk(size_t bytes)
     return chunk;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+void *arena_take(struct arena *arena, size_t size)
 {
     size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     arena->total += size;
@@ -81,7 +81,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 
 char *arena_strndup(struct arena *arena, const char *text, size_t size)
 {
-    char *copy = arena_alloc(arena, size + 1);
+    char *copy = arena_take(arena, size + 1);
     if (size > 0)
         memcpy(copy, text, size);
     return copy;
@@ -101,8 +101,8 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     int length = vsnprintf(usual, sizeof usual, format, again);
     va_end(again);
     if (length < 0)
-        bug("bad format '%s'", format);
-    char *text = arena_alloc(arena, (size_t)length + 1);
+        compiler_bug("bad format '%s'", format);
+    char *text = arena_take(arena, (size_t)length + 1);
     if (length < (int)sizeof usual)
         memcpy(text, usual, (size_t)length + 1);
     else
@@ -123,7 +123,7 @@ void *arena_grow(struct arena *arena, void *items, uint32_t count, uint32_t *cap
                  size_t item_size)
 {
     *capacity = count == 0 ? 4 : count * 2;
-    void *grown = arena_alloc(arena, *capacity * item_size);
+    void *grown = arena_take(arena, *capacity * item_size);
     if (count > 0)
         memcpy(grown, items, count * item_size);
     return grown;

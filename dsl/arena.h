@@ -20,7 +20,7 @@ struct arena {
 void arena_init(struct arena *arena);
 void arena_release(struct arena *arena);
 /* Zeroed, aligned for any type; size 0 gives a valid address. */
-void *arena_alloc(struct arena *arena, size_t size);
+void *arena_take(struct arena *arena, size_t size);
 /* `size` bytes and a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
@@ -45,8 +45,8 @@ void *arena_grow(struct arena *arena, void *items, uint32_t count, uint32_t *cap
      (v)->items[(v)->count++] = (item))
 
 /* Our own mistake: prints where and ends the program. */
-#define bug(...) arena_bug(__FILE__, __LINE__, __VA_ARGS__)
-_Noreturn void arena_bug(const char *file, int line, const char *format, ...)
+#define compiler_bug(...) compiler_bug_at(__FILE__, __LINE__, __VA_ARGS__)
+_Noreturn void compiler_bug_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

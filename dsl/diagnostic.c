@@ -66,7 +66,7 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
             d->warning_count++;
         return &d->sink;
     }
-    struct diagnostic *new = arena_alloc(d->arena, sizeof *new);
+    struct diagnostic *new = arena_take(d->arena, sizeof *new);
     new->code = code;
     new->span = span;
     new->key = key;
@@ -151,12 +151,12 @@ void diagnostics_finish(struct diagnostics *d)
             d->list.items[at] = d->list.items[at - 1];
         d->list.items[at] = moving;
     }
-    d->published = arena_alloc(d->arena, (d->list.count + 1) * sizeof *d->published);
+    d->published = arena_take(d->arena, (d->list.count + 1) * sizeof *d->published);
     for (uint32_t i = 0; i < d->list.count; i++) {
         const struct diagnostic *from = d->list.items[i];
         const struct compile_explanation *entry = explain_entry(from->code);
         struct compile_diagnostic *to = &d->published[i];
-        struct compile_note *notes = arena_alloc(d->arena, (from->notes.count + 1) * sizeof *notes);
+        struct compile_note *notes = arena_take(d->arena, (from->notes.count + 1) * sizeof *notes);
         *to = (struct compile_diagnostic){.code = entry->code,
                                           .name = entry->name,
                                           .severity = entry->severity,

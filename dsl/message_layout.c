@@ -44,9 +44,9 @@ static uint32_t sort_scalars(const struct model_message *message, const struct m
 struct message_layout message_layout(struct arena *arena, const struct model_message *message)
 {
     size_t bytes = (message->field_count + 1) * sizeof(const struct model_field *);
-    struct message_layout layout = {.header = arena_alloc(arena, bytes),
-                                    .payload = arena_alloc(arena, bytes)};
-    const struct model_field **sorted = arena_alloc(arena, bytes);
+    struct message_layout layout = {.header = arena_take(arena, bytes),
+                                    .payload = arena_take(arena, bytes)};
+    const struct model_field **sorted = arena_take(arena, bytes);
     uint32_t count = sort_scalars(message, sorted);
     uint32_t used = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -41,7 +41,7 @@ const char *source_join(struct arena *arena, const char *folder, const char *nam
 static char *plain_text(struct arena *arena, const char *text, size_t size, uint32_t *plain_size)
 {
     size_t from = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    char *plain = arena_alloc(arena, size + 1);
+    char *plain = arena_take(arena, size + 1);
     uint32_t n = 0;
     for (size_t i = from; i < size; i++) {
         if (text[i] != '\r')
@@ -58,7 +58,7 @@ struct source_file *source_add(struct source_set *set, const char *name, const c
 {
     if (size > SOURCE_MAX_BYTES || (size_t)set->next_base + size + 1 > UINT32_MAX)
         return NULL;
-    struct source_file *file = arena_alloc(set->arena, sizeof *file);
+    struct source_file *file = arena_take(set->arena, sizeof *file);
     file->name = arena_strdup(set->arena, name);
     file->folder = source_folder_of(set->arena, name);
     file->text = plain_text(set->arena, text, size, &file->size);
@@ -132,7 +132,7 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
     char *buffer = NULL;
     while (size == room && size <= SOURCE_MAX_BYTES) {
         room = room == 0 ? expected + 1 : 2 * room;
-        char *grown = arena_alloc(set->arena, room);
+        char *grown = arena_take(set->arena, room);
         if (size > 0)
             memcpy(grown, buffer, size);
         buffer = grown;
@@ -180,7 +180,7 @@ static void find_lines(const struct source_set *set, struct source_file *file)
     uint32_t count = 1;
     for (uint32_t i = 0; i < file->size; i++)
         count += file->text[i] == '\n';
-    file->lines = arena_alloc(set->arena, count * sizeof *file->lines);
+    file->lines = arena_take(set->arena, count * sizeof *file->lines);
     file->line_count = 1;
     for (uint32_t i = 0; i < file->size; i++)
         if (file->text[i] == '\n')
@@ -224,7 +224,7 @@ const char *source_slice(const struct source_set *set, struct span span)
     if (file == NULL || span.end <= span.begin)
         return "";
     const char *from = file->text + (span.begin - file->base);
-    char *copy = arena_alloc(set->arena, span.end - span.begin + 1);
+    char *copy = arena_take(set->arena, span.end - span.begin + 1);
     size_t n = 0;
     for (uint32_t i = 0; i < span.end - span.begin; i++) {
         char ch = from[i];

@@ -574,7 +574,7 @@ static struct compilation *open_compilation(const struct build_request *request)
 bool build_platform(struct arena *arena, const struct build_request *request,
                     struct build_result *result)
 {
-    struct build *b = arena_alloc(arena, sizeof *b);
+    struct build *b = arena_take(arena, sizeof *b);
     uint64_t limit;
     if (!cache_limit(&limit) || !start_build(b, arena, request, result))
         return false;

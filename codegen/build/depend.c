@@ -55,7 +55,7 @@ static struct depend_file *load_record(struct depend *depend, const char *path)
     const struct intern_entry *known = intern_find(&depend->paths, path);
     if (known)
         return depend->files.items[known->value];
-    struct depend_file *file = arena_alloc(depend->arena, sizeof *file);
+    struct depend_file *file = arena_take(depend->arena, sizeof *file);
     file->path = arena_strdup(depend->arena, path);
     file->folder = name_folder(depend->arena, path);
     size_t size = 0;

@@ -47,7 +47,7 @@ static void add_kernel(struct checker *checker, const struct code_object_kernel 
 {
     struct known_kernel known = {.name = keep_message(checker, kernel->name),
                                  .count = kernel->explicit_argument_count};
-    known.parameters = arena_alloc(checker->arena, (known.count + 1) * sizeof *known.parameters);
+    known.parameters = arena_take(checker->arena, (known.count + 1) * sizeof *known.parameters);
     for (uint32_t i = 0; i < known.count; i++)
         known.parameters[i] =
             (struct api_trace_parameter){kernel->arguments[i].offset, kernel->arguments[i].size};
@@ -110,13 +110,13 @@ static const uint8_t *read_whole(struct checker *checker, const char *path, uint
     const char *mistake = input_mistake(path, INPUT_BYTES);
     FILE *file = mistake == NULL ? fopen(path, "rb") : NULL;
     size_t capacity = 65536, got;
-    uint8_t *bytes = arena_alloc(checker->arena, capacity);
+    uint8_t *bytes = arena_take(checker->arena, capacity);
     *size = 0;
     while (file != NULL && (got = fread(bytes + *size, 1, capacity - *size, file)) > 0) {
         *size += got;
         if (*size < capacity)
             continue;
-        uint8_t *larger = arena_alloc(checker->arena, capacity * 2);
+        uint8_t *larger = arena_take(checker->arena, capacity * 2);
         memcpy(larger, bytes, *size);
         bytes = larger;
         capacity *= 2;

@@ -232,7 +232,7 @@ char *cuda_cc_read(struct cuda_cc *cc, const char *path, size_t *size)
     if (!file)
         return NULL;
     size_t most = fstat(fileno(file), &status) == 0 ? (size_t)status.st_size : 0;
-    char *bytes = arena_alloc(cc->c->arena, most + 1);
+    char *bytes = arena_take(cc->c->arena, most + 1);
     *size = fread(bytes, 1, most, file);
     bytes[*size] = 0;
     fclose(file);
@@ -247,7 +247,7 @@ bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbi
     if (!text)
         return false;
     size_t padded = (size + 1 + 7) / 8 * 8; /* a byte 0 ends the text */
-    uint8_t *bytes = arena_alloc(cc->c->arena, HEADER + ENTRY + padded);
+    uint8_t *bytes = arena_take(cc->c->arena, HEADER + ENTRY + padded);
     memset(bytes, 0, HEADER + ENTRY + padded);
     memcpy(bytes + HEADER + ENTRY, text, size);
     put_number(bytes, FATBIN_MAGIC, 4);

@@ -231,7 +231,7 @@ static bool name_statics(struct cuda_cc *cc, const char *path)
         size_t names = 0;
         for (const char *at = text; (at = strchr(at, '@')); at++)
             names++;
-        char *made = arena_alloc(cc->c->arena, size + names * (length - bare) + 1);
+        char *made = arena_take(cc->c->arena, size + names * (length - bare) + 1);
         size = (size_t)(rename_all(made, text, name, bare, name, length) - made);
         line = text = made; /* again from the beginning */
     }

@@ -18,12 +18,12 @@ static const char *text_of_place(const struct command *c)
     if (!file)
         return NULL;
     size_t size = 0, room = 4096;
-    char *text = arena_alloc(c->arena, room);
+    char *text = arena_take(c->arena, room);
     for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
         size += got;
         if (room - size > 1)
             continue;
-        char *more = arena_alloc(c->arena, 2 * room);
+        char *more = arena_take(c->arena, 2 * room);
         memcpy(more, text, size);
         text = more;
         room *= 2;
@@ -38,7 +38,7 @@ static uint8_t *find_placement(const struct command *c, const struct place_graph
                                unsigned ranks)
 {
     const char *name = c->options->command == COMMAND_RUN ? "run" : "check";
-    uint8_t *rank_of = arena_alloc(c->arena, graph->count + 1);
+    uint8_t *rank_of = arena_take(c->arena, graph->count + 1);
     if (ranks > PLACE_RANKS_MOST) {
         fprintf(stderr, "heddle %s: %u ranks are too many: at most %d\n", name, ranks,
                 PLACE_RANKS_MOST);
@@ -128,7 +128,7 @@ const char *command_place_run(const struct command *c, unsigned ranks)
     if (model) {
         place_graph_make(&graph, c->arena, model, NULL);
         const uint8_t *rank_of = find_placement(c, &graph, ranks);
-        char *at = arena_alloc(c->arena, 4 * (size_t)graph.count + 1);
+        char *at = arena_take(c->arena, 4 * (size_t)graph.count + 1);
         text = rank_of ? at : NULL;
         for (uint32_t i = 0; rank_of && i < graph.count; i++)
             at += sprintf(at, "%s%u", i ? "," : "", rank_of[i]);

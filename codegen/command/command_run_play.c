@@ -22,7 +22,7 @@ int run_play_api(struct command *c, const char **program, char ***arguments)
         fprintf(stderr, "heddle run: cannot find the player of API traces, '%s'\n", *program);
         return EXIT_ERRORS;
     }
-    char **list = arena_alloc(c->arena, (o->module.count + 3) * sizeof *list);
+    char **list = arena_take(c->arena, (o->module.count + 3) * sizeof *list);
     size_t count = 0;
     list[count++] = arena_strdup(c->arena, *program);
     list[count++] = arena_strdup(c->arena, o->play_api);

@@ -61,7 +61,7 @@ static bool begin_one(struct command *c, size_t kind, struct run_recording *reco
     while (size > 1 && folder[size - 1] == '/')
         size--;
     folder = arena_printf(c->arena, "%.*s", (int)size, folder);
-    char *part = arena_alloc(c->arena, size + sizeof ".part-XXXXXX");
+    char *part = arena_take(c->arena, size + sizeof ".part-XXXXXX");
     memcpy(part, folder, size);
     memcpy(part + size, ".part-XXXXXX", sizeof ".part-XXXXXX");
     char full[PATH_MAX];

@@ -92,9 +92,9 @@ void run_rocm_give_memory(struct command *c)
     compile_close(compilation);
     if (!can)
         return;
-    struct options *options = arena_alloc(c->arena, sizeof *options);
+    struct options *options = arena_take(c->arena, sizeof *options);
     *options = *c->options;
-    options->set.items = arena_alloc(c->arena, (options->set.count + 1) * sizeof(char *));
+    options->set.items = arena_take(c->arena, (options->set.count + 1) * sizeof(char *));
     memcpy(options->set.items, c->options->set.items, options->set.count * sizeof(char *));
     options->set.items[options->set.count++] = MEMORY "=" MEMORY_MOST;
     c->options = options;
@@ -151,7 +151,7 @@ static char *server_path(const struct command *c)
 
 char **run_rocm_server(struct command *c)
 {
-    server = arena_alloc(c->arena, 5 * sizeof *server);
+    server = arena_take(c->arena, 5 * sizeof *server);
     server[0] = server_path(c);
     server[1] = server[4] = NULL; /* the former is known when it starts */
     server[2] = arena_strdup(c->arena, "serve");

@@ -82,7 +82,7 @@ static size_t put_all(const struct handed *handed, char *text, size_t size)
 const char *handed_text(const struct handed *handed)
 {
     size_t size = put_all(handed, NULL, 0) + 1;
-    char *text = arena_alloc(handed->arena, size);
+    char *text = arena_take(handed->arena, size);
     text[0] = '\0';
     put_all(handed, text, size);
     return text;

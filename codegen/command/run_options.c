@@ -24,7 +24,7 @@ const char *run_absolute(struct command *c, const char *path)
 const char *run_numbered_path(struct command *c, const char *path, unsigned number, bool folder)
 {
     size_t size = options_number_path(path, number, folder, NULL, 0) + 1;
-    char *text = arena_alloc(c->arena, size);
+    char *text = arena_take(c->arena, size);
     options_number_path(path, number, folder, text, size);
     return text;
 }

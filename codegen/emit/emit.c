@@ -15,7 +15,7 @@
 void emit_init(struct emit *e, struct arena *arena)
 {
     *e = (struct emit){.arena = arena, .capacity = 256};
-    e->text = arena_alloc(arena, e->capacity);
+    e->text = arena_take(arena, e->capacity);
 }
 
 static char *reserve(struct emit *e, size_t more)
@@ -23,7 +23,7 @@ static char *reserve(struct emit *e, size_t more)
     if (e->size + more + 1 > e->capacity) {
         while (e->size + more + 1 > e->capacity)
             e->capacity *= 2;
-        char *larger = arena_alloc(e->arena, e->capacity);
+        char *larger = arena_take(e->arena, e->capacity);
         memcpy(larger, e->text, e->size + 1);
         e->text = larger;
     }
@@ -49,7 +49,7 @@ void emit(struct emit *e, const char *format, ...)
     int size = vsnprintf(end, USUAL, format, args);
     va_end(args);
     if (size < 0)
-        bug("bad format '%s'", format);
+        compiler_bug("bad format '%s'", format);
     if (size >= USUAL) {
         end = reserve(e, (size_t)size);
         va_start(args, format);

@@ -294,7 +294,7 @@ static bool emit_include_once(struct emit *e, const char **seen, uint32_t *count
 static void emit_includes(struct emit *e, const struct model_type *type)
 {
     size_t most = type->param_count + type->port_count + type->part_count + type->store_count + 1u;
-    const char **seen = arena_alloc(e->arena, most * sizeof *seen);
+    const char **seen = arena_take(e->arena, most * sizeof *seen);
     uint32_t count = 0;
     emit(e, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
     for (uint32_t i = 0; i < type->param_count; i++)

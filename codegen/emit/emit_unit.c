@@ -88,7 +88,7 @@ static uint32_t kind_of(const struct layout_unit *unit, const struct model_type 
     for (uint32_t i = 0; i < unit->parts.count; i++)
         if (unit->parts.items[i].type == type)
             return i;
-    bug("part type %s is not in unit %s", type->name, unit->symbol);
+    compiler_bug("part type %s is not in unit %s", type->name, unit->symbol);
 }
 
 static void emit_slot(struct emit *e, const struct layout_unit *unit,

@@ -92,17 +92,17 @@ static bool write_tables(struct arena *arena, const struct layout *layout, const
                          struct gen_files *files)
 {
     struct platform_table table = layout->table;
-    const struct unit_type **units = arena_alloc(arena, (layout->units.count + 1) * sizeof *units);
+    const struct unit_type **units = arena_take(arena, (layout->units.count + 1) * sizeof *units);
     for (uint32_t i = 0; i < layout->units.count; i++) {
-        struct unit_type *unit = arena_alloc(arena, sizeof *unit);
+        struct unit_type *unit = arena_take(arena, sizeof *unit);
         unit->name = layout->units.items[i]->type->name;
         units[i] = unit;
     }
     table.units = units;
     size_t bytes = tables_image_bytes(&table);
     if (bytes == 0)
-        bug("a string of the tables is missing");
-    char *image = arena_alloc(arena, bytes);
+        compiler_bug("a string of the tables is missing");
+    char *image = arena_take(arena, bytes);
     tables_image(&table, image, bytes);
     enum emit_result result =
         emit_write_bytes(arena_printf(arena, "%s/platform.tables", folder), image, bytes);

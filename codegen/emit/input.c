@@ -39,14 +39,14 @@ char *input_read(struct arena *arena, const char *path, size_t *size)
     if (!file)
         return NULL;
     size_t capacity = 16384;
-    char *text = arena_alloc(arena, capacity);
+    char *text = arena_take(arena, capacity);
     size_t got;
     *size = 0;
     while ((got = fread(text + *size, 1, capacity - 1 - *size, file)) > 0) {
         *size += got;
         if (*size + 1 < capacity)
             continue;
-        char *larger = arena_alloc(arena, capacity * 2);
+        char *larger = arena_take(arena, capacity * 2);
         memcpy(larger, text, *size);
         text = larger;
         capacity *= 2;

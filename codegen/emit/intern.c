@@ -8,7 +8,7 @@
 void intern_init(struct intern *table, struct arena *arena)
 {
     *table = (struct intern){.arena = arena, .slot_count = 64};
-    table->slots = arena_alloc(arena, table->slot_count * sizeof *table->slots);
+    table->slots = arena_take(arena, table->slot_count * sizeof *table->slots);
 }
 
 static uint32_t find_slot(const struct intern *table, const char *key)
@@ -34,7 +34,7 @@ void intern_add(struct intern *table, const char *key, uint32_t value)
         return;
     }
     table->slot_count *= 2;
-    table->slots = arena_alloc(table->arena, table->slot_count * sizeof *table->slots);
+    table->slots = arena_take(table->arena, table->slot_count * sizeof *table->slots);
     for (uint32_t i = 0; i < table->entries.count; i++)
         table->slots[find_slot(table, table->entries.items[i].key)] = i + 1;
 }

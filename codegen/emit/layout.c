@@ -28,9 +28,9 @@ static void order_instances(struct builder *b)
     struct layout *layout = b->layout;
     uint32_t units = b->assignment.count;
     uint32_t *heads =
-        arena_alloc(b->arena, ((size_t)model->domain_count * units + 1) * sizeof(uint32_t));
-    uint32_t *next = arena_alloc(b->arena, (model->leaf_count + 1) * sizeof(uint32_t));
-    layout->positions = arena_alloc(b->arena, (model->leaf_count + 1) * sizeof(uint32_t));
+        arena_take(b->arena, ((size_t)model->domain_count * units + 1) * sizeof(uint32_t));
+    uint32_t *next = arena_take(b->arena, (model->leaf_count + 1) * sizeof(uint32_t));
+    layout->positions = arena_take(b->arena, (model->leaf_count + 1) * sizeof(uint32_t));
     for (uint32_t i = model->leaf_count; i-- > 0;) {
         uint32_t bucket = model->leaves[i]->domain * units + b->assignment.unit_of_leaf[i];
         next[i] = heads[bucket];
@@ -54,20 +54,20 @@ static void order_instances(struct builder *b)
 static void number_rings(struct builder *b)
 {
     uint32_t count = 0;
-    b->request_ring = arena_alloc(b->arena, (b->model->connection_count + 1) * sizeof(uint32_t));
-    b->reply_ring = arena_alloc(b->arena, (b->model->connection_count + 1) * sizeof(uint32_t));
+    b->request_ring = arena_take(b->arena, (b->model->connection_count + 1) * sizeof(uint32_t));
+    b->reply_ring = arena_take(b->arena, (b->model->connection_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->model->connection_count; i++) {
         b->request_ring[i] = count++;
         b->reply_ring[i] =
             b->model->connections[i]->protocol->reply_count > 0 ? count++ : RING_NONE;
     }
-    b->pending = arena_alloc(b->arena, (count + 1) * sizeof(uint32_t));
+    b->pending = arena_take(b->arena, (count + 1) * sizeof(uint32_t));
 }
 
 static void number_stores(struct builder *b)
 {
     uint32_t count = 0;
-    b->first_store = arena_alloc(b->arena, (b->model->leaf_count + 1) * sizeof(uint32_t));
+    b->first_store = arena_take(b->arena, (b->model->leaf_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->layout->instances.count; i++) {
         const struct model_instance *instance = b->layout->instances.items[i];
         b->first_store[instance->leaf_id] = count;
@@ -180,7 +180,7 @@ static uint32_t store_number(struct builder *b, const struct model_instance *wri
             return number;
         number++;
     }
-    bug("%s writes no store of type %s", writer->path, store->type);
+    compiler_bug("%s writes no store of type %s", writer->path, store->type);
 }
 
 static void bind_stores(struct builder *b, const struct model_instance *instance)
@@ -230,7 +230,7 @@ static void number_parts(struct builder *b, const struct model_type *type,
 
 static void add_parts(struct builder *b)
 {
-    b->part_number = arena_alloc(b->arena, (b->model->part_count + 1) * sizeof(uint32_t));
+    b->part_number = arena_take(b->arena, (b->model->part_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->layout->instances.count; i++)
         number_parts(b, b->layout->instances.items[i]->type, b->layout->instances.items[i]->places,
                      i, UINT32_MAX);
@@ -365,7 +365,7 @@ static void finish_table(struct builder *b)
 
 struct layout *layout_make(struct arena *arena, const struct model *model, bool generic)
 {
-    struct layout *layout = arena_alloc(arena, sizeof *layout);
+    struct layout *layout = arena_take(arena, sizeof *layout);
     layout->arena = arena;
     layout->model = model;
     layout->generic = generic;

@@ -18,7 +18,7 @@ uint32_t layout_add_string(struct builder *b, const char *text)
 
 struct builder *layout_builder_new(struct layout *layout)
 {
-    struct builder *b = arena_alloc(layout->arena, sizeof *b);
+    struct builder *b = arena_take(layout->arena, sizeof *b);
     b->layout = layout;
     b->arena = layout->arena;
     b->model = layout->model;

@@ -160,7 +160,7 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
 static struct layout_unit *new_unit(struct layout *layout, const struct model_instance *first,
                                     bool generic, uint32_t number)
 {
-    struct layout_unit *unit = arena_alloc(layout->arena, sizeof *unit);
+    struct layout_unit *unit = arena_take(layout->arena, sizeof *unit);
     unit->type = first->type;
     unit->first = first;
     unit->generic = generic;
@@ -194,8 +194,8 @@ struct layout_assignment layout_assign_units(struct layout *layout)
     struct layout_assignment result = {0};
     struct intern keys;
     intern_init(&keys, layout->arena);
-    result.unit_of_leaf = arena_alloc(layout->arena, (model->leaf_count + 1) * sizeof(uint32_t));
-    result.compiled = arena_alloc(layout->arena, (model->leaf_count + 1) * sizeof(uint32_t));
+    result.unit_of_leaf = arena_take(layout->arena, (model->leaf_count + 1) * sizeof(uint32_t));
+    result.compiled = arena_take(layout->arena, (model->leaf_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < model->leaf_count; i++) {
         const char *key = unit_key(layout->arena, model->leaves[i]);
         const struct intern_entry *known = intern_find(&keys, key);
@@ -252,7 +252,7 @@ uint32_t layout_unit_folders(const struct layout *layout, const struct layout_un
     for (uint32_t i = 0; i < unit->parts.count; i++)
         most +=
             2 + unit->parts.items[i].type->behaviour_count + unit->parts.items[i].type->part_count;
-    *folders = arena_alloc(layout->arena, (most + 1) * sizeof **folders);
+    *folders = arena_take(layout->arena, (most + 1) * sizeof **folders);
     uint32_t count = 0;
     add_type_folders(layout, *folders, &count, unit->type);
     for (uint32_t i = 0; i < unit->parts.count; i++)

@@ -32,7 +32,7 @@ static uint32_t protocol_number(struct builder *b, const struct model_protocol *
     for (uint32_t i = 0; i < b->model->protocol_count; i++)
         if (same_protocol(b->model->protocols[i], protocol))
             return i;
-    bug("protocol %s is not among those of the platform", protocol->name);
+    compiler_bug("protocol %s is not among those of the platform", protocol->name);
 }
 
 static bool share_link(const struct model_connection *a, const struct model_connection *b)

@@ -57,7 +57,7 @@ static const char *new_text(const struct renaming *r, uint32_t from, uint32_t en
 {
     const struct found_place *places = r->found.v.items;
     size_t length = strlen(r->after);
-    char *made = arena_alloc(&r->server->scratch, places[from].size + (end - from) * length + 1);
+    char *made = arena_take(&r->server->scratch, places[from].size + (end - from) * length + 1);
     uint32_t at = 0;
     *size = 0;
     for (uint32_t i = from; i < end; i++) {

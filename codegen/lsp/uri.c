@@ -41,7 +41,7 @@ const char *uri_of_path(struct arena *arena, const char *path)
     static const char hex[] = "0123456789ABCDEF";
     if (path[0] != '/')
         return arena_strdup(arena, path);
-    char *out = arena_alloc(arena, 3 * strlen(path) + 8);
+    char *out = arena_take(arena, 3 * strlen(path) + 8);
     size_t n = 7;
     memcpy(out, "file://", 7);
     for (const char *p = path; *p != '\0'; p++) {

@@ -26,9 +26,9 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 static struct groups group_by(const struct place_graph *graph, struct arena *arena,
                               uint64_t latency_ps)
 {
-    struct groups g = {arena_alloc(arena, (graph->count + 1) * sizeof *g.of), 0};
-    uint32_t *parent = arena_alloc(arena, (graph->count + 1) * sizeof *parent);
-    uint32_t *number = arena_alloc(arena, (graph->count + 1) * sizeof *number);
+    struct groups g = {arena_take(arena, (graph->count + 1) * sizeof *g.of), 0};
+    uint32_t *parent = arena_take(arena, (graph->count + 1) * sizeof *parent);
+    uint32_t *number = arena_take(arena, (graph->count + 1) * sizeof *number);
     for (uint32_t i = 0; i < graph->count; i++)
         parent[i] = i;
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -51,7 +51,7 @@ static struct groups group_by(const struct place_graph *graph, struct arena *are
 static void deal_runs(const struct place_graph *graph, struct arena *arena, const struct groups *g,
                       uint32_t ranks, uint8_t *rank_of_group)
 {
-    uint64_t *work = arena_alloc(arena, g->count * sizeof *work), all = 0, done;
+    uint64_t *work = arena_take(arena, g->count * sizeof *work), all = 0, done;
     uint32_t number = 0, items = 0;
     for (uint32_t i = 0; i < graph->count; i++)
         work[g->of[i]] += graph->work[i];
@@ -100,7 +100,7 @@ static uint64_t try_latency(const struct place_graph *graph, struct arena *arena
                             uint32_t ranks, uint8_t *rank_of)
 {
     struct groups g = group_by(graph, arena, latency);
-    uint8_t *rank_of_group = arena_alloc(arena, g.count + 1);
+    uint8_t *rank_of_group = arena_take(arena, g.count + 1);
     if (g.count <= ranks)
         return UINT64_MAX;
     deal_runs(graph, arena, &g, ranks, rank_of_group);

@@ -91,9 +91,9 @@ void place_graph_make(struct place_graph *graph, struct arena *arena, const stru
     const json_t *connections = json_object_get(statistics, "connections");
     *graph = (struct place_graph){
         .model = model, .count = model->partition_count, .is_counted = connections != NULL};
-    graph->work = arena_alloc(arena, (graph->count + 1) * sizeof *graph->work);
-    graph->edges = arena_alloc(arena, (3 * model->connection_count + 1) * sizeof *graph->edges);
-    uint32_t *first = arena_alloc(arena, (2 * model->wire_count + 1) * sizeof *first);
+    graph->work = arena_take(arena, (graph->count + 1) * sizeof *graph->work);
+    graph->edges = arena_take(arena, (3 * model->connection_count + 1) * sizeof *graph->edges);
+    uint32_t *first = arena_take(arena, (2 * model->wire_count + 1) * sizeof *first);
     for (uint32_t i = 0; i < model->leaf_count; i++)
         graph->work[model->leaves[i]->partition]++;
     for (uint32_t i = 0; i < model->connection_count; i++) {

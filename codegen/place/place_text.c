@@ -46,7 +46,7 @@ static bool path_fits(const char *wish, const char *path)
 /* A copy of `text` up to `end`, without blanks. */
 static char *take_line(struct arena *arena, const char *text, const char *end)
 {
-    char *taken = arena_alloc(arena, (size_t)(end - text) + 1), *to = taken;
+    char *taken = arena_take(arena, (size_t)(end - text) + 1), *to = taken;
     for (; text < end; text++)
         if (!isspace((unsigned char)*text))
             *to++ = *text;

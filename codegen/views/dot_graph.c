@@ -139,8 +139,8 @@ static bool holds_compute(const struct model_instance *instance)
 static void count_ports(struct arena *arena, struct dot_node *node)
 {
     uint32_t n = node->type->port_count;
-    node->port_counts = arena_alloc(arena, n * sizeof *node->port_counts);
-    node->port_used = arena_alloc(arena, n * sizeof *node->port_used);
+    node->port_counts = arena_take(arena, n * sizeof *node->port_counts);
+    node->port_used = arena_take(arena, n * sizeof *node->port_used);
     for (uint32_t i = 0; i < node->instance_count; i++)
         for (uint32_t p = 0; p < n && p < node->instances[i]->port_group_count; p++)
             if (node->instances[i]->port_groups[p].count > node->port_counts[p])
@@ -150,7 +150,7 @@ static void count_ports(struct arena *arena, struct dot_node *node)
 static struct dot_node *new_node(struct builder *b, struct dot_node *parent,
                                  const struct model_type *type)
 {
-    struct dot_node *node = arena_alloc(b->arena, sizeof *node);
+    struct dot_node *node = arena_take(b->arena, sizeof *node);
     node->id = b->nodes.count;
     node->parent = parent;
     node->type = type;
@@ -263,20 +263,20 @@ static uint32_t port_number(const struct builder *b, const struct model_port *po
             return number + (uint32_t)(port - owner->port_groups[g].ports);
         number += owner->port_groups[g].count;
     }
-    bug("port '%s' is none of '%s'", port->decl->name, owner->path);
+    compiler_bug("port '%s' is none of '%s'", port->decl->name, owner->path);
 }
 
 static void number_ports(struct builder *b)
 {
     const struct model *m = b->graph->model;
     uint32_t total = 0;
-    b->first_port = arena_alloc(b->arena, m->instance_count * sizeof *b->first_port);
+    b->first_port = arena_take(b->arena, m->instance_count * sizeof *b->first_port);
     for (uint32_t i = 0; i < m->instance_count; i++) {
         b->first_port[i] = total;
         for (uint32_t g = 0; g < m->instances[i]->port_group_count; g++)
             total += m->instances[i]->port_groups[g].count;
     }
-    b->outer = arena_alloc(b->arena, total * sizeof *b->outer);
+    b->outer = arena_take(b->arena, total * sizeof *b->outer);
     for (uint32_t i = 0; i < m->instance_count; i++)
         for (uint32_t g = 0; g < m->instances[i]->port_group_count; g++)
             for (uint32_t p = 0; p < m->instances[i]->port_groups[g].count; p++) {
@@ -488,7 +488,7 @@ static void finish_edges(struct builder *b)
 static bool read_paths(struct builder *b, struct view_error *error)
 {
     b->path_count = (uint32_t)b->options->expand_count;
-    b->paths = arena_alloc(b->arena, b->path_count * sizeof *b->paths);
+    b->paths = arena_take(b->arena, b->path_count * sizeof *b->paths);
     for (uint32_t i = 0; i < b->path_count; i++)
         if (!parse_expand_path(b->arena, b->options->expand[i], &b->paths[i])) {
             snprintf(error->text, sizeof error->text, "'%s' is no instance path",
@@ -566,9 +566,9 @@ static void choose_depth(struct builder *b, const struct model_instance *scope)
 static void make_tables(struct builder *b)
 {
     const struct model *model = b->graph->model;
-    b->own = arena_alloc(b->arena, model->instance_count * sizeof *b->own);
-    b->drawn = arena_alloc(b->arena, model->instance_count * sizeof *b->drawn);
-    b->graph->wire_box = arena_alloc(b->arena, (model->wire_count + 1) * sizeof(uint32_t));
+    b->own = arena_take(b->arena, model->instance_count * sizeof *b->own);
+    b->drawn = arena_take(b->arena, model->instance_count * sizeof *b->drawn);
+    b->graph->wire_box = arena_take(b->arena, (model->wire_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i <= model->wire_count; i++)
         b->graph->wire_box[i] = i;
     number_ports(b);
@@ -590,7 +590,7 @@ bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct 
     for (uint32_t i = 0; i < scope_count; i++)
         add_member(arena, graph->scope, scope[i]);
     build_tree(&b, graph->scope);
-    struct dot_node **stubs = arena_alloc(arena, graph->scope->type->port_count * sizeof *stubs);
+    struct dot_node **stubs = arena_take(arena, graph->scope->type->port_count * sizeof *stubs);
     add_stubs(&b, graph->scope, stubs);
     find_who_leads_on(&b, model);
     for (uint32_t i = 0; i < model->connection_count; i++)

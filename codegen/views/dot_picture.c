@@ -9,7 +9,7 @@ static bool add_inset(struct dot_picture *picture, struct arena *arena, const st
                       const struct view_options *options, struct view_error *error)
 {
     const struct model_instance *root = picture->main.scope->instances[0];
-    const struct model_instance **scope = arena_alloc(arena, root->child_count * sizeof *scope);
+    const struct model_instance **scope = arena_take(arena, root->child_count * sizeof *scope);
     uint32_t count = 0;
     for (uint32_t i = 0; i < root->child_count; i++)
         if (root->children[i]->type == node->type
@@ -28,7 +28,7 @@ bool dot_picture_build(struct dot_picture *picture, struct arena *arena, const s
     if (!picture->main.is_overview || options->level != VIEW_LEVEL_GPU)
         return true;
     const struct dot_node *scope = picture->main.scope;
-    picture->insets = arena_alloc(arena, scope->child_count * sizeof *picture->insets);
+    picture->insets = arena_take(arena, scope->child_count * sizeof *picture->insets);
     for (uint32_t i = 0; i < scope->child_count; i++) {
         const struct dot_node *node = scope->children[i];
         if (node->type->is_composite && node->holds_compute && node->element <= 0

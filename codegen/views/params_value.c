@@ -149,7 +149,7 @@ const char *params_source_name(enum model_value_source source)
 
 const char *params_collapse(struct arena *arena, const char *path)
 {
-    char *text = arena_alloc(arena, 2 * strlen(path) + 1), *to = text;
+    char *text = arena_take(arena, 2 * strlen(path) + 1), *to = text;
     while (*path) {
         *to++ = *path;
         if (*path++ != '[')

@@ -110,7 +110,7 @@ static void add_memory_side(struct walk *w)
 void topology_collect_caches(struct topology *t, struct topology_node *node)
 {
     struct walk w = {
-        .t = t, .node = node, .counted = arena_alloc(t->arena, t->model->instance_count)};
+        .t = t, .node = node, .counted = arena_take(t->arena, t->model->instance_count)};
     walk_units(&w, "vmem", 1, TYPE_DATA | TYPE_GPU);
     walk_units(&w, "smem", 1, TYPE_DATA | TYPE_GPU);
     walk_units(&w, "imem", 1, TYPE_INSTRUCTIONS | TYPE_GPU);

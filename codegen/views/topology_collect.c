@@ -254,7 +254,7 @@ bool topology_collect(struct topology *t, struct view_error *error)
                  t->model->name, gpus->count, GPUS_MOST);
         return false;
     }
-    t->nodes = arena_alloc(t->arena, (1 + (gpus ? gpus->count : 0)) * sizeof *t->nodes);
+    t->nodes = arena_take(t->arena, (1 + (gpus ? gpus->count : 0)) * sizeof *t->nodes);
     t->count = 1;
     if (driver)
         fill_processor(t, driver);

@@ -62,7 +62,7 @@ static bool is_memory(const struct model_connection *connection)
 static void find_places(struct graph *g)
 {
     const struct model *model = g->t->model;
-    g->place = arena_alloc(g->t->arena, model->instance_count * sizeof *g->place);
+    g->place = arena_take(g->t->arena, model->instance_count * sizeof *g->place);
     g->places = g->t->count;
     for (uint32_t i = 0; i < model->instance_count; i++) {
         const struct model_instance *instance = model->instances[i];
@@ -175,7 +175,7 @@ void topology_collect_links(struct topology *t, bool shares_memory)
         return;
     find_places(&g);
     find_edges(&g, false);
-    g.ways = arena_alloc(t->arena, g.places * sizeof *g.ways);
+    g.ways = arena_take(t->arena, g.places * sizeof *g.ways);
     for (uint32_t gpu = 1; gpu < t->count; gpu++) {
         find_ways(&g, gpu);
         add_ways(&g, gpu);

@@ -138,7 +138,7 @@ static void report(struct proof *p, struct coherence_hole hole, uint32_t inside,
     hole.address = p->target.address;
     if (hole.outside == NULL)
         return;
-    struct reported *one = arena_alloc(p->c.e->arena, sizeof *one);
+    struct reported *one = arena_take(p->c.e->arena, sizeof *one);
     *one = (struct reported){hole.keeper->node->item, hole.in_band};
     vector_push(p->c.e->arena, &p->reported, one);
     p->c.e->diagnostics->key = one; /* several of one instance are different mistakes */
@@ -340,7 +340,7 @@ static bool is_settled(const struct proof *p)
 
 static void settle_proof(struct proof *p)
 {
-    uint64_t *here = arena_alloc(p->c.e->arena, p->here_words * sizeof *here);
+    uint64_t *here = arena_take(p->c.e->arena, p->here_words * sizeof *here);
     memcpy(here, p->here, p->here_words * sizeof *here);
     struct settled settled = {p->target.owner, here};
     vector_push(p->c.e->arena, &p->settled, settled);
@@ -444,12 +444,12 @@ static void run_coherence(struct elaboration *e)
     p.scoped = request_bit(&p.c, "write.scope");
     if (p.c.keepers.count == 0)
         return;
-    p.present = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.present);
-    p.present_kin = arena_alloc(e->arena, (p.c.kins.count + 1) * sizeof *p.present_kin);
-    p.inside_kin = arena_alloc(e->arena, (p.c.kins.count + 1) * sizeof *p.inside_kin);
-    p.outside = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.outside);
+    p.present = arena_take(e->arena, (p.c.classes.count + 1) * sizeof *p.present);
+    p.present_kin = arena_take(e->arena, (p.c.kins.count + 1) * sizeof *p.present_kin);
+    p.inside_kin = arena_take(e->arena, (p.c.kins.count + 1) * sizeof *p.inside_kin);
+    p.outside = arena_take(e->arena, (p.c.classes.count + 1) * sizeof *p.outside);
     p.here_words = p.c.groups.count / 64 + 1;
-    p.here = arena_alloc(e->arena, p.here_words * sizeof *p.here);
+    p.here = arena_take(e->arena, p.here_words * sizeof *p.here);
     for (uint32_t i = 0; i < p.c.classes.count; i++)
         if (p.c.classes.items[i].shape == i)
             vector_push(e->arena, &p.shapes, i);

@@ -129,13 +129,13 @@ static void run_deadlock(struct elaboration *e)
 {
     uint32_t count = e->paths.count;
     struct channels c = {.e = e};
-    c.after = arena_alloc(e->arena, (count + 1) * sizeof *c.after);
-    c.before = arena_alloc(e->arena, (count + 1) * sizeof *c.before);
-    c.parent = arena_alloc(e->arena, (count + 1) * sizeof *c.parent);
-    c.queue = arena_alloc(e->arena, (count + 1) * sizeof *c.queue);
-    c.seen = arena_alloc(e->arena, (count + 1) * sizeof *c.seen);
-    c.done = arena_alloc(e->arena, (count + 1) * sizeof *c.done);
-    uint32_t *circle = arena_alloc(e->arena, (count + 1) * sizeof *circle);
+    c.after = arena_take(e->arena, (count + 1) * sizeof *c.after);
+    c.before = arena_take(e->arena, (count + 1) * sizeof *c.before);
+    c.parent = arena_take(e->arena, (count + 1) * sizeof *c.parent);
+    c.queue = arena_take(e->arena, (count + 1) * sizeof *c.queue);
+    c.seen = arena_take(e->arena, (count + 1) * sizeof *c.seen);
+    c.done = arena_take(e->arena, (count + 1) * sizeof *c.done);
+    uint32_t *circle = arena_take(e->arena, (count + 1) * sizeof *circle);
     for (uint32_t i = 0; i < count; i++)
         if (e->paths.items[i].from.node->routes_to == NULL)
             for (uint32_t space = 0; space < e->spaces.count; space++)

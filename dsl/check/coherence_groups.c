@@ -72,7 +72,7 @@ static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
 
 void groups_find(struct coherence *c)
 {
-    uint32_t *first_at = arena_alloc(c->e->arena, (c->e->nodes.count + 1) * sizeof *first_at);
+    uint32_t *first_at = arena_take(c->e->arena, (c->e->nodes.count + 1) * sizeof *first_at);
     for (uint32_t i = 0; i < c->actors.count; i++) {
         const struct actor *actor = &c->actors.items[i];
         struct route route;

@@ -31,7 +31,7 @@ static void find_keeper(struct coherence *c, struct node *node)
         keeper.acquire[s] = fact_effects(c, node, keeper.in_port, "fence", "acquire", scope);
         keeper.release[s] = fact_effects(c, node, keeper.in_port, "fence", "release", scope);
     }
-    struct keeper *made = arena_alloc(c->e->arena, sizeof *made);
+    struct keeper *made = arena_take(c->e->arena, sizeof *made);
     *made = keeper;
     c->keeper[node->model.id] = made;
     vector_push(c->e->arena, &c->keepers, made);
@@ -142,7 +142,7 @@ static uint32_t agent_of(struct coherence *c, struct node *node, uint32_t port, 
 /* Classes of one shape and agent are looked at together. */
 static void find_kins(struct coherence *c)
 {
-    c->kin_of = arena_alloc(c->e->arena, (c->agents + 1) * sizeof *c->kin_of);
+    c->kin_of = arena_take(c->e->arena, (c->agents + 1) * sizeof *c->kin_of);
     for (uint32_t i = 0; i < c->classes.count; i++) {
         struct actor_class *class = &c->classes.items[i];
         uint32_t at = c->kin_of[class->agent];
@@ -240,11 +240,11 @@ static void find_actors(struct coherence *c, struct node *node)
 void units_find(struct coherence *c)
 {
     struct elaboration *e = c->e;
-    c->keeper = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof(struct keeper *));
-    c->controller = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof(struct node *));
-    c->agent = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *c->agent);
-    c->first_agent = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *c->first_agent);
-    c->agents_by = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *c->agents_by);
+    c->keeper = arena_take(e->arena, (e->nodes.count + 1) * sizeof(struct keeper *));
+    c->controller = arena_take(e->arena, (e->nodes.count + 1) * sizeof(struct node *));
+    c->agent = arena_take(e->arena, (e->nodes.count + 1) * sizeof *c->agent);
+    c->first_agent = arena_take(e->arena, (e->nodes.count + 1) * sizeof *c->first_agent);
+    c->agents_by = arena_take(e->arena, (e->nodes.count + 1) * sizeof *c->agents_by);
     for (uint32_t i = 0; i < e->nodes.count; i++)
         find_keeper(c, e->nodes.items[i]);
     for (uint32_t i = 0; i < e->nodes.count; i++) {
@@ -261,9 +261,9 @@ void units_find(struct coherence *c)
     for (uint32_t i = 0; i < e->nodes.count; i++)
         find_actors(c, e->nodes.items[i]);
     find_kins(c);
-    c->arrivals = arena_alloc(e->arena, (c->classes.count + 1) * sizeof(struct arrival *));
+    c->arrivals = arena_take(e->arena, (c->classes.count + 1) * sizeof(struct arrival *));
     for (uint32_t i = 0; i < c->keepers.count; i++) {
         struct keeper *keeper = c->keepers.items[i];
-        keeper->inside = arena_alloc(e->arena, (c->classes.count + 1) * sizeof(struct presence));
+        keeper->inside = arena_take(e->arena, (c->classes.count + 1) * sizeof(struct presence));
     }
 }

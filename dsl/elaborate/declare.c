@@ -66,7 +66,7 @@ static const struct placement *placement_of(enum ast_kind kind)
     for (size_t i = 0; i < sizeof placements / sizeof placements[0]; i++)
         if (placements[i].kind == kind)
             return &placements[i];
-    bug("no placement for item kind %d", (int)kind);
+    compiler_bug("no placement for item kind %d", (int)kind);
 }
 
 static bool makes_composite(const struct ast_items *body)
@@ -245,7 +245,7 @@ static void set_behaviour(struct program *program, struct type_info *type)
     if (type->model.is_composite)
         return;
     uint32_t named = type->behaviour.v.count;
-    const char **files = arena_alloc(arena, (named + 1) * sizeof *files);
+    const char **files = arena_take(arena, (named + 1) * sizeof *files);
     for (uint32_t i = 0; i < named; i++) {
         const struct ast_name *name = &type->behaviour.v.items[i]->name;
         files[i] = source_join(arena, type->model.folder, name->text);
@@ -311,7 +311,7 @@ static void declare_type_item(struct program *program, const struct ast_file *fi
                          item->kind == AST_PART ? "part" : "component");
         return;
     }
-    struct type_info *type = arena_alloc(program->arena, sizeof *type);
+    struct type_info *type = arena_take(program->arena, sizeof *type);
     type->decl = item;
     type->file = file;
     type->is_main = file == program->files.items[0];
@@ -338,7 +338,7 @@ static void declare_protocol(struct program *program, const struct ast_item *ite
         report_duplicate(program, item, before->decl->name.span, "protocol");
         return;
     }
-    struct protocol_info *protocol = arena_alloc(program->arena, sizeof *protocol);
+    struct protocol_info *protocol = arena_take(program->arena, sizeof *protocol);
     protocol->decl = item;
     struct item_list messages = {0};
     for (uint32_t i = 0; i < item->body->v.count; i++) {
@@ -368,7 +368,7 @@ static void declare_simple(struct program *program, const struct ast_file *file,
             report_duplicate(program, item, before->decl->name.span, "link");
             return;
         }
-        struct link_info *link = arena_alloc(program->arena, sizeof *link);
+        struct link_info *link = arena_take(program->arena, sizeof *link);
         link->decl = item;
         vector_push(program->arena, &program->links, link);
     } else if (item->kind == AST_ENUM) {
@@ -386,7 +386,7 @@ static void declare_simple(struct program *program, const struct ast_file *file,
                            "interface '%s' is declared twice", item->name.text);
             return;
         }
-        struct model_interface *made = arena_alloc(program->arena, sizeof *made);
+        struct model_interface *made = arena_take(program->arena, sizeof *made);
         *made = (struct model_interface){.name = item->name.text,
                                          .doc = item->doc,
                                          .place = program_place(program, item->name.span),
@@ -414,6 +414,6 @@ void declare_item(struct program *program, const struct ast_file *file, const st
         declare_type_item(program, file, item);
         break;
     default:
-        bug("item kind %d at top level", (int)item->kind);
+        compiler_bug("item kind %d at top level", (int)item->kind);
     }
 }

@@ -65,7 +65,7 @@ static const char *kind_name(const struct ast_item *item)
 
 static void begin_member(struct names *n, const char *kind, struct ast_name name)
 {
-    struct origin *origin = arena_alloc(n->program->arena, sizeof *origin);
+    struct origin *origin = arena_take(n->program->arena, sizeof *origin);
     *origin = (struct origin){kind, name, n->is_library};
     n->origin = origin;
 }

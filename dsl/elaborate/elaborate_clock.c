@@ -119,7 +119,7 @@ void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on)
     }
     if (node->parent == NULL && e->standalone)
         node->domain = add_domain(e, "clock", 1000000000, node->span);
-    node->clocks = arena_alloc(e->arena, clocks->v.count * sizeof *node->clocks);
+    node->clocks = arena_take(e->arena, clocks->v.count * sizeof *node->clocks);
     for (uint32_t i = 0; i < clocks->v.count; i++)
         node->clocks[i] = NO_DOMAIN;
     for (uint32_t i = 0; i < clocks->v.count; i++) {

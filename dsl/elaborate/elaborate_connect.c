@@ -12,7 +12,7 @@ struct port_end *wire_end_at(struct elaboration *e, const struct wire_end *at)
     if (port_count(e, at->node, at->port) < 0 || at->element >= group->count)
         return NULL;
     if (group->ends == NULL)
-        group->ends = arena_alloc(e->arena, group->count * sizeof *group->ends);
+        group->ends = arena_take(e->arena, group->count * sizeof *group->ends);
     return &group->ends[at->element];
 }
 
@@ -53,7 +53,7 @@ static void add_wire(struct elaboration *e, struct node *node, const struct stat
 {
     if (!elaborate_count_work(e, 4, s->item->span))
         return;
-    struct wire *wire = arena_alloc(e->arena, sizeof *wire);
+    struct wire *wire = arena_take(e->arena, sizeof *wire);
     *wire = (struct wire){.written_in = node,
                           .statement = s,
                           .left = left,
@@ -153,7 +153,7 @@ static void connect_over(struct elaboration *e, struct node *node, const struct 
         node->damaged = true;
         return;
     }
-    struct link_use *use = arena_alloc(e->arena, sizeof *use);
+    struct link_use *use = arena_take(e->arena, sizeof *use);
     *use = (struct link_use){s->item->via.text, s->wires->link};
     for (uint32_t i = 0; i < left->v.count; i++, wire += step)
         add_wire(e, node, s, left->v.items[i], right->v.items[i], use, s->item->latency, wire);

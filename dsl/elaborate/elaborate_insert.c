@@ -83,7 +83,7 @@ static bool find_port(struct elaboration *e, struct insertion *i)
 
 static bool count_elements(struct elaboration *e, struct insertion *i)
 {
-    i->first = arena_alloc(e->arena, (i->at.v.count + 1) * sizeof *i->first);
+    i->first = arena_take(e->arena, (i->at.v.count + 1) * sizeof *i->first);
     for (uint32_t k = 0; k < i->at.v.count; k++) {
         int64_t count = port_count(e, i->at.v.items[k], i->port);
         if (count < 0) {
@@ -139,7 +139,7 @@ static void connect_port(struct elaboration *e, struct node *node, const struct 
 {
     for (uint32_t k = 0; k < i->at.v.count; k++) {
         for (uint32_t n = i->first[k]; n < i->first[k + 1]; n++) {
-            struct statement *s = arena_alloc(e->arena, sizeof *s);
+            struct statement *s = arena_take(e->arena, sizeof *s);
             struct port_range port = {.node = i->at.v.items[k],
                                       .port = i->port,
                                       .first = n - i->first[k],
@@ -156,8 +156,8 @@ static void connect_port(struct elaboration *e, struct node *node, const struct 
 /* `at -> name;` as it would be written, for messages. */
 static const struct ast_item *connection_for(struct elaboration *e, const struct ast_item *insert)
 {
-    struct ast_item *item = arena_alloc(e->arena, sizeof *item);
-    struct ast_exprs *side = arena_alloc(e->arena, sizeof *side);
+    struct ast_item *item = arena_take(e->arena, sizeof *item);
+    struct ast_exprs *side = arena_take(e->arena, sizeof *side);
     side->span = insert->span;
     *item = (struct ast_item){
         .kind = AST_CONNECT, .span = insert->span, .doc = "", .left = side, .right = side};
@@ -170,7 +170,7 @@ static bool make_instances(struct elaboration *e, struct node *node, struct inse
     uint32_t count = i->first[i->at.v.count];
     bool several = count != 1 || i->at.v.items[0]->object.in_array;
     i->made = (struct child_group){.name = item->name, .is_array = several};
-    i->made.nodes = arena_alloc(e->arena, count * sizeof(struct node *));
+    i->made.nodes = arena_take(e->arena, count * sizeof(struct node *));
     for (uint32_t n = 0; n < count; n++) {
         struct node_plan plan = {.type = i->type,
                                  .item = item,

@@ -132,7 +132,7 @@ static void make_side(struct elaboration *e, const struct object *object, const 
 void measures_make(struct elaboration *e, struct object *object)
 {
     const struct type_info *type = object->type;
-    object->measures = arena_alloc(e->arena, type->measures.v.count * sizeof *object->measures);
+    object->measures = arena_take(e->arena, type->measures.v.count * sizeof *object->measures);
     for (uint32_t i = 0; i < type->measures.v.count; i++) {
         const struct ast_item *item = type->measures.v.items[i];
         struct model_measure *measure = &object->measures[i];

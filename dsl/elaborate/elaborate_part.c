@@ -26,7 +26,7 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
                             "inside of a part, at whatever depth, stand parts of other types");
             return NULL;
         }
-    struct part_object *part = arena_alloc(e->arena, sizeof *part);
+    struct part_object *part = arena_take(e->arena, sizeof *part);
     struct object *object = &part->object;
     part->decl = decl;
     object->type = type;
@@ -55,7 +55,7 @@ static void fill_one(struct elaboration *e, struct part_slot *slot, struct part_
 {
     if (part == NULL)
         return;
-    slot->parts = arena_alloc(e->arena, sizeof(struct part_object *));
+    slot->parts = arena_take(e->arena, sizeof(struct part_object *));
     slot->parts[0] = part;
     slot->count = 1;
 }
@@ -72,7 +72,7 @@ static void build_subpart(struct elaboration *e, struct object *object, uint32_t
         return;
     struct filler filler = {
         .type = type, .settings = item->body, .scope = scope, .span = item->name.span};
-    slot->parts = arena_alloc(e->arena, (size_t)count * sizeof(struct part_object *));
+    slot->parts = arena_take(e->arena, (size_t)count * sizeof(struct part_object *));
     for (int64_t i = 0; i < count; i++) {
         struct part_object *part = make_part(e, object, decl, &filler, i);
         if (part == NULL)
@@ -199,7 +199,7 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
         diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->name.span,
                         "'%s' is empty", given->name);
     } else {
-        struct handed *handed = arena_alloc(e->arena, sizeof *handed);
+        struct handed *handed = arena_take(e->arena, sizeof *handed);
         *handed = (struct handed){from, given->name, filler.handed};
         filler.handed = handed;
         fill_with_part(e, object, index, &filler);

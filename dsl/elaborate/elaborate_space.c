@@ -37,7 +37,7 @@ static bool space_targets(struct elaboration *e, struct node *node, const struct
                        "a space needs at least one target");
         return false;
     }
-    space->targets = arena_alloc(e->arena, nodes.v.count * sizeof(struct model_instance *));
+    space->targets = arena_take(e->arena, nodes.v.count * sizeof(struct model_instance *));
     space->target_count = nodes.v.count;
     for (uint32_t i = 0; i < nodes.v.count; i++)
         space->targets[i] = &nodes.v.items[i]->model;
@@ -72,7 +72,7 @@ static struct model_space *make_space(struct elaboration *e, struct node *node,
                                       const struct space_entry *entry)
 {
     const struct ast_item *item = entry->item;
-    struct model_space *space = arena_alloc(e->arena, sizeof *space);
+    struct model_space *space = arena_take(e->arena, sizeof *space);
     int64_t each, interleave;
     if (!space_targets(e, node, entry, space)
         || !eval_bytes(e, item->each, &entry->scope, false, &each))
@@ -298,7 +298,7 @@ void maps_apply(struct elaboration *e)
 static void apply_partition(struct elaboration *e, struct node *node, const struct later *later)
 {
     const struct ast_exprs *paths = later->item->left;
-    struct node_list *lists = arena_alloc(e->arena, paths->v.count * sizeof *lists);
+    struct node_list *lists = arena_take(e->arena, paths->v.count * sizeof *lists);
     for (uint32_t i = 0; i < paths->v.count; i++) {
         if (!path_nodes(e, node, paths->v.items[i], &later->scope, &lists[i]))
             return;

@@ -49,7 +49,7 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     uint64_t amount = 1 + plan->type->params.v.count + plan->type->ports.v.count;
     if (!elaborate_count_work(e, amount, plan->name.span))
         return NULL;
-    struct node *node = arena_alloc(e->arena, sizeof *node);
+    struct node *node = arena_take(e->arena, sizeof *node);
     node->parent = parent;
     node->item = plan->item;
     node->span = plan->name.span;
@@ -74,7 +74,7 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     else
         object->path = arena_printf(e->arena, "%s%s%s", before, dot, plan->name.text);
     object_init(e, object);
-    node->ports = arena_alloc(e->arena, plan->type->ports.v.count * sizeof *node->ports);
+    node->ports = arena_take(e->arena, plan->type->ports.v.count * sizeof *node->ports);
     node->model.in_array = plan->in_array;
     node->model.element = plan->element;
     node->model.array_count = plan->count;
@@ -196,7 +196,7 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
         tree_add_group(e, node, group);
         return;
     }
-    group.nodes = arena_alloc(e->arena, (size_t)count * sizeof(struct node *));
+    group.nodes = arena_take(e->arena, (size_t)count * sizeof(struct node *));
     for (int64_t i = 0; i < count; i++) {
         struct node_plan plan = {.type = type,
                                  .item = item,
@@ -220,7 +220,7 @@ static void add_statement(struct elaboration *e, struct node *node, const struct
 {
     if (!elaborate_count_work(e, 4, item->span))
         return;
-    struct statement *statement = arena_alloc(e->arena, sizeof *statement);
+    struct statement *statement = arena_take(e->arena, sizeof *statement);
     statement->item = item;
     statement->scope = *scope;
     if (item->via.text != NULL)
@@ -253,7 +253,7 @@ static void walk_for(struct elaboration *e, struct node *node, const struct ast_
     for (int64_t i = low; i <= high; i++) {
         if (!elaborate_count_work(e, 1, item->span))
             return;
-        struct binding *binding = arena_alloc(e->arena, sizeof *binding);
+        struct binding *binding = arena_take(e->arena, sizeof *binding);
         binding->name = item->name.text;
         binding->value = (struct value){.ok = true, .dimension = MODEL_DIM_NONE, .integer = i};
         binding->outer = scope->bindings;

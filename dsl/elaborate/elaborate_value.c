@@ -15,8 +15,8 @@ static const struct value bad = {.ok = false};
 
 void object_init(struct elaboration *e, struct object *object)
 {
-    object->cells = arena_alloc(e->arena, object->type->params.v.count * sizeof *object->cells);
-    object->slots = arena_alloc(e->arena, object->type->parts.v.count * sizeof *object->slots);
+    object->cells = arena_take(e->arena, object->type->params.v.count * sizeof *object->cells);
+    object->slots = arena_take(e->arena, object->type->parts.v.count * sizeof *object->slots);
     settings_init(e, object);
 }
 
@@ -130,7 +130,7 @@ static const char *default_doc(const struct object *object, const struct ast_ite
 
 struct model_param plain_setting(struct elaboration *e, const struct plain_setting *from)
 {
-    struct model_param_decl *decl = arena_alloc(e->arena, sizeof *decl);
+    struct model_param_decl *decl = arena_take(e->arena, sizeof *decl);
     *decl = (struct model_param_decl){.name = from->name,
                                       .doc = from->doc,
                                       .place = program_place(e->program, from->declared),
@@ -235,7 +235,7 @@ void object_finish(struct elaboration *e, struct object *object)
 struct model_param *object_params(struct elaboration *e, struct object *object)
 {
     uint32_t count = object->type->params.v.count;
-    struct model_param *params = arena_alloc(e->arena, count * sizeof *params);
+    struct model_param *params = arena_take(e->arena, count * sizeof *params);
     for (uint32_t i = 0; i < count; i++) {
         struct value value = object_value(e, object, i);
         params[i] = (struct model_param){

@@ -71,11 +71,11 @@ int32_t model_enum_find(const struct model_enum *choice, const char *name)
 struct model_enum *program_make_enum(struct program *program, const char *name, const char *doc,
                                      const struct ast_names *literals, struct span span)
 {
-    struct model_enum *made = arena_alloc(program->arena, sizeof *made);
+    struct model_enum *made = arena_take(program->arena, sizeof *made);
     made->name = name;
     made->doc = doc;
     made->place = program_place(program, span);
-    made->names = arena_alloc(program->arena, literals->v.count * sizeof *made->names);
+    made->names = arena_take(program->arena, literals->v.count * sizeof *made->names);
     for (uint32_t i = 0; i < literals->v.count; i++) {
         const struct ast_name *literal = &literals->v.items[i];
         if (model_enum_find(made, literal->text) >= 0)
@@ -292,7 +292,7 @@ static void load_file(struct program *program, struct source_file *source)
 void program_load(struct program *program, struct source_file *main)
 {
     main->is_library = is_under(main->name, program->options->library_root);
-    program->library = arena_alloc(program->arena, sizeof *program->library);
+    program->library = arena_take(program->arena, sizeof *program->library);
     program->diagnostics->library_is_quiet = !main->is_library;
     load_file(program, main);
     declare_finish(program);

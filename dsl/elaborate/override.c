@@ -90,7 +90,7 @@ static bool parse_path(struct elaboration *e, struct override *override, const c
 
 static void parse_one(struct elaboration *e, const char *text)
 {
-    struct override *override = arena_alloc(e->arena, sizeof *override);
+    struct override *override = arena_take(e->arena, sizeof *override);
     override->source = source_add(e->program->sources, "--set", text, strlen(text));
     if (override->source == NULL)
         return;

@@ -13,7 +13,7 @@ struct compilation *compile_open(const struct compile_options *options)
 {
     struct arena arena;
     arena_init(&arena);
-    struct compilation *c = arena_alloc(&arena, sizeof *c);
+    struct compilation *c = arena_take(&arena, sizeof *c);
     c->arena = arena;
     if (options != NULL)
         c->options = *options;
@@ -49,7 +49,7 @@ static struct source_file *read_main(struct compilation *c, const char *file)
 static void load_source(struct compilation *c, struct source_file *source)
 {
     if (c->used)
-        bug("a compilation is used once");
+        compiler_bug("a compilation is used once");
     c->used = true;
     program_load(&c->program, source);
     for (uint32_t i = 0; i < c->program.types.count; i++) {
@@ -138,7 +138,7 @@ static const struct model *declarations(struct compilation *c)
     e->program = &c->program;
     e->arena = &c->arena;
     e->diagnostics = &c->diagnostics;
-    struct model *model = arena_alloc(&c->arena, sizeof *model);
+    struct model *model = arena_take(&c->arena, sizeof *model);
     model->name = model->doc = "";
     look_at_the_rest(c);
     links_make(e);

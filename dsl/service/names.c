@@ -18,7 +18,7 @@ static void make_room(struct names *names)
     if (names->table_size > 2 * (names->symbols.count + 1))
         return;
     names->table_size = names->table_size == 0 ? 1024 : 2 * names->table_size;
-    names->table = arena_alloc(names->arena, names->table_size * sizeof *names->table);
+    names->table = arena_take(names->arena, names->table_size * sizeof *names->table);
     for (uint32_t i = 0; i < names->symbols.count; i++)
         names->table[slot_of(names, names->symbols.items[i]->span.begin)] = i + 1;
 }
@@ -46,7 +46,7 @@ struct name_symbol *names_symbol(struct names *names, enum service_kind kind, st
         return symbol;
     make_room(names);
     const struct source_file *file = source_of(names->program->sources, name.span.begin);
-    symbol = arena_alloc(names->arena, sizeof *symbol);
+    symbol = arena_take(names->arena, sizeof *symbol);
     *symbol = (struct name_symbol){
         .shown = {kind, name.text, names_place(names, name.span),
                   owner != NULL ? owner->model.name : "", file != NULL && file->is_library},

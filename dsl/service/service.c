@@ -12,7 +12,7 @@ struct service *service_open(const struct compile_options *options, const char *
         compile_close(compilation);
         return NULL;
     }
-    struct service *s = arena_alloc(&compilation->arena, sizeof *s);
+    struct service *s = arena_take(&compilation->arena, sizeof *s);
     s->compilation = compilation;
     s->arena = &compilation->arena;
     s->program = program;

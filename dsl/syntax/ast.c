@@ -8,7 +8,7 @@
 
 struct ast_expr *ast_expr_new(struct parser *p, enum ast_expr_kind kind, struct span span)
 {
-    struct ast_expr *e = arena_alloc(p->arena, sizeof *e);
+    struct ast_expr *e = arena_take(p->arena, sizeof *e);
     e->kind = kind;
     e->span = span;
     e->depth = 1;
@@ -54,7 +54,7 @@ static bool is_full(struct parser *p, uint32_t count, struct span span)
 struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct ast_expr *e)
 {
     if (list == NULL)
-        list = arena_alloc(p->arena, sizeof *list);
+        list = arena_take(p->arena, sizeof *list);
     if (is_full(p, list->v.count, e->span))
         return list;
     vector_push(p->arena, &list->v, e);
@@ -65,7 +65,7 @@ struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct
 struct ast_names *ast_names_add(struct parser *p, struct ast_names *list, struct ast_name name)
 {
     if (list == NULL)
-        list = arena_alloc(p->arena, sizeof *list);
+        list = arena_take(p->arena, sizeof *list);
     if (is_full(p, list->v.count, name.span))
         return list;
     vector_push(p->arena, &list->v, name);
@@ -88,7 +88,7 @@ static const char *find_doc(const struct parser *p, uint32_t begin)
 struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span span,
                               struct ast_name name)
 {
-    struct ast_item *item = arena_alloc(p->arena, sizeof *item);
+    struct ast_item *item = arena_take(p->arena, sizeof *item);
     item->kind = kind;
     item->span = span;
     item->name = name;
@@ -99,7 +99,7 @@ struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span 
 struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct ast_item *item)
 {
     if (list == NULL)
-        list = arena_alloc(p->arena, sizeof *list);
+        list = arena_take(p->arena, sizeof *list);
     if (is_full(p, list->v.count, item->span))
         return list;
     vector_push(p->arena, &list->v, item);
@@ -109,7 +109,7 @@ struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct
 struct ast_items *ast_items_append(struct parser *p, struct ast_items *list, struct ast_items *more)
 {
     if (list == NULL)
-        list = arena_alloc(p->arena, sizeof *list);
+        list = arena_take(p->arena, sizeof *list);
     for (uint32_t i = 0;
          more != NULL && i < more->v.count && !is_full(p, list->v.count, more->v.items[i]->span);
          i++)
@@ -396,10 +396,10 @@ struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d,
                            const struct source_file *source)
 {
     struct parser p = {.arena = arena, .diagnostics = d, .source = source, .start = PARSE_FILE};
-    struct ast_file *file = arena_alloc(arena, sizeof *file);
+    struct ast_file *file = arena_take(arena, sizeof *file);
     file->source = source;
     file->damaged = !parse(&p);
-    file->items = p.items != NULL ? p.items : arena_alloc(arena, sizeof *p.items);
+    file->items = p.items != NULL ? p.items : arena_take(arena, sizeof *p.items);
     return file;
 }
 

@@ -397,14 +397,14 @@ port_names: postfix         { struct ast_item *item = ast_item_new(p, AST_PORT, 
                               $$ = ast_items_add(p, $1, item); }
           ;
 
-type: type_name             { $$ = arena_alloc(p->arena, sizeof *$$);
+type: type_name             { $$ = arena_take(p->arena, sizeof *$$);
                               *$$ = (struct ast_type){ .name = $1, .span = @$ }; }
     | type_name '/' type_name
-                            { $$ = arena_alloc(p->arena, sizeof *$$);
+                            { $$ = arena_take(p->arena, sizeof *$$);
                               *$$ = (struct ast_type){ .name = { arena_printf(p->arena, "%s/%s",
                                                                             $1.text, $3.text), @$ },
                                                        .span = @$ }; }
-    | ENUM literals         { $$ = arena_alloc(p->arena, sizeof *$$);
+    | ENUM literals         { $$ = arena_take(p->arena, sizeof *$$);
                               *$$ = (struct ast_type){ .literals = $2, .span = @$ }; }
     ;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "check_commands.h"
+#include "command_order.h"
 #include "components/checks/slot_array.h"
 #include "race_report.h"
 

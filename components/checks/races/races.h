@@ -2,7 +2,7 @@
 #ifndef HEDDLE_CHECKS_RACES_H
 #define HEDDLE_CHECKS_RACES_H
 
-#include "check_commands.h"
+#include "command_order.h"
 #include "components/checks/checks.h"
 
 extern const struct check check_races;

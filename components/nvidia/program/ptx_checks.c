@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "components/checks/check_code.h"
-#include "components/checks/races/check_commands.h"
+#include "components/checks/races/command_order.h"
 #include "components/protocols/page_table/program_table.h"
 #include "ptx_races.h"
 #include "ptx_uninitialised.h"

@@ -1,8 +1,9 @@
 /* The arena of a module. Its blocks double in size up to a megabyte. Called by the parser only. */
 #include "components/nvidia/ptx/ptx_arena.h"
 
+#include "base/grow.h"
+
 #include <stdalign.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +23,7 @@ static struct ptx_arena_block *new_block(struct ptx_arena *arena, size_t bytes)
         size = LAST_BLOCK_BYTES;
     if (size < bytes)
         size = bytes;
-    struct ptx_arena_block *block = calloc(1, sizeof *block + size);
-    if (!block) {
-        fprintf(stderr, "heddle: out of memory (a PTX module)\n");
-        abort();
-    }
+    struct ptx_arena_block *block = grow_checked(calloc(1, sizeof *block + size), "a PTX module");
     block->size = size;
     block->next = arena->blocks;
     arena->blocks = block;

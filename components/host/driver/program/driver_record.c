@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "components/checks/races/check_commands.h"
+#include "components/checks/races/command_order.h"
 #include "components/checks/debugger/debugger.h"
 #include "components/checks/finding.h"
 #include "components/checks/races/race_copies.h"
@@ -58,7 +58,7 @@ static void record_enqueued(const struct driver *d, const struct driver_command 
         check_memory_written(k->move.address, k->size);
     if (driver_queue_at(d, k->queue)->flags & DRIVER_QUEUE_SIGNALLED)
         return;
-    check_command(k->queue, k->ticket, k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
+    check_command_given(k->queue, k->ticket, k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0);
     record_caller(k);
 }
 

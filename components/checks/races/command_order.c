@@ -1,6 +1,6 @@
-/* See check_commands.h. What is before a command is a row of counts by lane (race_command()), and a
+/* See command_order.h. What is before a command is a row of counts by lane (race_command()), and a
  * queue is a lane. */
-#include "check_commands.h"
+#include "command_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static struct queue *queue_at(uint32_t queue)
     return &queues[queue];
 }
 
-void check_command(uint32_t queue, uint64_t ticket, uint64_t awaited)
+void check_command_given(uint32_t queue, uint64_t ticket, uint64_t awaited)
 {
     if (!finding_wanted(FINDING_CHECK_RACES))
         return;
