@@ -343,8 +343,6 @@ static bool execute_run(const struct trace_player *p, struct player_call *c,
     *more = end == WARP_WAITS || end == WARP_CLOCK;
     if (end == WARP_FAULT)
         execute_fail(p, &fault);
-    else if (end == WARP_DONE)
-        warp_block_end(l, block);
     return end != WARP_FAULT;
 }
 
