@@ -281,7 +281,7 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
         return false;
     c->call.launch.resident = sms * k->per_sm;
     c->is_checked = c->call.launch.observe != NULL;
-    c->call.launch.observe = execute_observe;
+    c->call.launch.observe = observe_step;
     c->call.launch.find_block = execute_find;
     c->call.launch.blocks = c;
     c->call.launch.clock = execute_clock;
