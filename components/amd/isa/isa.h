@@ -135,13 +135,11 @@ enum {
     ISA_HAS_LITERAL = 1u << 21,
     ISA_IS_SDWA = 1u << 22,
     ISA_IS_DPP = 1u << 23,
-    ISA_UNIMPLEMENTED_SEMANTICS = 1u
-                                  << 24, /* decodes and prints; every executing call refuses it */
+    ISA_UNIMPLEMENTED_SEMANTICS = 1u << 24, /* decodes and prints, is never executed */
     ISA_READS_VCC = 1u << 25,
     ISA_IS_GDS = 1u << 26,
-    ISA_IS_SWIZZLE =
-        1u << 28, /* ds_swizzle_b32: what other LDS instructions have as address is data */
     ISA_IS_VOP3_FORM = 1u << 27, /* VOP3-only, or the 64-bit form of a shorter instruction */
+    ISA_IS_SWIZZLE = 1u << 28,   /* ds_swizzle_b32: its address operand is data */
     ISA_IS_SYNC = 1u << 29,      /* ds_gws_*: see isa_sync() */
 };
 
