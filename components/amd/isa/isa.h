@@ -318,11 +318,10 @@ struct isa_context {
     /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. Accumulator a0
      * is register number vgpr_count. */
     uint32_t vgpr_count, agpr_count;
-    /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
-     * hardware, and the lanes that did so are counted (never reset here). */
+    /* This work-group's allocation, in bytes. Reads beyond it return 0 and writes are dropped, as on
+     * hardware. */
     uint32_t lds_size;
     uint8_t *lds;
-    uint32_t lds_out_of_range;
     uint64_t shared_aperture, private_aperture;
     /* gfx8: what FLAT_SCRATCH's offset is relative to. */
     uint64_t scratch_base;

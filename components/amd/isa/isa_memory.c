@@ -543,8 +543,6 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
         uint8_t *at = NULL, old[16] = {0};
         if (memory->address[lane] + memory->bytes <= ctx->lds_size)
             at = ctx->lds + memory->address[lane];
-        else
-            ctx->lds_out_of_range++;
         if (at && memory->kind == ISA_MEMORY_STORE)
             memcpy(at, data[lane], memory->bytes);
         else if (at && memory->kind == ISA_MEMORY_LOAD)

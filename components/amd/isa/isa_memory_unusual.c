@@ -110,8 +110,6 @@ static void take_plain(struct isa_context *ctx, const struct isa_inst *inst,
     value = isa_extend(isa_table[inst->op].type[0], value, 0);
     if (place)
         memcpy(place, &value, 4);
-    else
-        ctx->lds_out_of_range++;
 }
 
 static void take_lane(struct isa_context *ctx, const struct isa_inst *inst,
