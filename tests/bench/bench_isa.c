@@ -62,9 +62,9 @@ static void report_memory(const char *name, const uint32_t *word)
         double middle = now();
         for (unsigned i = 0; i < REPEATS; i++) {
             if (memory.kind == ISA_MEMORY_LOAD)
-                isa_memory_load(&ctx, &inst, memory.mask, data, 16);
+                isa_memory_load(&ctx, &inst, &memory, data, 16);
             else
-                isa_memory_store_data(&ctx, &inst, memory.mask, data, 16);
+                isa_memory_store(&ctx, &inst, &memory, data, 16);
         }
         double each[2] = {(middle - start) / REPEATS, (now() - middle) / REPEATS};
         for (unsigned i = 0; i < 2; i++)

@@ -91,7 +91,7 @@ static void compute_unit_init(struct compute_unit *c)
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
-    late_init(c);
+    deferred_init(c);
     warm_register_unit(&c->io.base,
                        &(struct warm_unit){.ring = {ring_number(c->io.vmem_request),
                                                     ring_number(c->io.smem_request),
@@ -156,8 +156,8 @@ static bool send(struct compute_unit *c, uint64_t now)
 static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
-    if (s->late)
-        late_end(c, simd, now);
+    if (s->deferred)
+        deferred_end(c, simd, now);
     uint64_t due = c->wheel[now % CU_WHEEL], retry_at = c->retry_at[simd];
     c->wheel_used ^= (uint64_t)1 << now % CU_WHEEL;
     c->wheel[now % CU_WHEEL] = 0;

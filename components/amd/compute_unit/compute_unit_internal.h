@@ -44,15 +44,15 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
                                       unsigned wave, struct isa_context *context,
                                       struct isa_wave *s);
 static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave);
-static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w);
+static struct cu_deferred *execute_deferred(const struct compute_unit *c, const struct cu_wave *w);
 static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w);
 static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end);
 
-static void late_init(struct compute_unit *c);
-static void late_take_all(struct compute_unit *c, uint64_t cycle);
-static void late_end(struct compute_unit *c, unsigned simd, uint64_t now);
-static void late_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd, struct cu_wave *w,
-                       unsigned wave, uint64_t now);
+static void deferred_init(struct compute_unit *c);
+static void deferred_take_all(struct compute_unit *c, uint64_t cycle);
+static void deferred_end(struct compute_unit *c, unsigned simd, uint64_t now);
+static void deferred_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd,
+                           struct cu_wave *w, unsigned wave, uint64_t now);
 
 /* The turn of a SIMD; see cu_issue.c. */
 

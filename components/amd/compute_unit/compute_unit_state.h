@@ -32,7 +32,7 @@ enum {
     CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
                            beside useful ones */
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
-    CU_LATE_SHARES = 6,
+    CU_DEFERRED_SHARES = 6,
     CU_SMEM = 64,           /* scalar memory instructions in flight */
     CU_SMEM_DATA = 16 + 16, /* dwords: operands of an atomic and what it compares with */
     CU_MOST_LGKM = 15,      /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
@@ -140,7 +140,7 @@ struct cu_ledger {
 
 /* Turns that are left out together, of instructions that only change registers; see
  * cu_deferred_issue.c. */
-struct cu_late {
+struct cu_deferred {
     uint8_t ahead; /* instructions that were executed together; 0: nothing is known */
     uint8_t count; /* turns that can be left out: as many, or one less */
     uint8_t valu;  /* vector instructions among `count`; the others are scalar */
@@ -151,7 +151,7 @@ struct cu_late {
     uint8_t last_turn, valu_end, cycles;
     /* How their time is accounted for: `shares` pairs of enum work_cycles_kind and cycles. */
     uint8_t shares;
-    uint8_t share[CU_LATE_SHARES], share_cycles[CU_LATE_SHARES];
+    uint8_t share[CU_DEFERRED_SHARES], share_cycles[CU_DEFERRED_SHARES];
 };
 
 /* State of a SIMD. The first cache line has all that a turn needs while no wavefront waits for a
@@ -165,15 +165,16 @@ struct cu_simd {
     uint64_t raised;            /* wavefronts with a priority above 0 */
     uint64_t fetch_wanted;      /* wavefronts that may need a line */
     uint32_t lds_conflicts;     /* the last cycles of lds_done, for bank conflicts */
-    uint8_t late, late_slot; /* turns of a wavefront that have been left out: cu_deferred_issue.c */
+    uint8_t deferred;           /* turns of a wavefront that are left out: cu_deferred_issue.c */
+    uint8_t deferred_slot;      /* of that wavefront */
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
 /* Turns of a SIMD's wavefront that are left out; the wheel has it for the turn behind them. `run`
  * describes them if its count is not 0. */
-struct cu_late_turns {
+struct cu_deferred_turns {
     uint64_t until;
-    struct cu_late run;
+    struct cu_deferred run;
 };
 
 struct compute_unit {
@@ -187,14 +188,14 @@ struct compute_unit {
     uint32_t retired;     /* instructions of this tick */
     uint32_t longest;     /* instructions of the longest wavefront since they were last asked for */
     uint32_t fetch_simds; /* SIMDs whose fetch_wanted is not 0 */
-    uint32_t late_simds;  /* SIMDs with turns that have been left out */
+    uint32_t deferred_simds; /* SIMDs with turns that have been left out */
     /* Arena offsets; there are more below. */
     uint32_t code;    /* struct cu_code, shared */
     uint32_t waves;   /* struct cu_wave[simds * wavefronts] */
     uint32_t scalars; /* struct isa_wave, alike */
     /* Second cache line, with four SIMDs: state that every turn uses. */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* cycles of the vector ALU for an instruction */
-    bool may_be_late;                       /* turns may be left out: cu_deferred_issue.c */
+    bool may_defer;                         /* turns may be left out: cu_deferred_issue.c */
     uint8_t tables;                         /* number of those in cu_execute.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     /* State of memory operations. */
@@ -214,7 +215,7 @@ struct compute_unit {
     uint32_t lines_fresh; /* the lowest that was never taken */
     uint32_t lines_used;
     struct cu_simd simd[CU_MAX_SIMDS];
-    struct cu_late_turns late[CU_MAX_SIMDS];
+    struct cu_deferred_turns deferred[CU_MAX_SIMDS];
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
     /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
      * Each SIMD has at most one there, so that none can keep the others out. */

@@ -1,35 +1,37 @@
-/* Turns taken late. What a wavefront's next instructions do to registers is executed before their
- * turns (cu_execute.c); what is left of these is to account for them. While the wavefront is the
- * only one of its SIMD that wants a turn, nothing depends on when that is done. So the turns are
- * left out, the wavefront stands in the wheel for the one behind them, and the first of these
- * events makes up for them: that turn, a turn of another wavefront of the SIMD, the answer of a
- * work-group, which carries the account, or a look at the statistics (engine_may_defer()).
+/* Deferred turns. A wavefront's next instructions that only change registers are executed before
+ * their turns (cu_execute.c), so that a turn only accounts for its instruction. While the wavefront
+ * is the only one of its SIMD that wants a turn, no result depends on when its turns are accounted
+ * for. So the unit leaves these turns out, and the wheel has the wavefront for the turn behind
+ * them. The first of four events makes up for the turns that were left out: the turn behind them, a
+ * turn of another wavefront of the SIMD, the answer of a work-group, which carries the account, or
+ * a look at the statistics (engine_may_defer()).
  *
- * Turns are as far from each other as the instructions take, which follows from the code alone.
- * Where more than that decides (the buffer of code, registers that a write to the LDS holds),
- * and where code of the next line may have to be fetched, a turn is taken in its cycle. */
+ * The distance between two turns is what the first instruction takes, which follows from the code
+ * alone. A turn is taken in its own cycle where something else decides too (the buffer of code, or
+ * registers that a write to the LDS holds) and where the next line of code may have to be fetched.
+ */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
 
-/* Until an instruction that has been executed lets the next one of its wavefront issue. */
-static inline uint64_t late_cycles(const struct compute_unit *c, const struct decoded *d)
+/* Cycles until an executed instruction lets the next one of its wavefront issue. */
+static inline uint64_t deferred_cycles(const struct compute_unit *c, const struct decoded *d)
 {
     return d->kind == CU_VALU ? c->valu_cycles[d->inst.timing]
                               : (uint64_t)compute_unit_params(c)->scalar_latency;
 }
 
-/* Takes the turn that was left out, at its cycle: what a turn does but for finding out that no
- * other wavefront is there. */
-static inline void late_turn(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
-                             struct isa_wave *scalars, uint64_t turn)
+/* Takes a turn that was left out, as in its cycle `turn`. No search for other wavefronts is needed.
+ */
+static inline void deferred_turn(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
+                                 struct isa_wave *scalars, uint64_t turn)
 {
     if (engine_unlikely(cu_decoded(c)[w->decoded].address != scalars->pc))
         wave_decode(c, w, cu_wave_number(c, w->simd, w->slot)); /* another one took the entry */
     struct decoded *d = &cu_decoded(c)[w->decoded];
-    uint64_t cycles = late_cycles(c, d);
+    uint64_t cycles = deferred_cycles(c, d);
     wave_begin_ready(c, w, turn);
     w->ahead--;
     scalars->pc += d->inst.size;
@@ -43,11 +45,11 @@ static inline void late_turn(struct compute_unit *c, struct cu_simd *s, struct c
     w->ready_at = turn + cycles;
 }
 
-/* All turns of `run`, the first of them at `first`. */
-static inline void late_run(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
-                            struct isa_wave *scalars, uint64_t first)
+/* Takes all turns of `run`, the first of them at `first`. */
+static inline void deferred_run(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
+                                struct isa_wave *scalars, uint64_t first)
 {
-    const struct cu_late *run = &c->late[w->simd].run;
+    const struct cu_deferred *run = &c->deferred[w->simd].run;
     uint64_t *account = wave_account(c, w);
     execute_leave_out(c, w);
     account[w->why] += first - w->since;
@@ -69,69 +71,71 @@ static inline void late_run(struct compute_unit *c, struct cu_simd *s, struct cu
 }
 
 /* Takes the turns before `cycle` that `simd` has left out. */
-static inline void late_take(struct compute_unit *c, unsigned simd, uint64_t cycle)
+static inline void deferred_take(struct compute_unit *c, unsigned simd, uint64_t cycle)
 {
     struct cu_simd *s = &c->simd[simd];
-    struct cu_late *run = &c->late[simd].run;
-    unsigned wave = cu_wave_number(c, simd, s->late_slot), taken = 0;
+    struct cu_deferred *run = &c->deferred[simd].run;
+    unsigned wave = cu_wave_number(c, simd, s->deferred_slot), taken = 0;
     struct cu_wave *w = cu_wave_at(c, wave);
     struct isa_wave *scalars = cu_scalars(c, wave);
     uint64_t turn = cu_turn(c, simd, w->ready_at);
     if (engine_likely(run->count && turn + run->last_turn < cycle)) {
         taken = run->count;
-        s->late = 0;
-        late_run(c, s, w, scalars, turn);
+        s->deferred = 0;
+        deferred_run(c, s, w, scalars, turn);
         wave_decode_next(c, w, wave);
     }
-    for (; s->late && turn < cycle; s->late--, taken++) {
+    for (; s->deferred && turn < cycle; s->deferred--, taken++) {
         run->count = 0;
-        late_turn(c, s, w, scalars, turn);
+        deferred_turn(c, s, w, scalars, turn);
         wave_decode_next(c, w, wave);
         turn = cu_turn(c, simd, w->ready_at);
     }
-    c->late_simds ^= (uint32_t)!s->late << simd;
+    c->deferred_simds ^= (uint32_t)!s->deferred << simd;
     c->io.stats.instructions += taken;
     c->retired += taken;
 }
 
 /* Makes up for the turns of all SIMDs. */
-static void late_take_all(struct compute_unit *c, uint64_t cycle)
+static void deferred_take_all(struct compute_unit *c, uint64_t cycle)
 {
-    for (uint32_t rest = c->late_simds; rest; rest &= rest - 1)
-        late_take(c, (unsigned)__builtin_ctz(rest), cycle);
+    for (uint32_t rest = c->deferred_simds; rest; rest &= rest - 1)
+        deferred_take(c, (unsigned)__builtin_ctz(rest), cycle);
 }
 
-/* A turn of `simd` that is to be looked at: none before it is left out any more, and the wavefront
- * that has left some out takes those from now on in their cycles. */
-__attribute__((noinline)) static void late_end(struct compute_unit *c, unsigned simd, uint64_t now)
+/* Takes the turns before `now` that `simd` has left out. Its wavefront takes the others in their
+ * own cycles. */
+__attribute__((noinline)) static void deferred_end(struct compute_unit *c, unsigned simd,
+                                                   uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
-    uint64_t bit = (uint64_t)1 << s->late_slot;
-    struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, s->late_slot));
-    late_take(c, simd, now);
-    if (!s->late)
+    uint64_t bit = (uint64_t)1 << s->deferred_slot;
+    struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, s->deferred_slot));
+    deferred_take(c, simd, now);
+    if (!s->deferred)
         return;
-    s->late = 0;
-    c->late_simds ^= 1u << simd;
-    c->wheel[c->late[simd].until % CU_WHEEL] &= ~bit;
+    s->deferred = 0;
+    c->deferred_simds ^= 1u << simd;
+    c->wheel[c->deferred[simd].until % CU_WHEEL] &= ~bit;
     c->wheel[cu_mark_turn(c, simd, cu_turn(c, simd, w->ready_at), now)] |= bit;
 }
 
-/* Is the instruction at `pc` known, and in the line of the one before it? Then going on to it takes
- * no look for code. */
-static inline bool late_is_near(const struct compute_unit *c, const struct cu_wave *w, uint64_t pc)
+/* Is the instruction at `pc` known, and in the line of the one before it? Then the wavefront does
+ * not have to look for code. */
+static inline bool deferred_is_near(const struct compute_unit *c, const struct cu_wave *w,
+                                    uint64_t pc)
 {
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
     return d->address == pc && d->checked == w->code && w->code == cu_code(c)->version
            && pc + d->inst.size <= w->line_address + CU_LINE;
 }
 
-static bool late_share(struct cu_late *run, unsigned kind, uint64_t cycles)
+static bool deferred_share(struct cu_deferred *run, unsigned kind, uint64_t cycles)
 {
     unsigned i = 0;
     while (i < run->shares && run->share[i] != kind)
         i++;
-    if (i == CU_LATE_SHARES)
+    if (i == CU_DEFERRED_SHARES)
         return false;
     if (i == run->shares)
         run->shares++;
@@ -140,28 +144,28 @@ static bool late_share(struct cu_late *run, unsigned kind, uint64_t cycles)
     return true;
 }
 
-/* Finds out about the turns of the instructions that have been executed, from `pc` on, if that can
- * be said once and for all. */
-__attribute__((noinline)) static void late_describe(const struct compute_unit *c,
-                                                    const struct cu_wave *w, uint64_t pc,
-                                                    struct cu_late *run)
+/* Describes the turns of the instructions that have been executed, from `pc` on, unless their turns
+ * will differ the next time. */
+__attribute__((noinline)) static void deferred_describe(const struct compute_unit *c,
+                                                        const struct cu_wave *w, uint64_t pc,
+                                                        struct cu_deferred *run)
 {
     const uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
-    struct cu_late found = {.ahead = w->ahead};
+    struct cu_deferred found = {.ahead = w->ahead};
     uint64_t at = 0;
     for (; found.count < w->ahead; found.count++) {
         const struct decoded *d = &cu_decoded(c)[decode_slot(pc + found.bytes)];
         bool valu = d->kind == CU_VALU, last = found.count + 1u == w->ahead;
-        uint64_t cycles = late_cycles(c, d);
+        uint64_t cycles = deferred_cycles(c, d);
         unsigned rest = valu ? WORK_EXECUTING_VALU : WORK_EXECUTING_SALU;
-        if (last && !late_is_near(c, w, pc + found.bytes + d->inst.size)) {
+        if (last && !deferred_is_near(c, w, pc + found.bytes + d->inst.size)) {
             if (pc + found.bytes + d->inst.size < w->line_address + CU_LINE)
                 return; /* what stands there may be known the next time */
             break;
         }
         if (d->kind == CU_MATRIX || at + cycles >= CU_WHEEL
-            || !late_share(&found, valu ? d->issued : WORK_ISSUED_SALU, simds)
-            || (cycles > simds && !late_share(&found, rest, cycles - simds)))
+            || !deferred_share(&found, valu ? d->issued : WORK_ISSUED_SALU, simds)
+            || (cycles > simds && !deferred_share(&found, rest, cycles - simds)))
             return;
         found.last = d->kind;
         found.last_turn = (uint8_t)at;
@@ -175,7 +179,7 @@ __attribute__((noinline)) static void late_describe(const struct compute_unit *c
 }
 
 /* Does another wavefront of the SIMD want a turn behind `first` and before `cycles` are over? */
-static inline bool late_meets(const struct compute_unit *c, uint64_t first, uint64_t cycles)
+static inline bool deferred_meets(const struct compute_unit *c, uint64_t first, uint64_t cycles)
 {
     const unsigned simds = (unsigned)compute_unit_params(c)->simds;
     uint64_t turns = 0, shift = first % CU_WHEEL;
@@ -186,19 +190,20 @@ static inline bool late_meets(const struct compute_unit *c, uint64_t first, uint
 }
 
 /* How many turns from `first` on can be left out, one by one; `*behind` is the turn behind them. */
-__attribute__((noinline)) static unsigned late_count(const struct compute_unit *c,
-                                                     const struct cu_wave *w, uint64_t pc,
-                                                     uint64_t first, uint64_t now, uint64_t *behind)
+__attribute__((noinline)) static unsigned deferred_count(const struct compute_unit *c,
+                                                         const struct cu_wave *w, uint64_t pc,
+                                                         uint64_t first, uint64_t now,
+                                                         uint64_t *behind)
 {
     uint64_t bit = (uint64_t)1 << w->slot, turn = first;
     unsigned count = 0;
     while (count < w->ahead) {
         const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-        uint64_t next = cu_turn(c, w->simd, turn + late_cycles(c, d));
+        uint64_t next = cu_turn(c, w->simd, turn + deferred_cycles(c, d));
         if (d->kind == CU_MATRIX || next - now >= CU_WHEEL || (c->wheel[turn % CU_WHEEL] & ~bit))
             break;
         pc += d->inst.size;
-        if (count + 1u == w->ahead && !late_is_near(c, w, pc))
+        if (count + 1u == w->ahead && !deferred_is_near(c, w, pc))
             break;
         turn = next;
         count++;
@@ -207,61 +212,61 @@ __attribute__((noinline)) static unsigned late_count(const struct compute_unit *
     return count;
 }
 
-/* The wavefront has issued alone in the turn `now`, and stands in the wheel for its next one. What
- * it does from that on, up to the next instruction that is more than a change of registers, is
- * executed, and the turns are left out. The turn before code of another line is not. */
-__attribute__((noinline)) static void late_begin(struct compute_unit *c, struct cu_simd *s,
-                                                 unsigned simd, struct cu_wave *w, unsigned wave,
-                                                 uint64_t now)
+/* The wavefront has issued alone in the turn `now`, and stands in the wheel for its next one. Its
+ * instructions up to the next that does more than change registers are executed, and their turns
+ * are left out, but for a turn before code of another line. */
+__attribute__((noinline)) static void deferred_begin(struct compute_unit *c, struct cu_simd *s,
+                                                     unsigned simd, struct cu_wave *w,
+                                                     unsigned wave, uint64_t now)
 {
     uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), behind;
     uint64_t pc = cu_scalars(c, wave)->pc;
     if (s->valu_free > first || (!w->ahead && !execute_early(c, w, wave))
         || engine_unlikely(w->checked != cu_code(c)->fills))
         return;
-    struct cu_late *known = execute_late(c, w);
+    struct cu_deferred *known = execute_deferred(c, w);
     if (engine_unlikely(!known->ahead) && c->even)
-        late_describe(c, w, pc, known);
+        deferred_describe(c, w, pc, known);
     unsigned count = known->count;
     if (!count && known->ahead == w->ahead)
         return;
     if (engine_likely(known->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
                       && first + known->cycles - now < CU_WHEEL
-                      && !late_meets(c, first, known->cycles))) {
+                      && !deferred_meets(c, first, known->cycles))) {
         behind = first + known->cycles;
-        c->late[simd].run = *known;
+        c->deferred[simd].run = *known;
     } else {
-        c->late[simd].run.count = 0;
-        count = late_count(c, w, pc, first, now, &behind);
+        c->deferred[simd].run.count = 0;
+        count = deferred_count(c, w, pc, first, now, &behind);
         if (!count)
             return;
     }
     c->wheel[first % CU_WHEEL] ^= bit;
     c->wheel_used ^= (uint64_t)!c->wheel[first % CU_WHEEL] << first % CU_WHEEL;
     c->wheel[cu_mark_turn(c, simd, behind, now)] |= bit;
-    s->late = (uint8_t)count;
-    s->late_slot = w->slot;
-    c->late[simd].until = behind;
-    c->late_simds |= 1u << simd;
+    s->deferred = (uint8_t)count;
+    s->deferred_slot = w->slot;
+    c->deferred[simd].until = behind;
+    c->deferred_simds |= 1u << simd;
 }
 
-static void late_settle(struct component *base, uint64_t cycle)
+static void deferred_settle(struct component *base, uint64_t cycle)
 {
     struct compute_unit *c = (struct compute_unit *)(void *)base;
-    late_take_all(c, c->failed_at && cycle > c->failed_at ? c->failed_at + 1 : cycle);
+    deferred_take_all(c, c->failed_at && cycle > c->failed_at ? c->failed_at + 1 : cycle);
     engine_count_instructions(base, c->retired);
     c->retired = 0;
 }
 
-static void late_init(struct compute_unit *c)
+static void deferred_init(struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
-    c->may_be_late = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
-                     && engine_may_defer(&c->io.base, late_settle, NULL);
+    c->may_defer = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
+                   && engine_may_defer(&c->io.base, deferred_settle, NULL);
     c->even = p->scalar_latency % p->simds == 0;
     for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
         c->even &= c->valu_cycles[i] % p->simds == 0;
 #ifdef HEDDLE_PROFILE
-    c->may_be_late = false;
+    c->may_defer = false;
 #endif
 }

@@ -34,16 +34,16 @@ _Static_assert(sizeof(struct execute_entry) == 128, "an instruction takes two of
 
 /* The turns of an instruction and of those executed with it, as far as they may be left out: while
  * `fills` and the version of the code are these. */
-struct execute_late {
+struct execute_deferred {
     uint32_t checked, code;
     uint64_t pc;
-    struct cu_late turns;
+    struct cu_deferred turns;
     uint64_t times; /* how often they were left out, not yet in the counts of `decoded` */
 };
 
 static struct execute_domain {
-    struct execute_entry *entries; /* [DECODE_ENTRIES] */
-    struct execute_late *late;     /* alike */
+    struct execute_entry *entries;     /* [DECODE_ENTRIES] */
+    struct execute_deferred *deferred; /* alike */
     struct isa_workspace workspace;
 } execute_domains[ENGINE_MAX_DOMAINS];
 
@@ -57,7 +57,7 @@ static void execute_init(struct compute_unit *c)
         return;
     code->opened = code->fills = code->version = 1;
     domain->entries = arena_derive(DECODE_ENTRIES * sizeof *domain->entries);
-    domain->late = arena_derive(DECODE_ENTRIES * sizeof *domain->late);
+    domain->deferred = arena_derive(DECODE_ENTRIES * sizeof *domain->deferred);
     isa_workspace_begin(&domain->workspace);
 }
 
@@ -198,51 +198,52 @@ static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsig
 }
 
 /* Adds what was left out to the counts of the instructions. */
-static void execute_count_late(const struct compute_unit *c, struct execute_late *late)
+static void execute_count_deferred(const struct compute_unit *c, struct execute_deferred *deferred)
 {
-    uint64_t pc = late->pc;
-    for (unsigned i = 0; late->times && i < late->turns.count; i++) {
+    uint64_t pc = deferred->pc;
+    for (unsigned i = 0; deferred->times && i < deferred->turns.count; i++) {
         struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
         if (d->address != pc) /* another one has taken the entry, and its count is gone */
             break;
-        d->count += late->times;
+        d->count += deferred->times;
         pc += d->inst.size;
     }
-    late->times = 0;
+    deferred->times = 0;
 }
 
-static inline struct execute_late *execute_late_at(const struct compute_unit *c, uint32_t number)
+static inline struct execute_deferred *execute_deferred_at(const struct compute_unit *c,
+                                                           uint32_t number)
 {
-    return &execute_domains[c->tables].late[number];
+    return &execute_domains[c->tables].deferred[number];
 }
 
 /* What is known of the turns of the instruction that is decoded and of those executed with it. */
-static struct cu_late *execute_late(const struct compute_unit *c, const struct cu_wave *w)
+static struct cu_deferred *execute_deferred(const struct compute_unit *c, const struct cu_wave *w)
 {
-    struct execute_late *late = execute_late_at(c, w->decoded);
+    struct execute_deferred *deferred = execute_deferred_at(c, w->decoded);
     const struct cu_code *code = cu_code(c);
-    if (engine_unlikely(late->checked != code->fills || late->code != code->version)) {
-        execute_count_late(c, late);
-        late->pc = cu_decoded(c)[w->decoded].address;
-        late->turns.ahead = late->turns.count = 0;
-        late->checked = code->fills;
-        late->code = code->version;
+    if (engine_unlikely(deferred->checked != code->fills || deferred->code != code->version)) {
+        execute_count_deferred(c, deferred);
+        deferred->pc = cu_decoded(c)[w->decoded].address;
+        deferred->turns.ahead = deferred->turns.count = 0;
+        deferred->checked = code->fills;
+        deferred->code = code->version;
     }
-    return &late->turns;
+    return &deferred->turns;
 }
 
 /* The turns of these instructions have been left out once more. */
 static inline void execute_leave_out(const struct compute_unit *c, const struct cu_wave *w)
 {
-    execute_late_at(c, w->decoded)->times++;
+    execute_deferred_at(c, w->decoded)->times++;
 }
 
 /* Adds up the counts of instructions first .. end - 1 in `decoded`, where readers of statistics
  * look for them. The counts of a unit of another rank are only there. */
 static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end)
 {
-    if (!execute_domains[c->tables].late)
+    if (!execute_domains[c->tables].deferred)
         return;
     for (uint64_t at = first & ~(uint64_t)3, i = 0; at < end && i < DECODE_ENTRIES; at += 4, i++)
-        execute_count_late(c, execute_late_at(c, decode_slot(at)));
+        execute_count_deferred(c, execute_deferred_at(c, decode_slot(at)));
 }

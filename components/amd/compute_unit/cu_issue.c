@@ -450,8 +450,8 @@ static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsign
     if (engine_likely(free_at <= now)) {
         if (issue_wave(c, w, wave, now) != ISSUE_BLOCKED) {
             s->turn[kind] = (uint8_t)(w->slot + 1);
-            if (c->may_be_late && w->state == WAVE_EXECUTING && w->kind <= CU_SCALAR)
-                late_begin(c, s, simd, w, wave, now);
+            if (c->may_defer && w->state == WAVE_EXECUTING && w->kind <= CU_SCALAR)
+                deferred_begin(c, s, simd, w, wave, now);
             return;
         }
     } else {

@@ -81,15 +81,19 @@ static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vm
     return true;
 }
 
-/* Loaded bytes, from the stage to registers. Lanes may be active without touching a line. */
+/* Loaded bytes, from the stage to registers. Lanes may be active without touching a line. An access
+ * that vmem_keep() has not kept is not unusual. */
 static void vmem_write_back(struct compute_unit *c, const struct cu_wave *w, struct cu_vmem *e)
 {
     struct isa_context context = cu_context(c, w);
     const uint8_t *stage = cu_stage(c, e);
-    if (e->rest == CU_NONE)
-        isa_memory_load(&context, &e->inst, e->mask, stage, e->bytes);
-    else
-        isa_memory_take(&context, &e->inst, &cu_vmem_rest_at(c, e->rest)->access, stage, e->bytes);
+    struct isa_memory plain;
+    const struct isa_memory *m = &plain;
+    plain.unusual = 0;
+    plain.mask = e->mask;
+    if (e->rest != CU_NONE)
+        m = &cu_vmem_rest_at(c, e->rest)->access;
+    isa_memory_load(&context, &e->inst, m, stage, e->bytes);
 }
 
 /* Writes back and forgets the oldest instructions of the wavefront that are complete. */
@@ -237,7 +241,7 @@ static void vmem_stage(const struct compute_unit *c, const struct isa_context *c
     const struct isa_memory *m = &rest->access;
     if (m->kind != ISA_MEMORY_STORE && m->kind != ISA_MEMORY_ATOMIC)
         return;
-    isa_memory_give(context, &e->inst, m, cu_stage(c, e), m->bytes);
+    isa_memory_store(context, &e->inst, m, cu_stage(c, e), m->bytes);
     if (m->kind == ISA_MEMORY_ATOMIC
         && (m->atomic == ISA_ATOMIC_CMPSWAP || m->atomic == ISA_ATOMIC_FCMPSWAP))
         isa_memory_compare_data(context, &e->inst, m->mask, rest->compare, m->bytes);

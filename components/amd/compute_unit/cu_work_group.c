@@ -143,7 +143,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
 
 static void group_answer(struct compute_unit *c)
 {
-    late_take_all(c, compute_unit_now(c) + 1);
+    deferred_take_all(c, compute_unit_now(c) + 1);
     while (c->finished && compute_unit_work_can_reply(c)) {
         unsigned slot = (unsigned)__builtin_ctzll(c->finished);
         struct cu_group *g = cu_group_at(c, slot);

@@ -255,10 +255,10 @@ static void move_lanes(struct host_view *t, struct isa_context *context,
     uint8_t stage[ISA_LANES * 16], compare[ISA_LANES * 16];
     if (m->kind == ISA_MEMORY_LOAD) {
         load_lanes(t, m, stage, hint);
-        isa_memory_take(context, inst, m, stage, m->bytes);
+        isa_memory_load(context, inst, m, stage, m->bytes);
         return;
     }
-    isa_memory_give(context, inst, m, stage, m->bytes);
+    isa_memory_store(context, inst, m, stage, m->bytes);
     if (m->kind == ISA_MEMORY_STORE) {
         store_lanes(t, m, stage, hint);
         return;
@@ -267,7 +267,7 @@ static void move_lanes(struct host_view *t, struct isa_context *context,
         isa_memory_compare_data(context, inst, m->mask, compare, m->bytes);
     atomic_lanes(t, m, stage, compare, hint);
     if (m->returns)
-        isa_memory_take(context, inst, m, stage, m->bytes);
+        isa_memory_load(context, inst, m, stage, m->bytes);
 }
 
 /* ---- launches that threads share ---- */

@@ -16,9 +16,9 @@
  *       when the data is there: isa_scalar_load(wave, &inst, data)
  *   VMEM
  *       isa_memory_addresses(ctx, wave, &inst, &m); pc += inst.size; then by m.kind
- *       load:   when the data is there: isa_memory_load(ctx, &inst, mask, data, stride)
- *       store:  isa_memory_store_data(ctx, &inst, mask, out, stride)
- *       atomic: isa_memory_store_data and, for cmpswap, isa_memory_compare_data;
+ *       load:   when the data is there: isa_memory_load(ctx, &inst, &m, data, stride)
+ *       store:  isa_memory_store(ctx, &inst, &m, out, stride)
+ *       atomic: isa_memory_store and, for cmpswap, isa_memory_compare_data;
  *               isa_atomic_apply at the cache; if m.returns, isa_memory_load of the old values
  *       lanes of m.lds_mask (flat accesses into the LDS aperture): isa_memory_lds, at once
  *
@@ -135,13 +135,11 @@ enum {
     ISA_HAS_LITERAL = 1u << 21,
     ISA_IS_SDWA = 1u << 22,
     ISA_IS_DPP = 1u << 23,
-    ISA_UNIMPLEMENTED_SEMANTICS = 1u
-                                  << 24, /* decodes and prints; every executing call refuses it */
+    ISA_UNIMPLEMENTED_SEMANTICS = 1u << 24, /* decodes and prints, is never executed */
     ISA_READS_VCC = 1u << 25,
     ISA_IS_GDS = 1u << 26,
-    ISA_IS_SWIZZLE =
-        1u << 28, /* ds_swizzle_b32: what other LDS instructions have as address is data */
     ISA_IS_VOP3_FORM = 1u << 27, /* VOP3-only, or the 64-bit form of a shorter instruction */
+    ISA_IS_SWIZZLE = 1u << 28,   /* ds_swizzle_b32: its address operand is data */
     ISA_IS_SYNC = 1u << 29,      /* ds_gws_*: see isa_sync() */
 };
 
@@ -320,11 +318,10 @@ struct isa_context {
     /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. Accumulator a0
      * is register number vgpr_count. */
     uint32_t vgpr_count, agpr_count;
-    /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
-     * hardware, and the lanes that did so are counted (never reset here). */
+    /* This work-group's allocation, in bytes. Reads beyond it return 0 and writes are dropped, as
+     * on hardware. */
     uint32_t lds_size;
     uint8_t *lds;
-    uint32_t lds_out_of_range;
     uint64_t shared_aperture, private_aperture;
     /* gfx8: what FLAT_SCRATCH's offset is relative to. */
     uint64_t scratch_base;
@@ -447,7 +444,7 @@ struct isa_memory {
     uint64_t straddle_mask; /* lanes of swizzle_mask, of bytes <= 4, too */
     uint64_t zero_mask;
     uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */
-    /* What isa_memory_give and isa_memory_take look after. */
+    /* What isa_memory_store and isa_memory_load look after. */
     uint8_t unusual;                    /* ISA_UNUSUAL_*; 0 for most */
     uint8_t data_format, number_format; /* typed: of the buffer */
     uint16_t select;                    /* typed: what each register gets, 3 bits each: 0, 1, 4 to 7
@@ -529,33 +526,21 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
                                      const struct isa_inst *inst, struct isa_memory *out);
 
 /*
- * Store or atomic operands of the lanes of mask: lane l's bytes (isa_memory.bytes of them) go to
- * out + l * stride. isa_memory_compare_data: the compare operands of cmpswap. Sub-dword stores give
- * their low (or, for d16_hi, high) part.
+ * isa_memory_store writes the operands of a store or an atomic as they go to memory: lane l's bytes
+ * (m->bytes of them) to out + l * stride, for the lanes of m->mask. isa_memory_load writes loaded
+ * bytes, or an atomic's old values, from data + l * stride to registers. Sub-dword stores give
+ * their low (or, for d16_hi, high) part, and loads are extended as the instruction says. Unusual
+ * accesses convert elements, use LDS in place of registers, or reach beyond a buffer. Of others,
+ * these functions read only m->unusual and m->mask.
  */
-void isa_memory_store_data(const struct isa_context *ctx, const struct isa_inst *inst,
-                           uint64_t mask, void *out, size_t stride);
+void isa_memory_store(const struct isa_context *ctx, const struct isa_inst *inst,
+                      const struct isa_memory *m, void *out, size_t stride);
+void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst,
+                     const struct isa_memory *m, const void *data, size_t stride);
+
+/* Writes the compare operands of cmpswap for the lanes of mask. */
 void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_inst *inst,
                              uint64_t mask, void *out, size_t stride);
-
-/* Writes loaded bytes (or an atomic's old values) to the destination VGPRs of the lanes of mask,
- * extended as the instruction says. */
-void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask,
-                     const void *data, size_t stride);
-
-/* Loads one lane as isa_memory_load() does all. */
-void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane,
-                          const void *data);
-
-/*
- * The operands of the lanes of m->mask as they go to memory, and what came from there to where it
- * belongs, for any access: isa_memory_store_data and isa_memory_load, with conversions, transfers
- * to and from LDS, and the parts of an element that lie outside of a buffer.
- */
-void isa_memory_give(const struct isa_context *ctx, const struct isa_inst *inst,
-                     const struct isa_memory *m, void *out, size_t stride);
-void isa_memory_take(struct isa_context *ctx, const struct isa_inst *inst,
-                     const struct isa_memory *m, const void *data, size_t stride);
 
 /* Performs the accesses of memory->lds_mask on ctx->lds, results included. */
 void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,

@@ -3,8 +3,7 @@
  *
  * Accesses of which no lane lies outside go a vector of lanes at a time where they can.
  * Lanes are served in ascending order, which makes conflicting writes and atomics deterministic. An
- * access that does not lie wholly inside the work-group's allocation reads 0 or is dropped, and is
- * counted in ctx->lds_out_of_range. */
+ * access that does not lie wholly inside the work-group's allocation reads 0 or is dropped. */
 #include "isa_lanes.h"
 #include "isa_table.h"
 #include "isa_valu.h"
@@ -18,11 +17,10 @@ static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 }
 
 /* The bytes of an access, or NULL outside the allocation. */
-static uint8_t *locate(struct isa_context *ctx, uint64_t address, unsigned bytes)
+static uint8_t *locate(const struct isa_context *ctx, uint64_t address, unsigned bytes)
 {
     if (address + bytes <= ctx->lds_size)
         return ctx->lds + address;
-    ctx->lds_out_of_range++;
     return NULL;
 }
 
@@ -55,7 +53,7 @@ static uint32_t part_of(const uint8_t *from, unsigned bytes)
     return part;
 }
 
-static void load_checked(struct isa_context *ctx, uint64_t exec, unsigned type,
+static void load_checked(const struct isa_context *ctx, uint64_t exec, unsigned type,
                          const uint32_t *address, uint32_t offset, uint32_t *to)
 {
     unsigned bytes = isa_type_bytes(type);
@@ -70,7 +68,7 @@ static void load_checked(struct isa_context *ctx, uint64_t exec, unsigned type,
     }
 }
 
-static void load_lanes(struct isa_context *ctx, uint64_t exec, unsigned type,
+static void load_lanes(const struct isa_context *ctx, uint64_t exec, unsigned type,
                        const struct lanes_span *s, uint32_t offset, uint32_t *to)
 {
     unsigned bytes = isa_type_bytes(type);
@@ -85,7 +83,7 @@ static void load_lanes(struct isa_context *ctx, uint64_t exec, unsigned type,
     lanes_load(to, lds + offset + s->low, s, bytes, is_signed, &memory, exec);
 }
 
-static void store_lanes(struct isa_context *ctx, uint64_t exec, unsigned type,
+static void store_lanes(const struct isa_context *ctx, uint64_t exec, unsigned type,
                         const struct lanes_span *s, uint32_t offset, const uint32_t *from)
 {
     unsigned bytes = isa_type_bytes(type),
@@ -113,7 +111,7 @@ static void two_offsets(const struct isa_inst *inst, unsigned bytes, bool by_64,
     offset[1] = (uint32_t)(inst->simm >> 8 & 255) * unit;
 }
 
-static void load_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+static void load_two(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                      unsigned type, bool by_64)
 {
     uint32_t offset[2], at[64];
@@ -124,7 +122,7 @@ static void load_two(struct isa_context *ctx, uint64_t exec, const struct isa_in
     load_lanes(ctx, exec, type, &s, offset[1], vgpr(ctx, inst->dst) + 64 * isa_type_dwords(type));
 }
 
-static void store_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+static void store_two(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                       unsigned type, bool by_64)
 {
     uint32_t offset[2];
@@ -194,7 +192,7 @@ static void change_inside(uint8_t *lds, uint64_t exec, const uint32_t *address,
     }
 }
 
-static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+static void atomic(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                    const struct isa_table_row *row)
 {
     unsigned bytes = isa_type_bytes(row->type[0]);
@@ -236,8 +234,8 @@ static int32_t second_place(uint32_t offset, uint32_t *address)
 }
 
 /* Both operands of ds_*_src2 are in LDS. */
-static void operate_inside(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
-                           const struct isa_table_row *row)
+static void operate_inside(const struct isa_context *ctx, uint64_t exec,
+                           const struct isa_inst *inst, const struct isa_table_row *row)
 {
     unsigned bytes = isa_type_bytes(row->type[0]);
     const uint32_t *address = vgpr(ctx, inst->src[0]);
@@ -257,7 +255,8 @@ static void operate_inside(struct isa_context *ctx, uint64_t exec, const struct 
 }
 
 /* ds_condxchg32_rtn_b64: each dword whose highest bit is set is written, without that bit. */
-static void exchange_marked(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
+static void exchange_marked(const struct isa_context *ctx, uint64_t exec,
+                            const struct isa_inst *inst)
 {
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data = vgpr(ctx, inst->src[1]);
     FOR_LANES(lane, exec)
@@ -276,7 +275,7 @@ static void exchange_marked(struct isa_context *ctx, uint64_t exec, const struct
     }
 }
 
-static void exchange_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+static void exchange_two(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                          unsigned type, bool by_64)
 {
     unsigned bytes = isa_type_bytes(type);
@@ -300,7 +299,7 @@ static void exchange_two(struct isa_context *ctx, uint64_t exec, const struct is
 }
 
 /* ds_append and ds_consume: one counter for the whole wavefront. */
-static void count_lanes(struct isa_context *ctx, const struct isa_wave *wave,
+static void count_lanes(const struct isa_context *ctx, const struct isa_wave *wave,
                         const struct isa_inst *inst, bool append)
 {
     uint64_t exec = isa_wave_exec(wave);
@@ -325,7 +324,7 @@ static unsigned swizzle_source(unsigned pattern, unsigned lane)
 }
 
 /* Each active lane gets the word at offset[lane] of the wavefront's 64; inactive lanes give 0. */
-static void gather_lanes(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+static void gather_lanes(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                          const uint32_t *data, const uint32_t offset[64])
 {
     uint32_t given[64], out[64];
@@ -335,7 +334,8 @@ static void gather_lanes(struct isa_context *ctx, uint64_t exec, const struct is
     lanes_write(vgpr(ctx, inst->dst), out, exec);
 }
 
-static void permute_backward(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
+static void permute_backward(const struct isa_context *ctx, uint64_t exec,
+                             const struct isa_inst *inst)
 {
     uint32_t offset[64];
     const uint32_t *address = vgpr(ctx, inst->src[0]);
@@ -345,7 +345,8 @@ static void permute_backward(struct isa_context *ctx, uint64_t exec, const struc
 }
 
 /* Forward: where several lanes send to one, the highest wins. */
-static void permute_forward(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
+static void permute_forward(const struct isa_context *ctx, uint64_t exec,
+                            const struct isa_inst *inst)
 {
     uint32_t out[64] = {0};
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data = vgpr(ctx, inst->src[1]);
@@ -355,7 +356,7 @@ static void permute_forward(struct isa_context *ctx, uint64_t exec, const struct
     vgpr(ctx, inst->dst)[lane] = out[lane];
 }
 
-static void swizzle(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
+static void swizzle(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
 {
     uint32_t offset[64];
     for (unsigned lane = 0; lane < 64; lane++)
@@ -365,14 +366,14 @@ static void swizzle(struct isa_context *ctx, uint64_t exec, const struct isa_ins
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-static void load_at(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+static void load_at(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                     unsigned type, const uint32_t *address)
 {
     struct lanes_span s = lanes_span_of(address, exec, isa_type_bytes(type));
     load_lanes(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->dst));
 }
 
-static void store_at(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+static void store_at(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                      unsigned type, const uint32_t *address)
 {
     struct lanes_span s = lanes_span_of(address, exec, isa_type_bytes(type));
@@ -380,7 +381,7 @@ static void store_at(struct isa_context *ctx, uint64_t exec, const struct isa_in
 }
 
 /* What moves values between lanes, or has addresses of its own. */
-static enum isa_status execute_other(struct isa_context *ctx, const struct isa_wave *wave,
+static enum isa_status execute_other(const struct isa_context *ctx, const struct isa_wave *wave,
                                      const struct isa_inst *inst, uint64_t exec)
 {
     const struct isa_table_row *row = &isa_table[inst->op];

@@ -416,7 +416,7 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
             return no_access(wave, out);
         enum isa_status status = buffer_addresses(ctx, wave, inst, out);
         if (status == ISA_OK && out->zero_mask)
-            isa_memory_take_zeros(ctx, inst, out);
+            isa_memory_load_zeros(ctx, inst, out);
         return status;
     default:
         return ISA_NOT_IMPLEMENTED;
@@ -449,8 +449,8 @@ static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint6
     }
 }
 
-void isa_memory_store_data(const struct isa_context *ctx, const struct isa_inst *inst,
-                           uint64_t mask, void *out, size_t stride)
+void isa_memory_store_lanes(const struct isa_context *ctx, const struct isa_inst *inst,
+                            uint64_t mask, void *out, size_t stride)
 {
     unsigned type = isa_table[inst->op].type[0];
     unsigned shift = type == TYPE_D16_HI_U8 || type == TYPE_D16_HI_U16 ? 16 : 0;
@@ -487,14 +487,8 @@ uint32_t isa_extend(unsigned type, uint32_t wide, uint32_t old)
     }
 }
 
-void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane,
-                          const void *data)
-{
-    isa_memory_load(ctx, inst, UINT64_C(1) << lane, data, 0);
-}
-
-void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask,
-                     const void *data, size_t stride)
+void isa_memory_load_lanes(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask,
+                           const void *data, size_t stride)
 {
     unsigned type = isa_table[inst->op].type[0], bytes = isa_type_bytes(type);
     const uint8_t *from = data;
@@ -535,7 +529,7 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
 {
     uint8_t data[ISA_LANES][16], compare[ISA_LANES][16];
     if (memory->kind != ISA_MEMORY_LOAD)
-        isa_memory_store_data(ctx, inst, memory->lds_mask, data, 16);
+        isa_memory_store_lanes(ctx, inst, memory->lds_mask, data, 16);
     if (memory->kind == ISA_MEMORY_ATOMIC && memory->atomic == ISA_ATOMIC_CMPSWAP)
         isa_memory_compare_data(ctx, inst, memory->lds_mask, compare, 16);
     FOR_LANES(lane, memory->lds_mask)
@@ -543,8 +537,6 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
         uint8_t *at = NULL, old[16] = {0};
         if (memory->address[lane] + memory->bytes <= ctx->lds_size)
             at = ctx->lds + memory->address[lane];
-        else
-            ctx->lds_out_of_range++;
         if (at && memory->kind == ISA_MEMORY_STORE)
             memcpy(at, data[lane], memory->bytes);
         else if (at && memory->kind == ISA_MEMORY_LOAD)
@@ -553,7 +545,7 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
             isa_atomic_apply((enum isa_atomic)memory->atomic, memory->bytes, at, data[lane],
                              compare[lane], old);
         if (inst->dst != ISA_NO_OPERAND)
-            isa_memory_load_lane(ctx, inst, lane, old);
+            isa_memory_load_lanes(ctx, inst, UINT64_C(1) << lane, old, 0);
     }
 }
 

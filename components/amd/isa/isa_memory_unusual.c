@@ -1,7 +1,6 @@
-/* What is not just bytes between memory and vector registers: elements of
- * typed buffers, transfers between memory and LDS, elements that reach beyond a buffer, the status
- * register of tfe. Units that execute accesses call it through isa_memory_give and isa_memory_take.
- */
+/* What is not just bytes between memory and vector registers: elements of typed buffers, transfers
+ * between memory and LDS, elements that reach beyond a buffer, the status register of tfe. Units
+ * that execute accesses call isa_memory_store and isa_memory_load. */
 #include "isa_buffer_format.h"
 #include "isa_math.h"
 #include "isa_table.h"
@@ -59,7 +58,7 @@ static uint32_t widened(uint32_t half, unsigned number)
     return bits_f32(f32_f16(half));
 }
 
-static void take_components(struct isa_context *ctx, const struct isa_inst *inst,
+static void load_components(struct isa_context *ctx, const struct isa_inst *inst,
                             const struct isa_memory *m, unsigned lane, const uint32_t component[4])
 {
     unsigned type = isa_table[inst->op].type[0];
@@ -81,8 +80,8 @@ static void take_components(struct isa_context *ctx, const struct isa_inst *inst
     }
 }
 
-static void give_components(const struct isa_context *ctx, const struct isa_inst *inst,
-                            const struct isa_memory *m, unsigned lane, void *out)
+static void store_components(const struct isa_context *ctx, const struct isa_inst *inst,
+                             const struct isa_memory *m, unsigned lane, void *out)
 {
     unsigned type = isa_table[inst->op].type[0];
     uint32_t component[4] = {0};
@@ -96,13 +95,13 @@ static void give_components(const struct isa_context *ctx, const struct isa_inst
 
 /* ---- one lane -------------------------------------------------------------------------------- */
 
-static void take_plain(struct isa_context *ctx, const struct isa_inst *inst,
+static void load_plain(struct isa_context *ctx, const struct isa_inst *inst,
                        const struct isa_memory *m, unsigned lane, const uint8_t *data)
 {
     uint32_t value = 0;
     if (!(m->unusual & ISA_UNUSUAL_LDS)) {
         if (inst->dst != ISA_NO_OPERAND)
-            isa_memory_load_lane(ctx, inst, lane, data);
+            isa_memory_load_lanes(ctx, inst, UINT64_C(1) << lane, data, 0);
         return;
     }
     uint8_t *place = lds_place(ctx, m, lane);
@@ -110,11 +109,9 @@ static void take_plain(struct isa_context *ctx, const struct isa_inst *inst,
     value = isa_extend(isa_table[inst->op].type[0], value, 0);
     if (place)
         memcpy(place, &value, 4);
-    else
-        ctx->lds_out_of_range++;
 }
 
-static void take_lane(struct isa_context *ctx, const struct isa_inst *inst,
+static void load_lane(struct isa_context *ctx, const struct isa_inst *inst,
                       const struct isa_memory *m, unsigned lane, const uint8_t *data)
 {
     uint8_t whole[MOST_BYTES] = {0};
@@ -123,9 +120,9 @@ static void take_lane(struct isa_context *ctx, const struct isa_inst *inst,
     memcpy(whole, data, is_short ? 4u * m->dwords[lane] : m->bytes);
     if (m->unusual & ISA_UNUSUAL_TYPED) {
         isa_buffer_unpack(m->data_format, m->number_format, whole, component);
-        take_components(ctx, inst, m, lane, component);
+        load_components(ctx, inst, m, lane, component);
     } else {
-        take_plain(ctx, inst, m, lane, whole);
+        load_plain(ctx, inst, m, lane, whole);
     }
     if (m->unusual & ISA_UNUSUAL_STATUS)
         vgpr(ctx, inst->dst)[64 * inst->dwords + lane] = 0;
@@ -133,18 +130,18 @@ static void take_lane(struct isa_context *ctx, const struct isa_inst *inst,
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-void isa_memory_take(struct isa_context *ctx, const struct isa_inst *inst,
+void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst,
                      const struct isa_memory *m, const void *data, size_t stride)
 {
     if (!m->unusual) {
-        isa_memory_load(ctx, inst, m->mask, data, stride);
+        isa_memory_load_lanes(ctx, inst, m->mask, data, stride);
         return;
     }
     FOR_LANES(lane, m->mask)
-    take_lane(ctx, inst, m, lane, (const uint8_t *)data + lane * stride);
+    load_lane(ctx, inst, m, lane, (const uint8_t *)data + lane * stride);
 }
 
-void isa_memory_take_zeros(struct isa_context *ctx, const struct isa_inst *inst,
+void isa_memory_load_zeros(struct isa_context *ctx, const struct isa_inst *inst,
                            const struct isa_memory *m)
 {
     static const uint8_t zero[MOST_BYTES];
@@ -155,19 +152,19 @@ void isa_memory_take_zeros(struct isa_context *ctx, const struct isa_inst *inst,
     FOR_LANES(lane, m->zero_mask)
     {
         if (m->unusual & ISA_UNUSUAL_TYPED)
-            take_components(ctx, inst, m, lane, component);
+            load_components(ctx, inst, m, lane, component);
         else
-            take_plain(ctx, inst, m, lane, zero);
+            load_plain(ctx, inst, m, lane, zero);
         if (m->unusual & ISA_UNUSUAL_STATUS)
             vgpr(ctx, inst->dst)[64 * inst->dwords + lane] = 0;
     }
 }
 
-void isa_memory_give(const struct isa_context *ctx, const struct isa_inst *inst,
-                     const struct isa_memory *m, void *out, size_t stride)
+void isa_memory_store(const struct isa_context *ctx, const struct isa_inst *inst,
+                      const struct isa_memory *m, void *out, size_t stride)
 {
     if (!(m->unusual & (ISA_UNUSUAL_TYPED | ISA_UNUSUAL_LDS))) {
-        isa_memory_store_data(ctx, inst, m->mask, out, stride);
+        isa_memory_store_lanes(ctx, inst, m->mask, out, stride);
         return;
     }
     FOR_LANES(lane, m->mask)
@@ -175,7 +172,7 @@ void isa_memory_give(const struct isa_context *ctx, const struct isa_inst *inst,
         uint8_t *to = (uint8_t *)out + lane * stride;
         const uint8_t *place = lds_place(ctx, m, lane);
         if (m->unusual & ISA_UNUSUAL_TYPED)
-            give_components(ctx, inst, m, lane, to);
+            store_components(ctx, inst, m, lane, to);
         else if (place)
             memcpy(to, place, 4);
         else

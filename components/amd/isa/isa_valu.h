@@ -41,9 +41,15 @@ bool isa_gpr_index_destination(const struct isa_context *ctx, unsigned code, uin
 bool isa_move_registers(const struct isa_context *ctx, const struct isa_wave *wave,
                         const struct isa_inst *inst, struct isa_inst *out);
 
+/* isa_memory.c: isa_memory_store() and isa_memory_load() of an access that is not unusual. */
+void isa_memory_store_lanes(const struct isa_context *ctx, const struct isa_inst *inst,
+                            uint64_t mask, void *out, size_t stride);
+void isa_memory_load_lanes(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask,
+                           const void *data, size_t stride);
+
 /* isa_memory_unusual.c: gives the lanes of m->zero_mask what a load from outside of a buffer gives.
  */
-void isa_memory_take_zeros(struct isa_context *ctx, const struct isa_inst *inst,
+void isa_memory_load_zeros(struct isa_context *ctx, const struct isa_inst *inst,
                            const struct isa_memory *m);
 
 /* Executes a vector or an LDS instruction. The caller has checked register ranges; pc is not

@@ -131,7 +131,7 @@ static void note_stores(const struct debug_wave *w, const struct observed_instru
     const struct isa_memory *m = s->memory;
     uint8_t data[ISA_LANES * 16], compare[ISA_LANES * 16];
     bool compares = m->atomic == ISA_ATOMIC_CMPSWAP || m->atomic == ISA_ATOMIC_FCMPSWAP;
-    isa_memory_give(&w->context, s->inst, m, data, m->bytes);
+    isa_memory_store(&w->context, s->inst, m, data, m->bytes);
     if (m->kind == ISA_MEMORY_ATOMIC && compares)
         isa_memory_compare_data(&w->context, s->inst, m->mask, compare, m->bytes);
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {

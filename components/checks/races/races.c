@@ -442,7 +442,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
         step_flat_lds(w, wave, s, site, l);
     current.space = FINDING_GLOBAL;
     if (m->kind == ISA_MEMORY_STORE && l.mask && !m->unusual) {
-        isa_memory_give(s->context, s->inst, m, data, sizeof data[0]);
+        isa_memory_store(s->context, s->inst, m, data, sizeof data[0]);
         l.data = data[0];
         check_lanes(&l);
     }

@@ -3,7 +3,7 @@
  *
  * Invariant: a warp stands in ready[] of its sub-core under the unit of its next instruction
  * exactly when that instruction is in the buffer, no register of it is pending, and the warp waits
- * for nothing else (enum sm_wait). Only what changes one of these looks at the warp again. */
+ * for nothing else (enum sm_wait). Whatever changes one of these three calls warp_look(). */
 #ifndef HEDDLE_SM_STATE_H
 #define HEDDLE_SM_STATE_H
 
@@ -23,7 +23,7 @@ enum {
     SM_WHEEL = 2048, /* cycles ahead: more than all that can queue before a unit, and its latency */
     SM_EVENTS = 16384,
     SM_NONE = 0xffff,
-    SM_GROUPS = 16,     /* of a warp's copies, or products, that it tells apart */
+    SM_GROUPS = 16,     /* groups of copies, or of products, that a warp tells apart */
     SM_BULK_QUEUE = 16, /* instructions that wait for the copier */
     SM_WRITEBACK = 2 /* from the end of a unit's latency until a dependent instruction can issue */
 };
@@ -33,49 +33,50 @@ enum sm_wait {
     SM_WAITS_NOT,
     SM_WAITS_BARRIER,
     SM_WAITS_MEMORY,
-    SM_WAITS_COPIES, /* these two: until at most `most` groups are under way */
-    SM_WAITS_PRODUCTS,
-    SM_WAITS_GATHER, /* for the other warps of its four */
-    SM_WAITS_PHASE   /* for bulk copies to a barrier */
+    SM_WAITS_COPIES,   /* until at most `most` groups of copies are under way */
+    SM_WAITS_PRODUCTS, /* until at most `most` groups of products are under way */
+    SM_WAITS_GATHER,   /* for the other warps of its four */
+    SM_WAITS_PHASE     /* for bulk copies to a barrier */
 };
 
 struct sm_warp {
-    uint32_t at;                  /* record of the next instruction */
-    uint32_t left;                /* instructions not issued */
-    uint32_t insts;               /* arena: static instructions of its kernel */
-    uint16_t id;                  /* of the next instruction */
-    uint16_t last;                /* of the one that issued last, where there is an account */
-    uint16_t in_flight, accesses; /* instructions issued and not over; those to memory among them */
+    uint32_t at;        /* record of the next instruction */
+    uint32_t left;      /* instructions not issued */
+    uint32_t insts;     /* arena: static instructions of its kernel */
+    uint16_t id;        /* of the next instruction */
+    uint16_t last;      /* id of the instruction that issued last; only with an account */
+    uint16_t in_flight; /* instructions issued and not over */
+    uint16_t accesses;  /* memory instructions of these */
     uint8_t block;
-    uint8_t buffered; /* of `left`, those at hand */
+    uint8_t buffered; /* instructions of `left` that are in the buffer */
     uint8_t number;   /* in the block */
     uint8_t waits;    /* enum sm_wait */
     uint8_t barrier;  /* the one it waits at */
-    uint16_t most;    /* groups that may be open; of SM_WAITS_PHASE, the barrier */
+    uint16_t most;    /* groups that may be open; for SM_WAITS_PHASE: the barrier */
     uint32_t need;    /* copies or arrivals that the barrier needs; 0: those under way */
-    uint8_t doing;    /* since the cycle `since`: enum warp_cycles_kind; both only if its block */
-    bool used, asks;  /* asks for them */
+    uint8_t doing;    /* enum warp_cycles_kind, since the cycle `since`; only with an account */
+    bool used, asks;  /* asks: its block asks for an account */
     uint64_t since;
     uint64_t pending[TRACE_REGISTERS / 64]; /* registers to be written */
-    uint64_t memory[TRACE_REGISTERS / 64];  /* of these, by memory */
+    uint64_t memory[TRACE_REGISTERS / 64];  /* pending registers that memory writes */
 };
 
 struct sm_block {
-    uint64_t warps; /* slots of those that are not over */
+    uint64_t warps; /* slots of the warps that are not over */
     uint32_t number;
     uint32_t count;    /* warps */
-    uint32_t barriers; /* bits of those that warps have come to and that are not passed */
+    uint32_t barriers; /* bits of the barriers that warps wait at */
     uint32_t running;  /* warps with instructions to issue */
     uint8_t arrived[TRACE_BARRIERS], wanted[TRACE_BARRIERS]; /* wanted 0: all that run */
     uint8_t gathered[TRACE_WARPS / 4]; /* bits of the warps of each four that wait for the others */
-    uint8_t four[TRACE_WARPS / 4];     /* those that run */
+    uint8_t four[TRACE_WARPS / 4];     /* bits of the warps of each four that run */
     uint16_t phase[TRACE_PHASES + 1];  /* bulk copies under way, by barrier; last: to any of them */
-    uint32_t phases;                   /* all of these */
-    uint32_t done[TRACE_PHASES];       /* copies that have come, or arrivals */
+    uint32_t phases;                   /* bulk copies under way */
+    uint32_t done[TRACE_PHASES];       /* copies that have come, or arrivals, by barrier */
     uint16_t tag;
     bool used, over;
     bool more, asked; /* the store has not all of it; it has been asked for */
-    uint32_t ended;   /* warps that have no more, by number */
+    uint32_t ended;   /* bits of the warps, by number, that have no more instructions */
     uint64_t warp_instructions, thread_instructions;
     uint64_t start; /* cycle */
     bool asks;      /* for an account */
@@ -88,7 +89,7 @@ struct sm_event {
     bool memory;
 };
 
-/* What the parameters say of a unit, in cycles; chain 0: its results take stages and latency. */
+/* Parameters of a unit, in cycles. If `chain` is 0, a result takes the stages and `latency`. */
 struct sm_times {
     uint32_t latency, interval, chain;
 };
@@ -99,11 +100,12 @@ struct sm_bank {
     uint64_t first, taken;
 };
 
-/* Units and registers of a sub-core: cycles from which on they can be used. */
+/* Units and registers of a sub-core. Stages and units have the cycle from which on they are free.
+ */
 struct sm_sub_core {
     uint64_t ready[TRACE_UNITS];   /* warps by the unit of their next instruction */
-    uint64_t any;                  /* all of them */
-    uint32_t units;                /* bits of the units that have any */
+    uint64_t any;                  /* warps in one of ready[] */
+    uint32_t units;                /* bits of the units for which ready[] has a warp */
     uint64_t memory;               /* warps whose next instruction waits for an answer of memory */
     uint64_t latch[TRACE_UNITS];   /* between issue and collectors */
     uint64_t operand[TRACE_UNITS]; /* between collectors and unit */
@@ -117,35 +119,35 @@ struct sm_sub_core {
 struct sm_access {
     uint64_t ready;  /* cycle in which the memory unit can begin with it */
     uint64_t issued; /* grows in the order of issue */
-    uint32_t at;     /* its record */
+    uint32_t at;     /* record of the instruction */
     uint16_t destination;
     uint8_t warp, kind, width;
-    uint8_t writes; /* cycles of shared memory that its data takes when it has come */
+    uint8_t writes; /* cycles that shared memory takes to store the data */
     bool bypass;
 };
 
 /* Answers that a memory instruction waits for; its index is their tag. */
 struct sm_pending {
     uint32_t left;
-    uint32_t issued; /* cycle, the lower bits of it; 0: of a bulk copy, or there is no account */
+    uint32_t issued; /* lower bits of the cycle; 0: a bulk copy, or there is no account */
     uint16_t destination, next;
     uint8_t warp, writes;
-    bool each;   /* `writes` for each answer */
+    bool each;   /* shared memory takes `writes` cycles for each answer */
     uint16_t id; /* of the instruction, where there is an account */
 };
 
 struct sm_memory {
-    struct sm_access now; /* whose requests are being sent */
+    struct sm_access now; /* the instruction whose requests are being sent */
     bool active;
     uint16_t tag;
     uint32_t sent;
-    uint64_t free_at; /* shared memory is busy until then */
+    uint64_t free_at; /* cycle until which shared memory is busy */
     uint16_t free_pending;
     struct sm_lines lines;
 };
 
-/* Groups of asynchronous work of one warp. Group n has place n % SM_GROUPS; the open one is `open`,
- * none before `oldest` is under way. */
+/* Groups of asynchronous work of one warp. Group n has place n % SM_GROUPS. The open group is
+ * `open`; all groups before `oldest` are over. */
 struct sm_groups {
     uint8_t oldest, open;
     uint8_t phase[SM_GROUPS]; /* the barrier that waits for the group; above TRACE_PHASES: none */
@@ -156,7 +158,7 @@ enum sm_group_kind { SM_COPIES, SM_PRODUCTS, SM_GROUP_KINDS };
 
 struct sm_async {
     struct sm_groups groups[SM_GROUP_KINDS];
-    uint8_t writes; /* cycles of shared memory that the next copy's line of it named */
+    uint8_t writes; /* cycles that shared memory takes for the next copy, as its line says */
 };
 
 /* The copier, which moves one line a cycle, one instruction after another. */
@@ -169,7 +171,7 @@ struct sm_copier {
     struct sm_request request;
 };
 
-/* Registers that shared memory brings, of a warp that is accounted for. */
+/* Registers of a warp that shared memory writes; kept only with an account. */
 struct sm_shared_registers {
     uint64_t pending[TRACE_REGISTERS / 64];
 };
@@ -186,13 +188,13 @@ struct streaming_multiprocessor {
     uint64_t blocks_ask;  /* those that have to ask for more instructions */
     uint32_t carve;       /* bytes of shared memory that the L1 has made room for */
     uint32_t asked;       /* answers of the L1's control that are to come */
-    bool forget;          /* the L1 is to be told */
+    bool forget;          /* the L1's control is still to be told to forget */
     uint32_t event_table, pending_table, queue_table, account_table; /* arena */
     uint16_t free_event, events_used; /* events that were used once; SM_NONE: none is free */
-    uint32_t event_words;             /* bits of the words of event_bits that are not 0 */
+    uint32_t event_words;             /* bit i: word i of event_bits is not 0 */
     uint64_t event_bits[SM_WHEEL / 64];
     uint16_t wheel[SM_WHEEL]; /* events of a cycle, SM_NONE: none */
-    uint32_t queued;          /* bits of the sub-cores whose queue to the memory unit has any */
+    uint32_t queued; /* bits of the sub-cores whose queue to the memory unit is not empty */
     struct sm_times times[TRACE_UNITS];
     struct sm_sub_core sub[SM_SUB_CORES];
     struct sm_block block[SM_BLOCKS];
@@ -252,7 +254,7 @@ static inline bool sm_is_shared(const struct streaming_multiprocessor *c, const 
     return trace_record_space(sm_words(c)[w->at]) == TRACE_SHARED;
 }
 
-/* The last cycle that the wheel has, if `cycle` lies behind it. */
+/* `cycle`, or the last cycle of the wheel if `cycle` lies behind the wheel. */
 static inline uint64_t sm_soon(uint64_t now, uint64_t cycle)
 {
     return cycle < now + SM_WHEEL ? cycle : now + SM_WHEEL - 1;
@@ -298,7 +300,7 @@ static void memory_request(struct streaming_multiprocessor *c, const struct sm_a
 
 /* ---- sm_async.c ---- */
 
-/* Destinations of instructions whose end no register waits for, above all registers. */
+/* Destinations of instructions that write no register; their numbers are above all registers. */
 enum { SM_GROUP = 0x1000, SM_PHASE = 0x2000, SM_NOTHING = 0x4000 };
 
 static inline bool sm_is_async(uint16_t destination)
@@ -321,7 +323,7 @@ static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64
 
 static bool warps_issue(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
 
-/* ---- sm_account.c: of blocks that ask for it ---- */
+/* ---- sm_account.c: for blocks that ask for an account ---- */
 
 static void account_begin(struct streaming_multiprocessor *c, uint32_t number);
 static void account_change(struct streaming_multiprocessor *c, uint32_t slot);

@@ -94,6 +94,6 @@ static uint32_t lanes_of(const struct player_call *c, uint32_t warp);
 static bool watch_waits(struct player_watch *w);
 
 /* The executor's hook; the context is the call. */
-static void execute_observe(void *context, const struct warp_step *step);
+static void observe_step(void *context, const struct warp_step *step);
 
 #endif

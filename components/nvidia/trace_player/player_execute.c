@@ -3,9 +3,9 @@
  * What it observes is written to records by player_observe.c.
  *
  * Calls are kept in host memory, by slot. A block is executed from its begin to its end before its
- * first instruction is issued; one that reads a clock, waits for others, or is long, as far as it
- * comes. The SM asks for more when it has done that: then it is later, and what the block waits for
- * may be there. */
+ * first instruction is issued. A block that reads a clock, waits for others, or is long is executed
+ * as far as it comes. The SM asks for more of the block when it has issued that part. By then, the
+ * block may have what it waited for. */
 #include "player_call.h"
 
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "runtime/engine/bug.h"
 
 enum {
-    EXECUTE_BUDGET = 1 << 18, /* warp instructions of a block at once */
-    EXECUTE_ROUND = 1 << 14,  /* and of one that is not over; there has to be room for them */
-    EXECUTE_PIECE = 128,      /* between two looks whether such a block only waits */
-    EXECUTE_SHORT = 32,       /* the same of one that has waited */
+    EXECUTE_BUDGET = 1 << 18, /* warp instructions of a new block at once */
+    EXECUTE_ROUND = 1 << 14,  /* warp instructions at once when the SM asks for more of a block */
+    EXECUTE_PIECE = 128,      /* instructions between two checks whether a new block only waits */
+    EXECUTE_SHORT = 32,       /* instructions between two checks when the SM has asked for more */
     EXECUTE_ROOM = EXECUTE_ROUND * TRACE_RECORD / (TRACE_CHUNK - TRACE_RECORD) + 3 /* chunks */
 };
 
@@ -281,7 +281,7 @@ static bool execute_begin(struct trace_player *p, struct player_kernel *k,
         return false;
     c->call.launch.resident = sms * k->per_sm;
     c->is_checked = c->call.launch.observe != NULL;
-    c->call.launch.observe = execute_observe;
+    c->call.launch.observe = observe_step;
     c->call.launch.find_block = execute_find;
     c->call.launch.blocks = c;
     c->call.launch.clock = execute_clock;
@@ -343,8 +343,6 @@ static bool execute_run(const struct trace_player *p, struct player_call *c,
     *more = end == WARP_WAITS || end == WARP_CLOCK;
     if (end == WARP_FAULT)
         execute_fail(p, &fault);
-    else if (end == WARP_DONE)
-        warp_block_end(l, block);
     return end != WARP_FAULT;
 }
 

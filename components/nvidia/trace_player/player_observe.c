@@ -12,7 +12,7 @@
 
 /* ---- static instructions ---- */
 
-static void execute_immediates(const struct ptx_instruction *from, struct itrace_inst *to)
+static void observe_immediates(const struct ptx_instruction *from, struct itrace_inst *to)
 {
     for (unsigned i = 0; i < from->operand_count && to->immediate_count < 2; i++)
         if (from->operands[i].kind == PTX_OPERAND_INTEGER)
@@ -20,7 +20,7 @@ static void execute_immediates(const struct ptx_instruction *from, struct itrace
 }
 
 /* The bytes that a lane of the instruction accesses; 0: it has no addresses. */
-static uint8_t execute_width(const struct ptx_instruction *from, const struct itrace_inst *to,
+static uint8_t observe_width(const struct ptx_instruction *from, const struct itrace_inst *to,
                              const struct warp_step *step)
 {
     if (ptx_name_is_at_mbarrier(to->name))
@@ -33,7 +33,7 @@ static uint8_t execute_width(const struct ptx_instruction *from, const struct it
 }
 
 /* The instruction as a trace has it. The return of a kernel is its end. */
-static struct itrace_inst execute_describe(const struct ptx_code *code,
+static struct itrace_inst observe_describe(const struct ptx_code *code,
                                            const struct warp_step *step)
 {
     const struct ptx_function *f = ptx_function_of(code->module, step->instruction);
@@ -48,7 +48,7 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
     else
         ptx_instruction_name(from, to.name, sizeof to.name);
     to.known = ptx_opcode_find(to.name, &to.opcode);
-    to.width = execute_width(from, &to, step);
+    to.width = observe_width(from, &to, step);
     to.at_barrier = ptx_name_is_at_mbarrier(to.name);
     warp_operands(code->code, step->instruction, &operands);
     if (operands.destination != WARP_NO_REGISTER)
@@ -57,14 +57,14 @@ static struct itrace_inst execute_describe(const struct ptx_code *code,
         if (operands.source[i] != WARP_NO_REGISTER && to.source_count < ITRACE_MAX_SOURCES)
             to.sources[to.source_count++] = operands.source[i];
     if (ptx_name_is_barrier(to.name) || strstr(to.name, ".wait_group"))
-        execute_immediates(from, &to);
+        observe_immediates(from, &to);
     if (from->opcode == PTX_OP_WGMMA_MMA_ASYNC) /* is A in registers? */
         to.immediates[to.immediate_count++] = from->operands[1].kind == PTX_OPERAND_VECTOR;
     return to;
 }
 
 /* For a profile: with the line of the source, or else of the PTX. */
-static void execute_name(const struct player_call *c, const struct itrace_inst *inst,
+static void observe_name(const struct player_call *c, const struct itrace_inst *inst,
                          uint32_t number)
 {
     const struct ptx_module *m = c->call.code->module;
@@ -78,19 +78,19 @@ static void execute_name(const struct player_call *c, const struct itrace_inst *
     account_name(c->player, c->kernel, inst, place);
 }
 
-static void execute_decode(struct player_call *c, const struct warp_step *step)
+static void observe_decode(struct player_call *c, const struct warp_step *step)
 {
     uint32_t id = step->instruction % TRACE_INSTS;
     if (c->decoded[id / 64] >> id % 64 & 1)
         return;
-    const struct itrace_inst inst = execute_describe(c->call.code, step);
+    const struct itrace_inst inst = observe_describe(c->call.code, step);
     struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->insts)[id];
     *to = trace_writer_decode(&inst);
     trace_async_decode(&inst, to);
     c->player->io.stats.unknown += !inst.known;
     if (c->trace)
         c->insts[id] = inst;
-    execute_name(c, &inst, step->instruction);
+    observe_name(c, &inst, step->instruction);
     c->decoded[id / 64] |= (uint64_t)1 << id % 64;
     if (inst.opcode.unit == SASS_CLASS_EXIT)
         c->exits[id / 64] |= (uint64_t)1 << id % 64;
@@ -98,7 +98,7 @@ static void execute_decode(struct player_call *c, const struct warp_step *step)
 
 /* ---- executed instructions ---- */
 
-static enum trace_space execute_space(const struct warp_step *step)
+static enum trace_space observe_space(const struct warp_step *step)
 {
     switch ((enum ptx_space)step->space) {
     case PTX_SPACE_SHARED:
@@ -113,7 +113,7 @@ static enum trace_space execute_space(const struct warp_step *step)
 
 /* The addresses of active lanes; a stride where they have one. Those in shared memory of other
  * blocks of a cluster are taken as the block's own. */
-static void execute_addresses(const struct warp_step *step, struct itrace_step *to)
+static void observe_addresses(const struct warp_step *step, struct itrace_step *to)
 {
     uint64_t keep = step->space == PTX_SPACE_SHARED ? WARP_RANK_OFFSET : UINT64_MAX;
     for (uint32_t rest = step->active; rest; rest &= rest - 1)
@@ -187,13 +187,13 @@ static bool watch_waits(struct player_watch *w)
     return waits;
 }
 
-static void execute_observe(void *context, const struct warp_step *step)
+static void observe_step(void *context, const struct warp_step *step)
 {
     struct player_call *c = context;
     struct player_warp *w = &c->warp[step->warp];
     if (engine_unlikely(c->is_checked))
         ptx_checks_step(&c->call, step);
-    execute_decode(c, step);
+    observe_decode(c, step);
     const uint32_t id = step->instruction % TRACE_INSTS;
     const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->insts)[id];
     struct itrace_step s; /* without its addresses, which only accesses have */
@@ -213,9 +213,9 @@ static void execute_observe(void *context, const struct warp_step *step)
     }
     enum trace_space space = TRACE_NOWHERE;
     if (inst->unit == TRACE_MEMORY) {
-        space = execute_space(step);
+        space = observe_space(step);
         if (step->addresses) {
-            execute_addresses(step, &s);
+            observe_addresses(step, &s);
             watch_access(&c->watch, inst, step, c->kernel->block.threads / 32);
         }
     } else if (c->kernel->way == SAMPLING_MEMORY_ONLY && inst->kind == TRACE_COMPUTE) {

@@ -3,9 +3,9 @@
  * warp_prepare() makes flat operations of a module, once for each address at which its image lies.
  * A launch names a kernel of such code and where its arguments and memory are. Blocks of a launch
  * are executed one by one, by warp_grid_run() (functional mode) or by a caller that decides when
- * each of them begins (timing mode): warp_block_begin(), warp_block_run() until it is done,
- * warp_block_end(). What a block is, registers, shared and local memory, lies in memory of the
- * caller, has no pointers and may be copied, kept and moved between calls.
+ * each of them begins (timing mode): warp_block_begin(), then warp_block_run() until it is done.
+ * What a block is, registers, shared and local memory, lies in memory of the caller, has no
+ * pointers and may be copied, kept and moved between calls.
  *
  * Blocks of a cluster have numbers in a row, in the order of their ranks, and so have clusters.
  * They wait for each other and reach each other's memory: find_block() knows where they are.
@@ -240,9 +240,6 @@ enum warp_end warp_block_run(struct warp_launch *launch, struct warp_block *bloc
 /* What the block has executed is over: threads that wait to read a clock read it when the block is
  * run next. */
 void warp_block_go_on(const struct warp_launch *launch, struct warp_block *block);
-
-/* Nothing needs to be given back; statistics of the block are added to the launch. */
-void warp_block_end(struct warp_launch *launch, struct warp_block *block);
 
 /* Bytes at an address as a thread of the block sees it; false: they are not there. For `print`. */
 bool warp_read(const struct warp_launch *launch, const struct warp_block *block, uint32_t thread,

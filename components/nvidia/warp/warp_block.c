@@ -112,12 +112,6 @@ struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number
     return b;
 }
 
-void warp_block_end(struct warp_launch *launch, struct warp_block *block)
-{
-    (void)launch;
-    (void)block;
-}
-
 void warp_fault_at(struct warp_machine *m, enum warp_fault_kind kind, uint32_t lane,
                    uint64_t address, const char *what)
 {

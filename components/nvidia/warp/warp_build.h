@@ -100,6 +100,11 @@ void warp_lower(struct warp_build *b);
 /* Packs the registers of the function's operations into rows, and makes at[] offsets. */
 void warp_registers_assign(struct warp_build *b, struct warp_function *f);
 
+static inline bool warp_has(const struct warp_build *b, enum ptx_modifier modifier)
+{
+    return ptx_has(b->instruction, modifier);
+}
+
 /* The bank of a register of the PTX. */
 static inline enum warp_bank warp_bank_of(enum ptx_type type)
 {

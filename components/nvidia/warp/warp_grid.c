@@ -65,9 +65,8 @@ static void release_live(struct live *live)
 }
 
 /* Removes entry i, the others keep their order. */
-static void end_block(struct warp_launch *l, struct live *live, uint32_t i)
+static void end_block(struct live *live, uint32_t i)
 {
-    warp_block_end(l, live->block[i]);
     live->free_memory[live->free_count++] = live->block[i];
     for (live->count--; i < live->count; i++)
         live->block[i] = live->block[i + 1];
@@ -132,7 +131,7 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
             if (one == WARP_FAULT)
                 end = WARP_FAULT;
             else if (one == WARP_DONE)
-                end_block(l, &live, i);
+                end_block(&live, i);
             else
                 i++;
             if (end == WARP_DONE

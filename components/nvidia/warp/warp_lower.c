@@ -26,11 +26,6 @@ static const struct simple simple[] = {
     {PTX_OP_BFI, BY_WIDTH, 4, WARP_RUN_BFI_32},
 };
 
-static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
-{
-    return ptx_has(b->instruction, m);
-}
-
 static enum ptx_type type_of(const struct warp_build *b, unsigned i)
 {
     return (enum ptx_type)b->instruction->types[i];
@@ -76,7 +71,7 @@ static void lower_multiply(struct warp_build *b)
     enum ptx_type type = type_of(b, 0);
     bool adds = b->instruction->opcode == PTX_OP_MAD;
     unsigned size = warp_size_index(type), sign = warp_sign_index(type);
-    if (has_modifier(b, PTX_MOD_WIDE)) {
+    if (warp_has(b, PTX_MOD_WIDE)) {
         unsigned at = (ptx_type_is_signed(type) ? 0 : 2) + size;
         struct warp_value v[4] = {{0},
                                   warp_input(b, &b->instruction->operands[1], type),
@@ -89,8 +84,8 @@ static void lower_multiply(struct warp_build *b)
                    v[1], v[2], v[3]);
         return;
     }
-    enum warp_run run = has_modifier(b, PTX_MOD_SAT) ? WARP_RUN_MADHISAT_S32
-                        : has_modifier(b, PTX_MOD_HI)
+    enum warp_run run = warp_has(b, PTX_MOD_SAT) ? WARP_RUN_MADHISAT_S32
+                        : warp_has(b, PTX_MOD_HI)
                             ? warp_run_at(adds ? WARP_RUN_MADHI_S16 : WARP_RUN_MULHI_S16, sign)
                             : warp_run_at(adds ? WARP_RUN_MAD_16 : WARP_RUN_MUL_16, size);
     emit_sources(b, run, adds ? 3 : 2, size == 2);
@@ -99,7 +94,7 @@ static void lower_multiply(struct warp_build *b)
 /* mul24, mad24: a product, and a sum of its own. */
 static void lower_24(struct warp_build *b)
 {
-    bool is_signed = ptx_type_is_signed(type_of(b, 0)), high = has_modifier(b, PTX_MOD_HI);
+    bool is_signed = ptx_type_is_signed(type_of(b, 0)), high = warp_has(b, PTX_MOD_HI);
     enum warp_run run = high ? (is_signed ? WARP_RUN_MUL24HI_S32 : WARP_RUN_MUL24HI_U32)
                              : (is_signed ? WARP_RUN_MUL24LO_S32 : WARP_RUN_MUL24LO_U32);
     if (b->instruction->opcode == PTX_OP_MUL24) {
@@ -111,7 +106,7 @@ static void lower_24(struct warp_build *b)
                       y = warp_input(b, &b->instruction->operands[2], PTX_U32),
                       z = warp_input(b, &b->instruction->operands[3], PTX_U32);
     warp_emit2(b, run, product, x, y);
-    warp_emit2(b, has_modifier(b, PTX_MOD_SAT) ? WARP_RUN_ADDSAT_S32 : WARP_RUN_ADD_32,
+    warp_emit2(b, warp_has(b, PTX_MOD_SAT) ? WARP_RUN_ADDSAT_S32 : WARP_RUN_ADD_32,
                warp_output(b, &b->instruction->operands[0], false), product, z);
 }
 
@@ -128,7 +123,7 @@ static void lower_carry(struct warp_build *b)
                       y = warp_input(b, &in->operands[2], type);
     if (in->opcode == PTX_OP_MAD || in->opcode == PTX_OP_MADC) {
         struct warp_value product = warp_temporary(b, wide ? WARP_WIDE : WARP_NARROW);
-        enum warp_run run = has_modifier(b, PTX_MOD_HI)
+        enum warp_run run = warp_has(b, PTX_MOD_HI)
                                 ? warp_run_at(WARP_RUN_MULHI_S16, warp_sign_index(type))
                                 : warp_run_at(WARP_RUN_MUL_16, warp_size_index(type));
         warp_emit2(b, run, product, x, y);
@@ -139,7 +134,7 @@ static void lower_carry(struct warp_build *b)
                                   : (reads ? WARP_RUN_ADDC_32 : WARP_RUN_ADDCC_32);
     struct warp_op *op =
         warp_emit2(b, warp_run_at(run, wide), warp_output(b, &in->operands[0], wide), x, y);
-    op->combine = has_modifier(b, PTX_MOD_CC);
+    op->combine = warp_has(b, PTX_MOD_CC);
 }
 
 static enum warp_run bit_field(const struct warp_build *b)
@@ -151,23 +146,23 @@ static enum warp_run bit_field(const struct warp_build *b)
     case PTX_OP_BFE:
         return warp_run_at(WARP_RUN_BFE_S32, (is_signed ? 0 : 2) + wide);
     case PTX_OP_BFIND:
-        return warp_run_at(has_modifier(b, PTX_MOD_SHIFTAMT) ? WARP_RUN_BFINDSHIFT_S32
-                                                             : WARP_RUN_BFIND_S32,
+        return warp_run_at(warp_has(b, PTX_MOD_SHIFTAMT) ? WARP_RUN_BFINDSHIFT_S32
+                                                         : WARP_RUN_BFIND_S32,
                            (is_signed ? 0 : 2) + wide);
     case PTX_OP_BMSK:
-        return has_modifier(b, PTX_MOD_CLAMP) ? WARP_RUN_BMSK_CLAMP : WARP_RUN_BMSK_WRAP;
+        return warp_has(b, PTX_MOD_CLAMP) ? WARP_RUN_BMSK_CLAMP : WARP_RUN_BMSK_WRAP;
     case PTX_OP_SZEXT:
-        return warp_run_at(has_modifier(b, PTX_MOD_CLAMP) ? WARP_RUN_SZEXT_CLAMP_S32
-                                                          : WARP_RUN_SZEXT_WRAP_S32,
+        return warp_run_at(warp_has(b, PTX_MOD_CLAMP) ? WARP_RUN_SZEXT_CLAMP_S32
+                                                      : WARP_RUN_SZEXT_WRAP_S32,
                            !is_signed);
     case PTX_OP_SHF:
-        return warp_run_at(has_modifier(b, PTX_MOD_L) ? WARP_RUN_SHF_L_CLAMP : WARP_RUN_SHF_R_CLAMP,
-                           has_modifier(b, PTX_MOD_WRAP));
+        return warp_run_at(warp_has(b, PTX_MOD_L) ? WARP_RUN_SHF_L_CLAMP : WARP_RUN_SHF_R_CLAMP,
+                           warp_has(b, PTX_MOD_WRAP));
     case PTX_OP_PRMT: {
         static const enum ptx_modifier mode[] = {PTX_MOD_F4E, PTX_MOD_B4E, PTX_MOD_RC8,
                                                  PTX_MOD_ECL, PTX_MOD_ECR, PTX_MOD_RC16};
         for (unsigned i = 0; i < 6; i++)
-            if (has_modifier(b, mode[i]))
+            if (warp_has(b, mode[i]))
                 return warp_run_at(WARP_RUN_PRMT_F4E, i);
         return WARP_RUN_PRMT;
     }
@@ -185,7 +180,7 @@ static void lower_bit_field(struct warp_build *b)
     const struct ptx_instruction *in = b->instruction;
     enum warp_run run = bit_field(b);
     bool wide = ptx_type_bits(type_of(b, 0)) == 64 && in->opcode == PTX_OP_BFE;
-    if (in->opcode != PTX_OP_DP2A || has_modifier(b, PTX_MOD_LO)) {
+    if (in->opcode != PTX_OP_DP2A || warp_has(b, PTX_MOD_LO)) {
         emit_sources(b, run, in->operand_count - 1u, wide);
         return;
     }
@@ -213,7 +208,7 @@ static void lower_lop3(struct warp_build *b)
         return;
     struct warp_value input = warp_input_predicate(b, &in->operands[5]);
     struct warp_op *op =
-        warp_emit3(b, has_modifier(b, PTX_MOD_AND) ? WARP_RUN_LOP3_AND : WARP_RUN_LOP3_OR,
+        warp_emit3(b, warp_has(b, PTX_MOD_AND) ? WARP_RUN_LOP3_AND : WARP_RUN_LOP3_OR,
                    WARP_NO_VALUE, first, WARP_NO_VALUE, input);
     warp_use(op, 4, second);
     op->effect = WARP_SECOND;
@@ -248,7 +243,7 @@ static void lower_packed_integers(struct warp_build *b)
                             : (is_signed ? WARP_RUN_MAX_S16X2 : WARP_RUN_MAX_U16X2);
     struct warp_value d = warp_output(b, &in->operands[0], false);
     emit_sources(b, run, 2, false);
-    if (has_modifier(b, PTX_MOD_RELU))
+    if (warp_has(b, PTX_MOD_RELU))
         warp_emit1(b, WARP_RUN_RELU_S16X2, d, d);
 }
 
@@ -257,7 +252,7 @@ static void lower_simple(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
     enum ptx_type type = type_of(b, 0);
-    if (has_modifier(b, PTX_MOD_SAT)) {
+    if (warp_has(b, PTX_MOD_SAT)) {
         emit_sources(b, in->opcode == PTX_OP_ADD ? WARP_RUN_ADDSAT_S32 : WARP_RUN_SUBSAT_S32, 2,
                      false);
         return;
@@ -270,7 +265,7 @@ static void lower_simple(struct warp_build *b)
         emit_sources(b,
                      warp_run_at((enum warp_run)s->first, distance((enum family)s->family, type)),
                      s->sources, ptx_type_bits(type) > 32 && !narrow_result);
-        if (has_modifier(b, PTX_MOD_RELU)) {
+        if (warp_has(b, PTX_MOD_RELU)) {
             struct warp_value d = warp_output(b, &in->operands[0], false);
             warp_emit1(b, WARP_RUN_RELU_S32, d, d);
         }
@@ -291,7 +286,7 @@ void warp_lower_arithmetic(struct warp_build *b)
         warp_lower_float(b);
         return;
     }
-    if (has_modifier(b, PTX_MOD_CC) || in->opcode == PTX_OP_ADDC || in->opcode == PTX_OP_SUBC
+    if (warp_has(b, PTX_MOD_CC) || in->opcode == PTX_OP_ADDC || in->opcode == PTX_OP_SUBC
         || in->opcode == PTX_OP_MADC) {
         lower_carry(b);
         return;

@@ -6,11 +6,6 @@
 
 #include "runtime/engine/bug.h"
 
-static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
-{
-    return ptx_has(b->instruction, m);
-}
-
 static void set_kind(struct warp_build *b, enum warp_kind kind)
 {
     warp_emit(b, WARP_RUN_NOP)->kind = (uint8_t)kind;
@@ -250,10 +245,10 @@ void warp_lower_barrier(struct warp_build *b)
     if (in->opcode == PTX_OP_BARRIER_CLUSTER) {
         struct warp_op *op = warp_emit(b, WARP_RUN_NOP);
         op->kind = WARP_CLUSTER;
-        op->written = has_modifier(b, PTX_MOD_WAIT) ? WARP_BARRIER_WAITS : WARP_BARRIER_ARRIVES;
+        op->written = warp_has(b, PTX_MOD_WAIT) ? WARP_BARRIER_WAITS : WARP_BARRIER_ARRIVES;
         return;
     }
-    bool reduces = has_modifier(b, PTX_MOD_RED);
+    bool reduces = warp_has(b, PTX_MOD_RED);
     unsigned at = reduces ? 1 : 0;
     struct warp_value number = warp_input(b, &in->operands[at], PTX_U32), threads = WARP_NO_VALUE,
                       input = WARP_NO_VALUE;
@@ -264,14 +259,14 @@ void warp_lower_barrier(struct warp_build *b)
         input = warp_input_predicate(b, &in->operands[last]);
     struct warp_op *op = warp_emit3(b, WARP_RUN_NOP, WARP_NO_VALUE, number, threads, input);
     op->kind = WARP_BARRIER;
-    op->written = has_modifier(b, PTX_MOD_ARRIVE) ? WARP_BARRIER_ARRIVES
-                  : reduces                       ? WARP_BARRIER_REDUCES
-                                                  : WARP_BARRIER_WAITS;
+    op->written = warp_has(b, PTX_MOD_ARRIVE) ? WARP_BARRIER_ARRIVES
+                  : reduces                   ? WARP_BARRIER_REDUCES
+                                              : WARP_BARRIER_WAITS;
     if (reduces)
         warp_emit1(b,
-                   has_modifier(b, PTX_MOD_POPC)  ? WARP_RUN_BARRIER_POPC
-                   : has_modifier(b, PTX_MOD_AND) ? WARP_RUN_BARRIER_AND
-                                                  : WARP_RUN_BARRIER_OR,
+                   warp_has(b, PTX_MOD_POPC)  ? WARP_RUN_BARRIER_POPC
+                   : warp_has(b, PTX_MOD_AND) ? WARP_RUN_BARRIER_AND
+                                              : WARP_RUN_BARRIER_OR,
                    warp_output(b, &in->operands[0], false), number);
 }
 
@@ -280,7 +275,7 @@ void warp_lower_barrier(struct warp_build *b)
 /* Makes an operation wait for the lanes of its mask; without .sync all that are there. */
 static void synchronize(struct warp_build *b, struct warp_op *op, struct warp_value lanes)
 {
-    if (has_modifier(b, PTX_MOD_SYNC)) {
+    if (warp_has(b, PTX_MOD_SYNC)) {
         warp_use(op, 4, lanes);
         op->kind = WARP_SYNC;
     } else {
@@ -292,10 +287,10 @@ static void lower_shuffle(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
     struct warp_value first, second, lanes = WARP_NO_VALUE;
-    enum warp_run run = has_modifier(b, PTX_MOD_UP)     ? WARP_RUN_SHFL_UP
-                        : has_modifier(b, PTX_MOD_DOWN) ? WARP_RUN_SHFL_DOWN
-                        : has_modifier(b, PTX_MOD_BFLY) ? WARP_RUN_SHFL_BFLY
-                                                        : WARP_RUN_SHFL_IDX;
+    enum warp_run run = warp_has(b, PTX_MOD_UP)     ? WARP_RUN_SHFL_UP
+                        : warp_has(b, PTX_MOD_DOWN) ? WARP_RUN_SHFL_DOWN
+                        : warp_has(b, PTX_MOD_BFLY) ? WARP_RUN_SHFL_BFLY
+                                                    : WARP_RUN_SHFL_IDX;
     struct warp_value a = warp_input(b, &in->operands[1], PTX_B32),
                       x = warp_input(b, &in->operands[2], PTX_U32),
                       c = warp_input(b, &in->operands[3], PTX_U32);
@@ -311,10 +306,10 @@ static void lower_shuffle(struct warp_build *b)
 static void lower_vote(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    enum warp_run run = has_modifier(b, PTX_MOD_ALL)   ? WARP_RUN_VOTE_ALL
-                        : has_modifier(b, PTX_MOD_ANY) ? WARP_RUN_VOTE_ANY
-                        : has_modifier(b, PTX_MOD_UNI) ? WARP_RUN_VOTE_UNI
-                                                       : WARP_RUN_VOTE_BALLOT;
+    enum warp_run run = warp_has(b, PTX_MOD_ALL)   ? WARP_RUN_VOTE_ALL
+                        : warp_has(b, PTX_MOD_ANY) ? WARP_RUN_VOTE_ANY
+                        : warp_has(b, PTX_MOD_UNI) ? WARP_RUN_VOTE_UNI
+                                                   : WARP_RUN_VOTE_BALLOT;
     struct warp_value p = warp_input_predicate(b, &in->operands[1]), lanes = WARP_NO_VALUE;
     if (in->operand_count > 2)
         lanes = warp_input(b, &in->operands[2], PTX_U32);
@@ -331,7 +326,7 @@ static void lower_match(struct warp_build *b)
     warp_outputs(b, &in->operands[0], false, &first, &second);
     if (first.bank == WARP_NOTHING)
         first = warp_temporary(b, WARP_NARROW);
-    unsigned at = (has_modifier(b, PTX_MOD_ALL) ? 2u : 0) + (ptx_type_bits(type) == 64);
+    unsigned at = (warp_has(b, PTX_MOD_ALL) ? 2u : 0) + (ptx_type_bits(type) == 64);
     struct warp_op *op = warp_emit1(b, warp_run_at(WARP_RUN_MATCH_ANY_32, at), first, a);
     op->effect = WARP_THIRD;
     op->target = second.bank == WARP_PREDICATE ? 1 + second.at : 0;
@@ -368,9 +363,8 @@ static void lower_redux(struct warp_build *b)
                       lanes = warp_input(b, &in->operands[2], PTX_U32);
     struct warp_op *op = warp_emit1(b, run, warp_output(b, &in->operands[0], false), a);
     if (type == PTX_F32)
-        op->value = (has_modifier(b, PTX_MOD_MAX) ? 1u : 0)
-                    | (has_modifier(b, PTX_MOD_ABS) ? 2u : 0)
-                    | (has_modifier(b, PTX_MOD_PROPAGATE_NAN) ? 4u : 0);
+        op->value = (warp_has(b, PTX_MOD_MAX) ? 1u : 0) | (warp_has(b, PTX_MOD_ABS) ? 2u : 0)
+                    | (warp_has(b, PTX_MOD_PROPAGATE_NAN) ? 4u : 0);
     synchronize(b, op, lanes);
 }
 

@@ -8,11 +8,6 @@
 enum { ROUND_NEAREST, ROUND_ZERO, ROUND_MINUS, ROUND_PLUS, ROUND_AWAY }; /* of formats */
 enum { FORMAT_RELU = 16, FORMAT_FINITE = 32 };
 
-static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
-{
-    return ptx_has(b->instruction, m);
-}
-
 static unsigned integer_index(enum ptx_type type)
 {
     unsigned bits = ptx_type_bits(type), size = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
@@ -53,8 +48,8 @@ static unsigned rounding_of(const struct warp_build *b)
 
 static uint64_t how_of(const struct warp_build *b, int format)
 {
-    return rounding_of(b) | (has_modifier(b, PTX_MOD_RELU) ? FORMAT_RELU : 0u)
-           | (has_modifier(b, PTX_MOD_SATFINITE) ? FORMAT_FINITE : 0u) | (uint64_t)format << 8;
+    return rounding_of(b) | (warp_has(b, PTX_MOD_RELU) ? FORMAT_RELU : 0u)
+           | (warp_has(b, PTX_MOD_SATFINITE) ? FORMAT_FINITE : 0u) | (uint64_t)format << 8;
 }
 
 static uint8_t control_of(const struct warp_build *b)
@@ -92,7 +87,7 @@ static void put_integer(struct warp_build *b, struct warp_value d, struct warp_v
 static void integer_to_integer(struct warp_build *b, struct warp_value d, struct warp_value a,
                                enum ptx_type to, enum ptx_type from)
 {
-    if (has_modifier(b, PTX_MOD_SAT)) {
+    if (warp_has(b, PTX_MOD_SAT)) {
         struct warp_value whole = warp_temporary(b, WARP_WIDE);
         bool result_wide = ptx_type_bits(to) == 64;
         struct warp_value cut = warp_temporary(b, result_wide ? WARP_WIDE : WARP_NARROW);
@@ -136,11 +131,11 @@ static void integer_to_float(struct warp_build *b, struct warp_value d, struct w
                    whole);
         warp_emit1(b, WARP_RUN_FORMAT_OF_F64, d, odd)->value = how_of(b, format_of(to));
     }
-    if (has_modifier(b, PTX_MOD_SAT) && to == PTX_F32)
+    if (warp_has(b, PTX_MOD_SAT) && to == PTX_F32)
         warp_emit1(b, WARP_RUN_SAT_F32, d, d);
-    if (has_modifier(b, PTX_MOD_SAT) && to == PTX_F64)
+    if (warp_has(b, PTX_MOD_SAT) && to == PTX_F64)
         warp_emit1(b, WARP_RUN_SAT_F64, d, d);
-    if (has_modifier(b, PTX_MOD_SAT) && to == PTX_F16)
+    if (warp_has(b, PTX_MOD_SAT) && to == PTX_F16)
         warp_emit1(b, WARP_RUN_HSAT_F16, d, d);
 }
 
@@ -154,7 +149,7 @@ static struct warp_value float_source(struct warp_build *b, struct warp_value a,
         *from = PTX_F32;
         return v;
     }
-    if (*from != PTX_F32 || !has_modifier(b, PTX_MOD_FTZ))
+    if (*from != PTX_F32 || !warp_has(b, PTX_MOD_FTZ))
         return a;
     warp_emit1(b, WARP_RUN_FLUSH_F32, v, a);
     return v;
@@ -196,7 +191,7 @@ static void float_to_integer(struct warp_build *b, struct warp_value d, struct w
 
 static void saturate(struct warp_build *b, struct warp_value d, enum ptx_type to)
 {
-    if (!has_modifier(b, PTX_MOD_SAT))
+    if (!warp_has(b, PTX_MOD_SAT))
         return;
     warp_emit1(b,
                to == PTX_F32   ? WARP_RUN_SAT_F32
@@ -218,7 +213,7 @@ static void float_to_float(struct warp_build *b, struct warp_value d, struct war
                             : to == PTX_F64 ? WARP_RUN_F64_OF_F32
                                             : WARP_RUN_F32_OF_F64;
         warp_emit1(b, run, d, a)->control = source == to ? 0 : control_of(b);
-        if (to == PTX_F32 && source == PTX_F64 && has_modifier(b, PTX_MOD_FTZ))
+        if (to == PTX_F32 && source == PTX_F64 && warp_has(b, PTX_MOD_FTZ))
             warp_emit1(b, WARP_RUN_FLUSH_F32, d, d);
     } else if (source == PTX_F32 && plain && (to == PTX_F16 || to == PTX_BF16)) {
         warp_emit1(b, to == PTX_F16 ? WARP_RUN_F16_OF_F32 : WARP_RUN_BF16_OF_F32, d, a);
@@ -238,7 +233,7 @@ static void lower_packed(struct warp_build *b, enum ptx_type to, enum ptx_type f
     int format = format_of(to), source = format_of(from);
     if (in->operand_count == 3)
         y = warp_input(b, &in->operands[2], from);
-    if (in->operand_count > 3 || format < 0 || has_modifier(b, PTX_MOD_RS)) {
+    if (in->operand_count > 3 || format < 0 || warp_has(b, PTX_MOD_RS)) {
         b->missing = true;
     } else if (in->operand_count == 3 && how_of(b, 0) == 0 && format < 2) {
         warp_emit2(b, format ? WARP_RUN_BF16X2_OF_F32 : WARP_RUN_F16X2_OF_F32, d, x, y);

@@ -34,11 +34,6 @@ static const struct row rows[] = {
     {PTX_OP_TANH, 1, true, WARP_RUN_TANH_F32, WARP_RUN_HTANH_F16},
 };
 
-static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
-{
-    return ptx_has(b->instruction, m);
-}
-
 static unsigned half_index(enum ptx_type type)
 {
     return type == PTX_F16 ? 0 : type == PTX_F16X2 ? 1 : type == PTX_BF16 ? 2 : 3;
@@ -52,7 +47,7 @@ static uint8_t control_of(const struct warp_build *b)
                        : m == PTX_MOD_RM ? WARP_ROUND_DOWN
                        : m == PTX_MOD_RP ? WARP_ROUND_UP
                                          : 0;
-    return (uint8_t)(control | (has_modifier(b, PTX_MOD_FTZ) ? WARP_FLUSH : 0));
+    return (uint8_t)(control | (warp_has(b, PTX_MOD_FTZ) ? WARP_FLUSH : 0));
 }
 
 /* A value with denormals flushed to zeros. */
@@ -71,7 +66,7 @@ static struct warp_value flushed(struct warp_build *b, struct warp_value v, enum
 static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_type type,
                           struct warp_value d, struct warp_value *v, unsigned sources)
 {
-    bool single = type == PTX_F32, keeps = has_modifier(b, PTX_MOD_PROPAGATE_NAN);
+    bool single = type == PTX_F32, keeps = warp_has(b, PTX_MOD_PROPAGATE_NAN);
     bool least = row->opcode == PTX_OP_MIN;
     unsigned half = single ? 0 : half_index(type);
     enum warp_run run =
@@ -81,7 +76,7 @@ static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_
                                    : (keeps ? WARP_RUN_HMAXNAN_F16 : WARP_RUN_HMAX_F16),
                              half);
     struct warp_value x[4], result = d;
-    bool absolute = has_modifier(b, PTX_MOD_ABS), signs = has_modifier(b, PTX_MOD_XORSIGN);
+    bool absolute = warp_has(b, PTX_MOD_ABS), signs = warp_has(b, PTX_MOD_XORSIGN);
     for (unsigned i = 1; i <= sources; i++) {
         x[i] = v[i];
         if (!absolute)
@@ -107,13 +102,13 @@ static void finish_float(struct warp_build *b, enum ptx_type type, struct warp_v
     unsigned half = single || wide ? 0 : half_index(type);
     if (flushes && !wide)
         warp_emit1(b, single ? WARP_RUN_FLUSH_F32 : warp_run_at(WARP_RUN_HFLUSH_F16, half), d, d);
-    if (has_modifier(b, PTX_MOD_SAT))
+    if (warp_has(b, PTX_MOD_SAT))
         warp_emit1(b,
                    single ? WARP_RUN_SAT_F32
                    : wide ? WARP_RUN_SAT_F64
                           : warp_run_at(WARP_RUN_HSAT_F16, half),
                    d, d);
-    if (has_modifier(b, PTX_MOD_RELU) && !single && !wide)
+    if (warp_has(b, PTX_MOD_RELU) && !single && !wide)
         warp_emit1(b, warp_run_at(WARP_RUN_HRELU_F16, half), d, d);
 }
 
@@ -155,7 +150,7 @@ static void lower_pair(struct warp_build *b, const struct row *row)
 static void lower_row(struct warp_build *b, const struct row *row, enum ptx_type type)
 {
     const struct ptx_instruction *in = b->instruction;
-    bool single = type == PTX_F32, wide = type == PTX_F64, ftz = has_modifier(b, PTX_MOD_FTZ);
+    bool single = type == PTX_F32, wide = type == PTX_F64, ftz = warp_has(b, PTX_MOD_FTZ);
     struct warp_value v[4];
     unsigned sources = in->operand_count - 1u;
     for (unsigned i = 1; i <= sources; i++)
@@ -194,7 +189,7 @@ void warp_lower_float(struct warp_build *b)
         if (rows[i].opcode == in->opcode)
             row = &rows[i];
     bool half = type == PTX_F16 || type == PTX_F16X2 || type == PTX_BF16 || type == PTX_BF16X2;
-    if (!row || (half && !row->half) || has_modifier(b, PTX_MOD_OOB)) {
+    if (!row || (half && !row->half) || warp_has(b, PTX_MOD_OOB)) {
         b->missing = true;
         return;
     }

@@ -5,11 +5,6 @@
 #include "warp_build.h"
 #include "warp_matrix.h"
 
-static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
-{
-    return ptx_has(b->instruction, m);
-}
-
 static uint8_t element_of(struct warp_build *b, unsigned i)
 {
     static const struct {
@@ -97,13 +92,13 @@ static void lower_mma(struct warp_build *b)
     op->at[2] = n[1];
     op->at[3] = n[2];
     op->value = warp_matrix_pack(&x);
-    op->control = has_modifier(b, PTX_MOD_RZ)   ? WARP_ROUND_ZERO
-                  : has_modifier(b, PTX_MOD_RM) ? WARP_ROUND_DOWN
-                  : has_modifier(b, PTX_MOD_RP) ? WARP_ROUND_UP
-                                                : 0;
+    op->control = warp_has(b, PTX_MOD_RZ)   ? WARP_ROUND_ZERO
+                  : warp_has(b, PTX_MOD_RM) ? WARP_ROUND_DOWN
+                  : warp_has(b, PTX_MOD_RP) ? WARP_ROUND_UP
+                                            : 0;
     op->target = (is_wmma ? WARP_M_WMMA : 0u)
-                 | (has_modifier(b, PTX_MOD_SATFINITE) ? WARP_M_SATURATES : 0u)
-                 | (has_modifier(b, PTX_MOD_AND) ? WARP_M_AND : 0u);
+                 | (warp_has(b, PTX_MOD_SATFINITE) ? WARP_M_SATURATES : 0u)
+                 | (warp_has(b, PTX_MOD_AND) ? WARP_M_AND : 0u);
     /* each lane holds a part of each matrix */
     unsigned held = is_wmma ? 0 : x.m * x.k / WARP_LANES;
     if (held && n[1] * elements_of_register((enum warp_element)x.a) != held)
@@ -138,7 +133,7 @@ static void lower_wmma_access(struct warp_build *b)
     const struct ptx_instruction *in = b->instruction;
     bool loads = in->opcode == PTX_OP_WMMA_LOAD;
     struct warp_matrix x = shape_of(b);
-    unsigned role = has_modifier(b, PTX_MOD_A) ? 0 : has_modifier(b, PTX_MOD_B) ? 1 : 2;
+    unsigned role = warp_has(b, PTX_MOD_A) ? 0 : warp_has(b, PTX_MOD_B) ? 1 : 2;
     x.a = x.b = x.c = x.d = element_of(b, 0);
     const struct ptx_operand *address = &in->operands[loads ? 1 : 0],
                              *fragment = &in->operands[loads ? 0 : 1];
@@ -154,7 +149,7 @@ static void lower_wmma_access(struct warp_build *b)
     op->count = (uint8_t)count;
     op->written = loads ? (uint8_t)count : 0;
     op->value = warp_matrix_pack(&x);
-    op->target = (has_modifier(b, PTX_MOD_COL) ? WARP_M_COLUMN : 0u) | role << 8;
+    op->target = (warp_has(b, PTX_MOD_COL) ? WARP_M_COLUMN : 0u) | role << 8;
 }
 
 static void lower_rows(struct warp_build *b)
@@ -163,8 +158,8 @@ static void lower_rows(struct warp_build *b)
     bool loads = in->opcode == PTX_OP_LDMATRIX;
     const struct ptx_operand *address = &in->operands[loads ? 1 : 0],
                              *fragment = &in->operands[loads ? 0 : 1];
-    unsigned times = has_modifier(b, PTX_MOD_X4) ? 4 : has_modifier(b, PTX_MOD_X2) ? 2 : 1;
-    if (!has_modifier(b, PTX_MOD_M8N8))
+    unsigned times = warp_has(b, PTX_MOD_X4) ? 4 : warp_has(b, PTX_MOD_X2) ? 2 : 1;
+    if (!warp_has(b, PTX_MOD_M8N8))
         b->missing = true; /* bytes, and formats that are unpacked */
     struct warp_value base = base_of(b, address);
     uint32_t list = b->code->place_count;
@@ -175,7 +170,7 @@ static void lower_rows(struct warp_build *b)
     op->list = list;
     op->count = (uint8_t)count;
     op->written = loads ? (uint8_t)count : 0;
-    op->target = has_modifier(b, PTX_MOD_TRANS) ? WARP_M_TRANSPOSED : 0u;
+    op->target = warp_has(b, PTX_MOD_TRANS) ? WARP_M_TRANSPOSED : 0u;
     if (count != times)
         b->missing = true;
 }
@@ -215,8 +210,7 @@ static void lower_wgmma(struct warp_build *b)
     const char *shape = ptx_modifier_name(ptx_one_of(in, PTX_GROUP_SHAPE));
     bool is_held = in->operands[1].kind == PTX_OPERAND_VECTOR;
     struct warp_value a = WARP_NO_VALUE;
-    if (has_modifier(b, PTX_MOD_SP) || in->type_count < 3
-        || sscanf(shape, "m64n%uk%u", &n, &k) != 2) {
+    if (warp_has(b, PTX_MOD_SP) || in->type_count < 3 || sscanf(shape, "m64n%uk%u", &n, &k) != 2) {
         b->missing = true;
         return;
     }
@@ -240,8 +234,7 @@ static void lower_wgmma(struct warp_build *b)
     op->written = (uint8_t)d;
     op->effect |= WARP_LIST_KEEPS;
     op->value = warp_matrix_pack(&x);
-    op->target =
-        wgmma_flags(b, is_held) | (has_modifier(b, PTX_MOD_SATFINITE) ? WARP_M_SATURATES : 0u);
+    op->target = wgmma_flags(b, is_held) | (warp_has(b, PTX_MOD_SATFINITE) ? WARP_M_SATURATES : 0u);
     if (d != n / (is_half ? 4 : 2) || (is_held && held != 4) || x.a == WARP_E_B1
         || (op->target & (WARP_M_TRANSPOSED_A | WARP_M_TRANSPOSED_B) && k != 16))
         b->missing = true;

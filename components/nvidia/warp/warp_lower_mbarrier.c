@@ -1,11 +1,6 @@
 /* Barriers in shared memory (9.7.13.15); see warp_build.h. Called through warp_lower(). */
 #include "warp_build.h"
 
-static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
-{
-    return ptx_has(b->instruction, m);
-}
-
 static void lower_arrive(struct warp_build *b, struct warp_address a, unsigned at, bool returns)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -18,16 +13,16 @@ static void lower_arrive(struct warp_build *b, struct warp_address a, unsigned a
     warp_use_address(op, a);
     warp_use(op, 0, d);
     warp_use(op, 2, operand);
-    op->target = (has_modifier(b, PTX_MOD_EXPECT_TX) ? 1u : 0)
+    op->target = (warp_has(b, PTX_MOD_EXPECT_TX) ? 1u : 0)
                  | (in->opcode == PTX_OP_MBARRIER_ARRIVE_DROP ? 2u : 0);
-    if (in->opcode == PTX_OP_CP_ASYNC_MBARRIER_ARRIVE && !has_modifier(b, PTX_MOD_NOINC))
+    if (in->opcode == PTX_OP_CP_ASYNC_MBARRIER_ARRIVE && !warp_has(b, PTX_MOD_NOINC))
         op->target = 4;
 }
 
 static void lower_wait(struct warp_build *b, struct warp_address a)
 {
     const struct ptx_instruction *in = b->instruction;
-    bool parity = has_modifier(b, PTX_MOD_PARITY);
+    bool parity = warp_has(b, PTX_MOD_PARITY);
     struct warp_value state = warp_input(b, &in->operands[2], parity ? PTX_U32 : PTX_U64);
     struct warp_op *op = warp_emit(b, WARP_RUN_MBARRIER_WAIT);
     warp_use_address(op, a);

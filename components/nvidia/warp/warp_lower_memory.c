@@ -1,11 +1,6 @@
 /* Loads, stores, atomics, asynchronous copies; see warp_build.h. Called through warp_lower(). */
 #include "warp_frame.h"
 
-static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
-{
-    return ptx_has(b->instruction, m);
-}
-
 static enum ptx_type type_of(const struct warp_build *b, unsigned i)
 {
     return (enum ptx_type)b->instruction->types[i];
@@ -291,7 +286,7 @@ static void lower_copy(struct warp_build *b)
     struct warp_address to = warp_address_of(b, &in->operands[0], PTX_SPACE_SHARED),
                         from = warp_address_of(b, &in->operands[1], PTX_SPACE_GLOBAL);
     struct warp_value rest = WARP_NO_VALUE;
-    bool hinted = has_modifier(b, PTX_MOD_L2_CACHE_HINT);
+    bool hinted = warp_has(b, PTX_MOD_L2_CACHE_HINT);
     if (in->operand_count > 3u + hinted) {
         const struct ptx_operand *o = &in->operands[3];
         bool is_predicate =
@@ -336,11 +331,11 @@ static struct warp_value whole_address(struct warp_build *b, const struct ptx_op
 static void lower_bulk_copy(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    bool back = has_modifier(b, PTX_MOD_BULK_GROUP);
-    enum ptx_space from = back || !has_modifier(b, PTX_MOD_GLOBAL) ? PTX_SPACE_SHARED
-                                                                   : PTX_SPACE_GLOBAL,
+    bool back = warp_has(b, PTX_MOD_BULK_GROUP);
+    enum ptx_space from =
+                       back || !warp_has(b, PTX_MOD_GLOBAL) ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
                    to = back ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
-    if (has_modifier(b, PTX_MOD_MULTICAST_CLUSTER) || has_modifier(b, PTX_MOD_CP_MASK)) {
+    if (warp_has(b, PTX_MOD_MULTICAST_CLUSTER) || warp_has(b, PTX_MOD_CP_MASK)) {
         b->missing = true;
         return;
     }
@@ -373,7 +368,7 @@ void warp_lower_memory(struct warp_build *b)
         return;
     case PTX_OP_ST_ASYNC:
         lower_st(b);
-        if (has_modifier(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES))
+        if (warp_has(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES))
             lower_completion(b,
                              ptx_vector_width(b->instruction) * ptx_type_bits(type_of(b, 0)) / 8);
         return;
@@ -440,7 +435,7 @@ static enum warp_run atomic_run(struct warp_build *b, enum ptx_type type)
 static void lower_atomic_128(struct warp_build *b, struct warp_address a)
 {
     const struct ptx_instruction *in = b->instruction;
-    bool compares = has_modifier(b, PTX_MOD_CAS);
+    bool compares = warp_has(b, PTX_MOD_CAS);
     struct warp_value v[6];
     unsigned n = compares ? 6 : 4;
     for (unsigned i = 0; i < n; i++) {
@@ -505,7 +500,7 @@ void warp_lower_atomic(struct warp_build *b)
                         to && to->kind != PTX_OPERAND_SINK
                             ? warp_output(b, to, ptx_type_bits(type) > 32)
                             : WARP_NO_VALUE,
-                        &o[1], has_modifier(b, PTX_MOD_CAS) ? &o[2] : NULL);
-    if (in->opcode == PTX_OP_RED_ASYNC && has_modifier(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES))
+                        &o[1], warp_has(b, PTX_MOD_CAS) ? &o[2] : NULL);
+    if (in->opcode == PTX_OP_RED_ASYNC && warp_has(b, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES))
         lower_completion(b, ptx_type_bits(type) / 8);
 }

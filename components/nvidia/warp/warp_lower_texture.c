@@ -4,17 +4,12 @@
 #include "warp_build.h"
 #include "warp_texture.h"
 
-static bool has_modifier(const struct warp_build *b, enum ptx_modifier m)
-{
-    return ptx_has(b->instruction, m);
-}
-
 static unsigned dimensions_of(struct warp_build *b)
 {
-    unsigned dimensions = has_modifier(b, PTX_MOD_N1D)   ? 1
-                          : has_modifier(b, PTX_MOD_N2D) ? 2
-                          : has_modifier(b, PTX_MOD_N3D) ? 3
-                                                         : 0;
+    unsigned dimensions = warp_has(b, PTX_MOD_N1D)   ? 1
+                          : warp_has(b, PTX_MOD_N2D) ? 2
+                          : warp_has(b, PTX_MOD_N3D) ? 3
+                                                     : 0;
     if (dimensions == 0)
         b->missing = true;
     return dimensions;
@@ -23,11 +18,11 @@ static unsigned dimensions_of(struct warp_build *b)
 /* Those of textures, which may have layers and be cubes; a face of a cube has two directions. */
 static unsigned texture_dimensions_of(struct warp_build *b, unsigned *more)
 {
-    bool cube = has_modifier(b, PTX_MOD_CUBE) || has_modifier(b, PTX_MOD_ACUBE);
-    bool layered = has_modifier(b, PTX_MOD_A1D) || has_modifier(b, PTX_MOD_A2D)
-                   || has_modifier(b, PTX_MOD_ACUBE);
+    bool cube = warp_has(b, PTX_MOD_CUBE) || warp_has(b, PTX_MOD_ACUBE);
+    bool layered =
+        warp_has(b, PTX_MOD_A1D) || warp_has(b, PTX_MOD_A2D) || warp_has(b, PTX_MOD_ACUBE);
     *more = (cube ? WARP_TEXTURE_CUBE : 0u) | (layered ? WARP_TEXTURE_LAYERED : 0u);
-    return has_modifier(b, PTX_MOD_A1D) ? 1 : *more ? 2 : dimensions_of(b);
+    return warp_has(b, PTX_MOD_A1D) ? 1 : *more ? 2 : dimensions_of(b);
 }
 
 /* The handle of "[object, coordinates]". */
@@ -78,10 +73,10 @@ static void lower_fetch(struct warp_build *b)
     bool gathers = in->opcode == PTX_OP_TLD4;
     enum ptx_type result = (enum ptx_type)in->types[0], coordinate = (enum ptx_type)in->types[1];
     unsigned more, dimensions = texture_dimensions_of(b, &more);
-    unsigned operands = has_modifier(b, PTX_MOD_LEVEL) ? 3 : 2;
+    unsigned operands = warp_has(b, PTX_MOD_LEVEL) ? 3 : 2;
     if (to->kind != PTX_OPERAND_VECTOR || to->element_count != 4 || at->kind != PTX_OPERAND_INDEXED
-        || at->element_count != 2 || in->operand_count != operands || has_modifier(b, PTX_MOD_GRAD)
-        || has_modifier(b, PTX_MOD_BASE) || ptx_type_bits(result) != 32 || result == PTX_F16X2
+        || at->element_count != 2 || in->operand_count != operands || warp_has(b, PTX_MOD_GRAD)
+        || warp_has(b, PTX_MOD_BASE) || ptx_type_bits(result) != 32 || result == PTX_F16X2
         || (gathers && dimensions != 2)) {
         b->missing = true;
         return;
@@ -91,10 +86,10 @@ static void lower_fetch(struct warp_build *b)
     add_places(b, to, 4, result, true);
     add_places(b, &at->elements[1], 4, coordinate, false);
     struct warp_op *op = emit(b, WARP_RUN_TEXTURE, handle);
-    unsigned component = has_modifier(b, PTX_MOD_G)   ? 1
-                         : has_modifier(b, PTX_MOD_B) ? 2
-                         : has_modifier(b, PTX_MOD_A) ? 3
-                                                      : 0;
+    unsigned component = warp_has(b, PTX_MOD_G)   ? 1
+                         : warp_has(b, PTX_MOD_B) ? 2
+                         : warp_has(b, PTX_MOD_A) ? 3
+                                                  : 0;
     op->list = list;
     op->count = 8;
     op->written = 4;
@@ -105,11 +100,11 @@ static void lower_fetch(struct warp_build *b)
 static void lower_size(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    unsigned what = has_modifier(b, PTX_MOD_WIDTH)               ? 0
-                    : has_modifier(b, PTX_MOD_HEIGHT)            ? 1
-                    : has_modifier(b, PTX_MOD_DEPTH)             ? 2
-                    : has_modifier(b, PTX_MOD_NORMALIZED_COORDS) ? 3
-                                                                 : 4;
+    unsigned what = warp_has(b, PTX_MOD_WIDTH)               ? 0
+                    : warp_has(b, PTX_MOD_HEIGHT)            ? 1
+                    : warp_has(b, PTX_MOD_DEPTH)             ? 2
+                    : warp_has(b, PTX_MOD_NORMALIZED_COORDS) ? 3
+                                                             : 4;
     if (what == 4 || in->operand_count != 2) {
         b->missing = true;
         return;
@@ -122,11 +117,11 @@ static void lower_size(struct warp_build *b)
 
 static unsigned reduction_of(const struct warp_build *b)
 {
-    return has_modifier(b, PTX_MOD_ADD)   ? WARP_SURFACE_ADD
-           : has_modifier(b, PTX_MOD_MIN) ? WARP_SURFACE_MIN
-           : has_modifier(b, PTX_MOD_MAX) ? WARP_SURFACE_MAX
-           : has_modifier(b, PTX_MOD_AND) ? WARP_SURFACE_AND
-                                          : WARP_SURFACE_OR;
+    return warp_has(b, PTX_MOD_ADD)   ? WARP_SURFACE_ADD
+           : warp_has(b, PTX_MOD_MIN) ? WARP_SURFACE_MIN
+           : warp_has(b, PTX_MOD_MAX) ? WARP_SURFACE_MAX
+           : warp_has(b, PTX_MOD_AND) ? WARP_SURFACE_AND
+                                      : WARP_SURFACE_OR;
 }
 
 static void lower_surface(struct warp_build *b)
@@ -136,7 +131,7 @@ static void lower_surface(struct warp_build *b)
     const struct ptx_operand *at = &in->operands[stores ? 0 : 1], *data = &in->operands[stores];
     enum ptx_type type = (enum ptx_type)in->types[0];
     unsigned dimensions = dimensions_of(b), elements = ptx_vector_width(in);
-    if (at->kind != PTX_OPERAND_INDEXED || at->element_count != 2 || has_modifier(b, PTX_MOD_P)) {
+    if (at->kind != PTX_OPERAND_INDEXED || at->element_count != 2 || warp_has(b, PTX_MOD_P)) {
         b->missing = true;
         return;
     }
@@ -149,8 +144,8 @@ static void lower_surface(struct warp_build *b)
     op->count = (uint8_t)(elements + 3);
     op->written = stores ? 0 : (uint8_t)elements;
     op->target = dimensions | (stores ? WARP_SURFACE_STORES : 0u)
-                 | (has_modifier(b, PTX_MOD_CLAMP) ? WARP_SURFACE_CLAMPS : 0u)
-                 | (has_modifier(b, PTX_MOD_ZERO) ? WARP_SURFACE_ZEROES : 0u)
+                 | (warp_has(b, PTX_MOD_CLAMP) ? WARP_SURFACE_CLAMPS : 0u)
+                 | (warp_has(b, PTX_MOD_ZERO) ? WARP_SURFACE_ZEROES : 0u)
                  | (in->opcode == PTX_OP_SURED ? reduction_of(b) << WARP_SURFACE_REDUCTION : 0u)
                  | (ptx_type_is_signed(type) ? WARP_SURFACE_SIGNED : 0u)
                  | ptx_type_bits(type) / 8 << WARP_SURFACE_BYTES;

@@ -118,7 +118,7 @@ struct trace_cpu {
     struct cpu_names code;    /* modules: handles */
     uint64_t pinned_bytes;    /* at the end of the host's memory */
     uint32_t checks, check_count;   /* blob: struct cpu_check[] */
-    uint32_t compared;              /* of them */
+    uint32_t compared;              /* checks that are done */
     uint32_t modules, module_count; /* blob: uint64_t handles */
     uint32_t kernels, kernel_count; /* blob: struct cpu_text[] */
     uint32_t symbols, symbol_count; /* blob: struct cpu_text[] */

@@ -95,7 +95,7 @@ static inline void do_vector_memory(const struct isa_inst *inst)
     if (memory.kind == ISA_MEMORY_CACHE_OP)
         return;
     if (memory.kind != ISA_MEMORY_LOAD)
-        isa_memory_store_data(&m.ctx, inst, memory.mask, data, 16);
+        isa_memory_store(&m.ctx, inst, &memory, data, 16);
     if (memory.kind == ISA_MEMORY_ATOMIC && memory.atomic == ISA_ATOMIC_CMPSWAP)
         isa_memory_compare_data(&m.ctx, inst, memory.mask, compare, 16);
     for (unsigned lane = 0; lane < 64; lane++) {
@@ -114,7 +114,7 @@ static inline void do_vector_memory(const struct isa_inst *inst)
         }
     }
     if (memory.kind == ISA_MEMORY_LOAD || memory.returns)
-        isa_memory_load(&m.ctx, inst, memory.mask, data, 16);
+        isa_memory_load(&m.ctx, inst, &memory, data, 16);
     if (memory.lds_mask)
         isa_memory_lds(&m.ctx, inst, &memory);
 }

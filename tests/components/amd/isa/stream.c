@@ -58,14 +58,14 @@ static enum isa_status vector_memory(struct stream *s, const struct isa_inst *in
     if (status != ISA_OK || m.kind == ISA_MEMORY_CACHE_OP)
         return status;
     if (m.kind != ISA_MEMORY_LOAD)
-        isa_memory_give(&s->ctx, inst, &m, data, 16);
+        isa_memory_store(&s->ctx, inst, &m, data, 16);
     if (m.kind == ISA_MEMORY_ATOMIC && m.atomic == ISA_ATOMIC_CMPSWAP)
         isa_memory_compare_data(&s->ctx, inst, m.mask, compare, 16);
     for (unsigned lane = 0; lane < 64; lane++)
         if (m.mask >> lane & 1)
             vector_lane(s, &m, lane, data[lane], compare[lane]);
     if (m.kind == ISA_MEMORY_LOAD || m.returns)
-        isa_memory_take(&s->ctx, inst, &m, data, 16);
+        isa_memory_load(&s->ctx, inst, &m, data, 16);
     if (m.lds_mask)
         isa_memory_lds(&s->ctx, inst, &m);
     return ISA_OK;

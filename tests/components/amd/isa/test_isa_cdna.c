@@ -770,14 +770,14 @@ Test(isa_cdna, accumulators_are_data_of_memory_instructions)
     use_accumulators();
     decode(ISA_GFX90A, "global_store_dwordx2 v[2:3], a[4:5], off", store, &inst);
     cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &access), ISA_OK);
-    isa_memory_give(&m.ctx, &inst, &access, data, 16);
+    isa_memory_store(&m.ctx, &inst, &access, data, 16);
     for (unsigned lane = 0; lane < 64; lane++)
         cr_expect_eq(memcmp(data[lane] + 4, &m.vgpr[133 * 64 + lane], 4), 0);
     covered_mark(&inst);
     memset(data, 0x5a, sizeof data);
     decode(ISA_GFX90A, "global_load_dwordx2 a[4:5], v[2:3], off", load, &inst);
     cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &access), ISA_OK);
-    isa_memory_take(&m.ctx, &inst, &access, data, 16);
+    isa_memory_load(&m.ctx, &inst, &access, data, 16);
     for (unsigned lane = 0; lane < 64; lane++)
         cr_expect_eq(machine_get64(&m, 132, lane), UINT64_C(0x5a5a5a5a5a5a5a5a));
     covered_mark(&inst);
@@ -924,13 +924,13 @@ static void access_memory(const struct isa_inst *inst, uint8_t *memory)
     cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, inst, &access), ISA_OK);
     cr_assert_eq(access.kind, ISA_MEMORY_ATOMIC);
     cr_assert_eq(access.mask, isa_wave_exec(&m.wave));
-    isa_memory_give(&m.ctx, inst, &access, data, 16);
+    isa_memory_store(&m.ctx, inst, &access, data, 16);
     for (unsigned lane = 0; lane < 64; lane++)
         if (access.mask >> lane & 1)
             isa_atomic_apply((enum isa_atomic)access.atomic, access.bytes,
                              memory + (access.address[lane] - BASE), data[lane], NULL, old[lane]);
     if (access.returns)
-        isa_memory_take(&m.ctx, inst, &access, old, 16);
+        isa_memory_load(&m.ctx, inst, &access, old, 16);
 }
 
 static void prepare_atomic(const struct atomic_case *c, bool lds)
@@ -1055,7 +1055,7 @@ static void check_lds_case(const struct lds_case *c)
     cr_expect_eq(access.bytes, c->bytes);
     if (c->text[0] == 'g')
         cr_expect_eq(access.address[1], 4u * 62 + c->offset);
-    isa_memory_take(&m.ctx, &inst, &access, data, 16);
+    isa_memory_load(&m.ctx, &inst, &access, data, 16);
     for (unsigned lane = 0; lane < 64; lane++) {
         int64_t value = 0, limit = INT64_C(1) << (8 * c->bytes - 1);
         memcpy(&value, data[lane], c->bytes);

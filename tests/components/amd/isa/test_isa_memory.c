@@ -84,7 +84,6 @@ Test(isa_lds, out_of_range_reads_zero_and_writes_nothing)
     machine_run(&m, word);
     cr_expect_eq(lds_word(&m, 31 * 8), 0xabcd);
     cr_expect_eq(lds_word(&m, 32 * 8), 0);
-    cr_expect_eq(m.ctx.lds_out_of_range, 32);
     machine_set(&m, 3, 0x7777);
     encode_ds(word, "ds_read_b32", 3, 1, 0, 0, 0);
     machine_run(&m, word);
@@ -229,7 +228,8 @@ Test(isa_memory, flat_loads_extend)
         cr_expect_eq(memory.bytes, rows[i].bytes);
         cr_expect_eq(memory.mask, 0xff);
         cr_expect_eq(memory.address[7], UINT64_C(0x7fff12340070));
-        isa_memory_load_lane(&m.ctx, &inst, 3, data);
+        memory.mask = 1 << 3;
+        isa_memory_load(&m.ctx, &inst, &memory, data, 0);
         cr_expect_eq(m.vgpr[10 * 64 + 3], rows[i].expected, "%s", rows[i].name);
         if (rows[i].bytes == 16)
             cr_expect_eq(m.vgpr[13 * 64 + 3], 0x08070605);
@@ -256,7 +256,7 @@ Test(isa_memory, flat_atomics_have_operand_and_compare)
     cr_expect_eq(memory.atomic, ISA_ATOMIC_CMPSWAP);
     cr_expect_eq(memory.bytes, 8);
     cr_expect(memory.returns);
-    isa_memory_store_data(&m.ctx, &inst, memory.mask, operand, 8);
+    isa_memory_store(&m.ctx, &inst, &memory, operand, 8);
     isa_memory_compare_data(&m.ctx, &inst, memory.mask, compare, 8);
     cr_expect_eq(operand[9], UINT64_C(0x0000000500000004));
     cr_expect_eq(compare[9], UINT64_C(0x0000000700000006));

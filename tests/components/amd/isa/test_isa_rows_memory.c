@@ -281,14 +281,14 @@ static void execute(const struct isa_inst *inst)
     uint8_t data[64][16] = {0}, compare[64][16] = {0};
     cr_assert_eq(isa_memory_addresses(&actual.ctx, &actual.wave, inst, &m), ISA_OK);
     if (m.kind != ISA_MEMORY_LOAD)
-        isa_memory_store_data(&actual.ctx, inst, m.mask, data, 16);
+        isa_memory_store(&actual.ctx, inst, &m, data, 16);
     if (m.kind == ISA_MEMORY_ATOMIC && m.atomic == ISA_ATOMIC_CMPSWAP)
         isa_memory_compare_data(&actual.ctx, inst, m.mask, compare, 16);
     for (unsigned lane = 0; lane < 64; lane++)
         if (m.mask >> lane & 1)
             move_lane(&m, lane, data[lane], compare[lane]);
     if (m.kind == ISA_MEMORY_LOAD || m.returns)
-        isa_memory_load(&actual.ctx, inst, m.mask, data, 16);
+        isa_memory_load(&actual.ctx, inst, &m, data, 16);
     if (m.lds_mask)
         isa_memory_lds(&actual.ctx, inst, &m);
     actual.wave.pc += inst->size;

@@ -740,7 +740,7 @@ static void check_typed_load(const struct shape *s, unsigned data, unsigned numb
     }
     cr_expect_eq(memory.bytes, element_bytes(data), "%s, format %u", s->name, data);
     cr_expect_eq(memory.address[3], UINT64_C(0x700001030));
-    isa_memory_take(&m.ctx, &inst, &memory, bytes, ROOM);
+    isa_memory_load(&m.ctx, &inst, &memory, bytes, ROOM);
     unsigned lanes = s->d16 ? 3 : TYPED_LANES;
     for (unsigned lane = 0; lane < lanes; lane++) {
         unsigned bit = 0;
@@ -802,7 +802,7 @@ static void check_typed_store(const struct shape *s, unsigned data, unsigned num
     struct isa_inst inst = decode_typed(s->target, s->name, data, number_format);
     cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_OK);
     cr_expect_eq(memory.kind, ISA_MEMORY_STORE);
-    isa_memory_give(&m.ctx, &inst, &memory, out, ROOM);
+    isa_memory_store(&m.ctx, &inst, &memory, out, ROOM);
     for (unsigned lane = 0; lane < TYPED_LANES; lane++)
         cr_assert_eq(memcmp(out[lane], bytes[lane], element_bytes(data)), 0,
                      "%s, %s, format %u %u, lane %u: %08x, not %08x", s->name,
@@ -884,7 +884,7 @@ Test(isa_rows_unusual, typed_stores_round_and_limit)
         isa_wave_set_pair(&m.wave, ISA_EXEC, 1);
         struct isa_inst inst = decode_typed(ISA_GFX803, "buffer_store_format_x", 0, 0);
         cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_OK);
-        isa_memory_give(&m.ctx, &inst, &memory, out, 4);
+        isa_memory_store(&m.ctx, &inst, &memory, out, 4);
         cr_expect_eq(out[0], cases[i].expected, "case %zu: %x", i, out[0]);
     }
 }
@@ -902,7 +902,7 @@ Test(isa_rows_unusual, typed_loads_select_components)
     struct isa_inst inst = decode_typed(ISA_GFX803, "buffer_load_format_xyzw", 0, 0);
     cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_OK);
     cr_expect_eq(memory.mask, 3);
-    isa_memory_take(&m.ctx, &inst, &memory, &pixel, 0);
+    isa_memory_load(&m.ctx, &inst, &memory, &pixel, 0);
     const uint32_t inside[4] = {0x44, 1, 0, 0x11}, outside[4] = {0, 1, 0, 0};
     for (unsigned i = 0; i < 4; i++) {
         cr_expect_eq(m.vgpr[(8 + i) * 64 + 1], inside[i]);
@@ -948,7 +948,7 @@ Test(isa_rows_unusual, loads_to_lds)
         struct isa_inst inst = decode_buffer(ISA_GFX803, cases[i].name, OFFEN | TO_LDS, 16, 0);
         cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_OK);
         cr_expect_eq(memory.address[3], UINT64_C(0x700001000) + 16 + 12);
-        isa_memory_take(&m.ctx, &inst, &memory, &data, 0);
+        isa_memory_load(&m.ctx, &inst, &memory, &data, 0);
         for (unsigned lane = 0; lane < 60; lane++) {
             uint32_t got = (uint32_t)read_lds(512 - 240 + 4 * lane, 4);
             uint32_t want = lane == 2 ? 0x55555555 : lane >= 40 ? 0 : cases[i].expected;
@@ -981,7 +981,7 @@ Test(isa_rows_unusual, stores_from_lds)
         cr_expect_eq(memory.kind, ISA_MEMORY_STORE);
         cr_expect_eq(memory.address[5], UINT64_C(0x700001000) + 8 + 20);
         cr_expect_eq(memory.mask, ~UINT64_C(0) >> 2, "eight bytes more are outside");
-        isa_memory_give(&m.ctx, &inst, &memory, out, 4);
+        isa_memory_store(&m.ctx, &inst, &memory, out, 4);
         for (unsigned lane = 0; lane < 62; lane++)
             cr_expect_eq(out[lane], 12 + lane);
         covered_mark(&inst);
@@ -1000,7 +1000,7 @@ Test(isa_rows_unusual, the_status_register_is_zero)
     struct isa_inst inst = decode_buffer(ISA_GFX803, "buffer_load_dwordx2", OFFEN, 0, TFE);
     cr_expect_eq(inst.vgprs, 11);
     cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_OK);
-    isa_memory_take(&m.ctx, &inst, &memory, data, 0);
+    isa_memory_load(&m.ctx, &inst, &memory, data, 0);
     for (unsigned lane = 0; lane < 64; lane++) {
         cr_expect_eq(m.vgpr[8 * 64 + lane], lane < 32 ? 11 : 0);
         cr_expect_eq(m.vgpr[9 * 64 + lane], lane < 31 ? 12 : 0);
@@ -1022,7 +1022,7 @@ Test(isa_rows_unusual, dwords_beyond_the_buffer_alone_are_zero_or_dropped)
         struct isa_inst inst = decode_buffer(ISA_GFX803, "buffer_load_dwordx4", OFFEN, 0, 0);
         cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_OK);
         if (memory.mask)
-            isa_memory_take(&m.ctx, &inst, &memory, data, 0);
+            isa_memory_load(&m.ctx, &inst, &memory, data, 0);
         for (unsigned i = 0; i < 4; i++)
             cr_expect_eq(m.vgpr[(8 + i) * 64 + 5], inside >= 4 * (i + 1) ? 11 + i : 0,
                          "%u bytes, dword %u", inside, i);

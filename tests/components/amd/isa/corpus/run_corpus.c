@@ -67,7 +67,7 @@ static void vector_memory(struct isa_context *ctx, struct isa_wave *wave,
         return;
     }
     if (m.kind == ISA_MEMORY_STORE || m.kind == ISA_MEMORY_ATOMIC)
-        isa_memory_store_data(ctx, inst, m.mask, data, 16);
+        isa_memory_store(ctx, inst, &m, data, 16);
     if (m.kind == ISA_MEMORY_ATOMIC && m.atomic == ISA_ATOMIC_CMPSWAP)
         isa_memory_compare_data(ctx, inst, m.mask, compare, 16);
     for (unsigned lane = 0; lane < 64; lane++)
@@ -77,7 +77,7 @@ static void vector_memory(struct isa_context *ctx, struct isa_wave *wave,
         if (m.mask >> lane & 1)
             access_lane(&m, lane, data[lane], compare[lane]);
     if (m.kind == ISA_MEMORY_LOAD || m.returns)
-        isa_memory_load(ctx, inst, m.mask, data, 16);
+        isa_memory_load(ctx, inst, &m, data, 16);
     if (m.lds_mask)
         isa_memory_lds(ctx, inst, &m);
 }

@@ -78,7 +78,7 @@ static const struct compute_unit_io *run_case(uint64_t seed, bool keeps_up, uint
     return harness_instance(unit);
 }
 
-Test(late, answers_are_the_same)
+Test(deferred_issue, answers_are_the_same)
 {
     for (uint64_t seed = 1; seed <= tests_amount(60, 20, 10); seed++) {
         first.stats = run_case(seed, true, 0)->stats;
@@ -87,8 +87,9 @@ Test(late, answers_are_the_same)
             memcpy(&first.account[tag], harness_reply(dispatcher, tag)->payload,
                    sizeof first.account[tag]);
         }
-        const struct compute_unit_io *late = run_case(seed, false, 0);
-        cr_expect_arr_eq(&late->stats, &first.stats, sizeof first.stats, "seed %u", (unsigned)seed);
+        const struct compute_unit_io *deferred = run_case(seed, false, 0);
+        cr_expect_arr_eq(&deferred->stats, &first.stats, sizeof first.stats, "seed %u",
+                         (unsigned)seed);
         for (uint16_t tag = 0; tag < GROUPS; tag++) {
             cr_expect_eq(ended(tag), first.ended[tag], "seed %u: group %u", (unsigned)seed, tag);
             cr_expect_arr_eq(harness_reply(dispatcher, tag)->payload, &first.account[tag],
@@ -97,7 +98,7 @@ Test(late, answers_are_the_same)
     }
 }
 
-Test(late, whoever_looks_sees_the_same)
+Test(deferred_issue, whoever_looks_sees_the_same)
 {
     for (uint64_t seed = 1; seed <= tests_amount(60, 12, 6); seed++) {
         for (unsigned look = 0; look < LOOKS; look++) {
@@ -107,9 +108,9 @@ Test(late, whoever_looks_sees_the_same)
             first.stats = run_case(seed, true, cycles)->stats;
             retired = engine_instructions();
             snprintf(report, sizeof report, "%s", hang_last_report());
-            const struct compute_unit_io *late = run_case(seed, false, cycles);
-            cr_expect_arr_eq(&late->stats, &first.stats, sizeof first.stats, "seed %u, cycle %u",
-                             (unsigned)seed, (unsigned)cycles);
+            const struct compute_unit_io *deferred = run_case(seed, false, cycles);
+            cr_expect_arr_eq(&deferred->stats, &first.stats, sizeof first.stats,
+                             "seed %u, cycle %u", (unsigned)seed, (unsigned)cycles);
             cr_expect_eq(engine_instructions(), retired);
             cr_expect_str_eq(hang_last_report(), report);
         }
