@@ -74,7 +74,7 @@ def _scripts(session: Session, port: int) -> pathlib.Path:
     code = "".join(f"target modules add {path}\n"
                    f"target modules load --file {path} --slide {address:#x}\n"
                    for path, address in symbols.loaded(session.program.machine.path, folder))
-    (folder / "attach.lldb").write_text(f"gdb-remote {port}\n{code}")
+    (folder / "attach.lldb").write_text(f"gdb-remote 127.0.0.1:{port}\n{code}")
     return folder
 
 
