@@ -103,15 +103,21 @@ static inline struct warm_access access_at(const struct host_view *t, const stru
     return access;
 }
 
+static inline void touch_with(const struct host_view *t, enum warm_port port,
+                              const struct warm_access *access)
+{
+    if (now->profile)
+        note_line(access);
+    if (now->unit_count)
+        warm_touch(t->unit, port, access);
+}
+
 static inline void touch_at(const struct host_view *t, const struct host_span *w,
                             enum warm_port port, enum warm_kind kind, uint64_t address,
                             uint64_t mask)
 {
     struct warm_access access = access_at(t, w, kind, address, mask);
-    if (now->profile)
-        note_line(&access);
-    if (now->unit_count)
-        warm_touch(t->unit, port, &access);
+    touch_with(t, port, &access);
 }
 
 static void touch_line(struct host_view *t, enum warm_port port, enum warm_kind kind,
@@ -266,8 +272,8 @@ static void touch_code_line(struct host_view *t, uint64_t address, bool kept)
     const struct host_span *w = host_view_find(t, address);
     if (!w)
         return;
-    touch_at(t, w, WARM_CODE, WARM_READ, address, UINT64_MAX);
     const struct warm_access access = access_at(t, w, WARM_READ, address, UINT64_MAX);
+    touch_with(t, WARM_CODE, &access);
     for (uint32_t i = 0; kept && i < now->unit_count; i++) {
         if (now->first_unit + i != t->unit)
             warm_touch(now->first_unit + i, WARM_CODE, &access);
