@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "codegen/views/dot.h"
 #include "codegen/views/json_from_text.h"
 #include "codegen/views/params_value.h"
@@ -34,11 +35,7 @@ struct text {
 
 static FILE *begin_diagram(struct text *text)
 {
-    text->out = open_memstream(&text->bytes, &text->size);
-    if (!text->out) {
-        fprintf(stderr, "heddle: out of memory for the text of a diagram\n");
-        exit(1);
-    }
+    text->out = grow_checked(open_memstream(&text->bytes, &text->size), "the text of a diagram");
     return text->out;
 }
 

@@ -19,7 +19,7 @@
 #include "debugger.h"
 #include "components/checks/finding.h"
 #include "components/protocols/page_table/host_view.h"
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 
 enum { READ_MOST = 1 << 20, TEXT = 256 };
 
@@ -205,9 +205,7 @@ static void answer_finding(void)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        die("out of memory for a finding");
+    FILE *out = grow_checked(open_memstream(&text, &size), "a finding");
     finding_print_last(out);
     fclose(out);
     answer(text, size);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 
 enum {
     EXECUTE_BUDGET = 1 << 18, /* warp instructions of a new block at once */
@@ -44,9 +44,7 @@ static struct player_call *call_of(struct trace_player *p, struct player_kernel 
     for (struct player_call *c = player_calls; c; c = c->next)
         if (c->player == p && c->kernel == k)
             return c;
-    struct player_call *c = calloc(1, sizeof *c);
-    if (!c)
-        die("out of memory for a launch");
+    struct player_call *c = grow_checked(calloc(1, sizeof *c), "a launch");
     c->player = p;
     c->kernel = k;
     c->next = player_calls;
@@ -74,8 +72,7 @@ static void record_begin(struct player_call *c, const struct ptx_order *o)
     memcpy(h.grid, l->grid, sizeof h.grid);
     memcpy(h.block, l->block, sizeof h.block);
     free(c->insts);
-    if (!(c->insts = calloc(m->instruction_count, sizeof *c->insts)))
-        die("out of memory for a recording");
+    c->insts = grow_checked(calloc(m->instruction_count, sizeof *c->insts), "a recording");
     c->trace = cuda_trace_begin(&h);
     c->recorded = c->kernel->at_block;
 }
@@ -151,9 +148,7 @@ static struct player_recorded *recorded_begin(const struct player_call *c, uint6
 {
     if (!c->trace)
         return NULL;
-    struct player_recorded *r = calloc(1, sizeof *r);
-    if (!r)
-        die("out of memory for a recording");
+    struct player_recorded *r = grow_checked(calloc(1, sizeof *r), "a recording");
     r->number = number;
     r->warps = warps;
     recorded_add(c, r, 0);
@@ -405,9 +400,8 @@ static bool execute_has_room(const struct trace_player *p, const struct player_c
 
 static void kept_add(struct player_call *c, uint32_t block, uint32_t sm, uint32_t warps)
 {
-    struct player_kept *kept = calloc(1, sizeof *kept), **last = &player_kept;
-    if (!kept)
-        die("out of memory for a block of a launch");
+    struct player_kept *kept = grow_checked(calloc(1, sizeof *kept), "a block of a launch");
+    struct player_kept **last = &player_kept;
     *kept = (struct player_kept){
         .call = c, .block = block, .sm = sm, .number = c->kernel->at_block, .memory = c->block};
     memcpy(kept->lanes, c->lanes, sizeof kept->lanes);
@@ -434,9 +428,10 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
     struct player_call *c = call_of(p, k);
     if (p->writer.blocks_free == TRACE_NOTHING || p->writer.free_count < 2)
         return false;
-    if (!c->block
-        && !(c->block = aligned_alloc(64, (warp_block_bytes(&c->call.launch) + 63) / 64 * 64)))
-        die("out of memory for a block of a launch");
+    if (!c->block) {
+        size_t size = (warp_block_bytes(&c->call.launch) + 63) / 64 * 64;
+        c->block = grow_checked(aligned_alloc(64, size), "a block of a launch");
+    }
     if (!k->at_hand) {
         memset(c->lanes, 0, sizeof c->lanes);
         c->mbarriers = (struct player_mbarriers){0};

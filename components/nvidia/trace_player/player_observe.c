@@ -7,7 +7,7 @@
 
 #include "components/nvidia/program/ptx_checks.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 #include "base/hash.h"
 
 /* ---- static instructions ---- */
@@ -130,8 +130,8 @@ static void warp_reserve(struct player_warp *w, size_t words)
     if (w->room - w->used >= words)
         return;
     w->room = 2 * w->room + words + TRACE_CHUNK;
-    if (!(w->words = realloc(w->words, w->room * sizeof *w->words)))
-        die("out of memory for the instructions of a block");
+    w->words =
+        grow_checked(realloc(w->words, w->room * sizeof *w->words), "the instructions of a block");
 }
 
 static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
