@@ -1,6 +1,6 @@
 /* Parsing: a row of options_table.c belongs to the commands in its mask; an option that stands with
  * the wrong command is an error that says where it belongs. */
-#include "codegen/command/options_table.h"
+#include "codegen/command/options/options_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See command_run.h. */
+/* See run.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codegen/command/command_run.h"
-#include "codegen/command/hand_over.h"
+#include "codegen/command/run/run.h"
+#include "codegen/command/run/hand_over.h"
 #include "runtime/engine/options.h"
 #include "components/traces/api_trace/api_trace.h"
 

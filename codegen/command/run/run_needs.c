@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/command/command_run.h"
+#include "codegen/command/run/run.h"
 
 static const struct model_instance *find_leaf(const struct model *model, const char *type)
 {

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "codegen/command/options_table.h"
+#include "codegen/command/options/options_table.h"
 #include "runtime/engine/version.h"
 
 enum { WIDTH = 80, NARROWEST = 50, WIDEST = 110, INDENT = 22, USAGE_BYTES = 80 };

@@ -1,9 +1,9 @@
-/* See command_run.h. The player is a program like any other: it stands beside the HIP library,
+/* See run.h. The player is a program like any other: it stands beside the HIP library,
  * through which it issues the calls of a trace. */
 #include <stdio.h>
 #include <unistd.h>
 
-#include "codegen/command/command_run.h"
+#include "codegen/command/run/run.h"
 
 #define API_PLAYER "heddle-play-api"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/command/command_run.h"
-#include "codegen/command/hand_over.h"
+#include "codegen/command/run/run.h"
+#include "codegen/command/run/hand_over.h"
 #include "runtime/engine/rank.h"
 
 /* Options that would have nothing to act on without a file that is written. */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codegen/command/command_cuda_cc.h"
+#include "codegen/command/cuda_cc/cuda_cc.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
 #include "base/hash.h"

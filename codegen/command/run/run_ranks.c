@@ -1,5 +1,5 @@
-/* See command_run.h. */
-#include "codegen/command/command_run.h"
+/* See run.h. */
+#include "codegen/command/run/run.h"
 
 #include <dlfcn.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/command/command_cuda_cc.h"
+#include "codegen/command/cuda_cc/cuda_cc.h"
 
 static const char section[] = ", section \"heddle_managed\"";
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/command/command_run.h"
-#include "codegen/command/command_run_rocm.h"
+#include "codegen/command/run/run.h"
+#include "codegen/command/run/run_rocm.h"
 #include "components/sampling/sampling_options.h"
 
 struct rule {

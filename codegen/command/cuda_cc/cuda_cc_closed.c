@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/command/command_cuda_cc.h"
+#include "codegen/command/cuda_cc/cuda_cc.h"
 
 #define CLOSED                                                                                     \
     "a library of NVIDIA's, machine code that heddle does not execute; put kernels of your own "   \

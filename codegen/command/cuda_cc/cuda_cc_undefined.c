@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/command/command_cuda_cc.h"
+#include "codegen/command/cuda_cc/cuda_cc.h"
 #include "dsl/suggest.h"
 
 /* Mangled, and the line that has it. */

@@ -1,7 +1,7 @@
-/* See command_run.h. The child says by a line that it serves, and ends when the pipe that is
+/* See run.h. The child says by a line that it serves, and ends when the pipe that is
  * its input does. */
 #define _GNU_SOURCE /* memfd_create, pipe2 */
-#include "codegen/command/command_run.h"
+#include "codegen/command/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

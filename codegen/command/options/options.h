@@ -46,7 +46,7 @@ struct options {
 #define OPTION(field, name, argument, type, purpose, commands, handed, help)                       \
     OPTION_FIELD_##type field;
 #define AGAIN(field, name, argument, type, purpose, commands, handed, help)
-#include "codegen/command/options.def"
+#include "codegen/command/options/options.def"
 #undef OPTION
 #undef AGAIN
 };

@@ -1,7 +1,7 @@
-/* See command_run_rocm.h. The folder holds the files by their own paths; the preloaded library
+/* See run_rocm.h. The folder holds the files by their own paths; the preloaded library
  * (components/kfd) shows them there. */
 #define _GNU_SOURCE /* nftw */
-#include "codegen/command/command_run_rocm.h"
+#include "codegen/command/run/run_rocm.h"
 
 #include <errno.h>
 #include <fcntl.h>

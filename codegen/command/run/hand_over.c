@@ -1,11 +1,11 @@
 /* See hand_over.h. */
-#include "codegen/command/hand_over.h"
+#include "codegen/command/run/hand_over.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/command/command_run.h"
-#include "codegen/command/options_table.h"
+#include "codegen/command/run/run.h"
+#include "codegen/command/options/options_table.h"
 #include "runtime/engine/options.h"
 
 static struct handed_pair *find_handed(const struct handed *handed, const char *key)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/command/command_cuda_cc.h"
+#include "codegen/command/cuda_cc/cuda_cc.h"
 
 /* Options of clang whose value is the next word. */
 static bool has_value(const char *word)

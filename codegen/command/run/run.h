@@ -7,7 +7,7 @@
 
 #include "codegen/build/build.h"
 #include "codegen/command/command.h"
-#include "codegen/command/hand_over.h"
+#include "codegen/command/run/hand_over.h"
 #include "runtime/state/platform.h"
 
 /* Seen from the root folder, in the command's arena; NULL for NULL. */

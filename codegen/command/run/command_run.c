@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codegen/command/command_run.h"
-#include "codegen/command/command_run_rocm.h"
-#include "codegen/command/hand_over.h"
+#include "codegen/command/run/run.h"
+#include "codegen/command/run/run_rocm.h"
+#include "codegen/command/run/hand_over.h"
 #include "codegen/command/python.h"
 
 /* Compilers at a time, more than any machine has room for. */

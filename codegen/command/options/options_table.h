@@ -3,7 +3,7 @@
 #ifndef HEDDLE_CODEGEN_OPTIONS_TABLE_H
 #define HEDDLE_CODEGEN_OPTIONS_TABLE_H
 
-#include "codegen/command/options.h"
+#include "codegen/command/options/options.h"
 
 struct command_spec {
     const char *name;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/command/command_run.h"
-#include "codegen/command/hand_over.h"
+#include "codegen/command/run/run.h"
+#include "codegen/command/run/hand_over.h"
 #include "components/sampling/sampling_options.h"
 #include "dsl/quantity.h"
 #include "runtime/engine/options.h"

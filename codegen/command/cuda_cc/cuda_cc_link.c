@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/command/command_cuda_cc.h"
+#include "codegen/command/cuda_cc/cuda_cc.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
 

@@ -1,5 +1,5 @@
 /* See options_table.h. */
-#include "codegen/command/options_table.h"
+#include "codegen/command/options/options_table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,7 +33,7 @@ const struct option_spec option_specs[] = {
         help,                                                                                      \
         #field},
 #define AGAIN OPTION
-#include "codegen/command/options.def"
+#include "codegen/command/options/options.def"
 #undef OPTION
 #undef AGAIN
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "codegen/command/options_table.h"
+#include "codegen/command/options/options_table.h"
 
 static void print_commands(FILE *out)
 {
