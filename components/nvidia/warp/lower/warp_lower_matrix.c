@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "warp_build.h"
-#include "warp_matrix.h"
+#include "components/nvidia/warp/handlers/warp_matrix.h"
 
 static uint8_t element_of(struct warp_build *b, unsigned i)
 {

@@ -1,7 +1,7 @@
 /* Handlers of warp_special.def: predicates, special registers, parameters and the frame, at one
  * x86-64 level. Called through warp_handler_of(). */
 #include "warp_variant.h"
-#include "warp_cluster.h"
+#include "components/nvidia/warp/warp_cluster.h"
 #include "warp_lanes.h"
 
 #include "warp_formats.h"

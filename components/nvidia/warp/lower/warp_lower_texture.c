@@ -2,7 +2,7 @@
  * samples, gradients and offsets are not there, nor are references and samplers, nor layers and
  * cubes of surfaces. */
 #include "warp_build.h"
-#include "warp_texture.h"
+#include "components/nvidia/warp/handlers/warp_texture.h"
 
 static unsigned dimensions_of(struct warp_build *b)
 {

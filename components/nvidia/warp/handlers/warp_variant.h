@@ -3,7 +3,7 @@
 #ifndef HEDDLE_WARP_VARIANT_H
 #define HEDDLE_WARP_VARIANT_H
 
-#include "warp_machine.h"
+#include "components/nvidia/warp/warp_machine.h"
 
 #define WARP_DECLARE(level)                                                                        \
     void warp_enter_integer_##level(warp_handler **table);                                         \

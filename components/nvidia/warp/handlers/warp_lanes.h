@@ -6,7 +6,7 @@
 #ifndef HEDDLE_WARP_LANES_H
 #define HEDDLE_WARP_LANES_H
 
-#include "warp_machine.h"
+#include "components/nvidia/warp/warp_machine.h"
 
 typedef uint8_t u8;
 typedef int8_t s8;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "warp_code.h"
+#include "components/nvidia/warp/warp_code.h"
 
 enum warp_element {
     WARP_E_F64,

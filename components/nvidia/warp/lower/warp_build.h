@@ -6,7 +6,7 @@
 #ifndef HEDDLE_WARP_BUILD_H
 #define HEDDLE_WARP_BUILD_H
 
-#include "warp_machine.h"
+#include "components/nvidia/warp/warp_machine.h"
 
 struct warp_build {
     struct warp_code *code;

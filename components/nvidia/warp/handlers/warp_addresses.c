@@ -1,5 +1,5 @@
 /* Where the lanes' bytes lie; see warp_addresses.h. Called by handlers of memory. */
-#include "warp_cluster.h"
+#include "components/nvidia/warp/warp_cluster.h"
 
 #include "components/protocols/page_table/host_view.h"
 
