@@ -259,9 +259,9 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
     KERNEL_##kind(m, D, A, B, C, __VA_ARGS__)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     KERNEL_##kind(m, D, A, B, C, __VA_ARGS__)
-#include "gcn_vop.tab"
-#include "gcn_vopc.tab"
-#include "gcn_vop3p.tab"
+#include "components/amd/isa/tables/gcn_vop.tab"
+#include "components/amd/isa/tables/gcn_vopc.tab"
+#include "components/amd/isa/tables/gcn_vop3p.tab"
 #undef INST
 #undef INSTN
 

@@ -8,7 +8,7 @@
  * flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH
  * itself. */
 #include "isa_buffer_format.h"
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
 enum { SCRATCH_DWORD_STRIDE = 256 };

@@ -174,7 +174,7 @@ static double exact_div_fmas_f64(double a, double b, double c, uint32_t scaled, 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
 #include "isa_kernels.h"
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 
 typedef void exact_kernel(KERNEL_ARGUMENTS);
 
@@ -187,9 +187,9 @@ typedef void exact_kernel(KERNEL_ARGUMENTS);
                                            : NULL,
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static exact_kernel *const kernels[] = {
-#include "gcn_vop.tab"
-#include "gcn_vopc.tab"
-#include "gcn_vop3p.tab"
+#include "components/amd/isa/tables/gcn_vop.tab"
+#include "components/amd/isa/tables/gcn_vopc.tab"
+#include "components/amd/isa/tables/gcn_vop3p.tab"
 };
 #undef INST
 #undef INSTN

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_ISA_TABLE_H
 #define HEDDLE_ISA_TABLE_H
 
-#include "isa.h"
+#include "components/amd/isa/isa.h"
 
 enum isa_op {
 #define INST(m, ...)  ISA_OP_##m,

@@ -17,7 +17,7 @@
 #include "isa_rounding.h"
 #include "isa_kernels.h"
 #include "isa_math.h"
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
@@ -69,9 +69,9 @@ struct entry {
         (uint8_t)(WIDE(A) | WIDE(B) << 1 | WIDE(C) << 2)},
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static const struct entry entries[] = {
-#include "gcn_vop.tab"
-#include "gcn_vopc.tab"
-#include "gcn_vop3p.tab"
+#include "components/amd/isa/tables/gcn_vop.tab"
+#include "components/amd/isa/tables/gcn_vopc.tab"
+#include "components/amd/isa/tables/gcn_vop3p.tab"
 };
 #undef INST
 #undef INSTN

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_ISA_TEXT_H
 #define HEDDLE_ISA_TEXT_H
 
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 
 struct isa_text {
     char *buf;

@@ -4,7 +4,7 @@
  * value is 0 or above it, else old - 1 (GCN3 manual, chapter 12). Float minimum and maximum: a NaN
  * in memory or operand gives the other one. Sums round to nearest even and keep denormals, whatever
  * MODE says. */
-#include "isa.h"
+#include "components/amd/isa/isa.h"
 #include "isa_math.h"
 
 /* Two constant sizes rather than a variable one: these are on the way of every atomic access. */

@@ -3,7 +3,7 @@
  *
  * Each row expands to: load sources and the old destination, the semantics, store what its kind
  * stores. */
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
 #define UNUSED __attribute__((unused))
@@ -252,12 +252,12 @@ static void setreg(struct isa_wave *w, const struct isa_inst *inst, uint32_t val
         AFTER_##kind(D) w->pc = next;                                                              \
         return ISA_OK;                                                                             \
     }
-#include "gcn_sop.tab"
+#include "components/amd/isa/tables/gcn_sop.tab"
 #undef INST
 
 #define INST(m, ...) [ISA_OP_##m] = salu_##m,
 static isa_salu_row *const rows[ISA_OP_VALU_FIRST] = {
-#include "gcn_sop.tab"
+#include "components/amd/isa/tables/gcn_sop.tab"
 };
 #undef INST
 

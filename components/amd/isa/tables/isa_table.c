@@ -254,7 +254,7 @@ static const struct {
 } overrides[] = {
 #define TARGET(...)
 #define OPCODE(target, row, opcode) {ISA_##target, ISA_OP_##row, opcode},
-#include "targets.tab"
+#include "components/amd/isa/targets.tab"
 #undef TARGET
 #undef OPCODE
 };

@@ -1,7 +1,7 @@
 /* Entry to execution: checks registers, chooses the unit and the variant of the
  * vector code, moves the pc. */
 #include "isa_lds_conflicts.h"
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
 #include <stdio.h>

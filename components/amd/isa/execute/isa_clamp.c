@@ -5,7 +5,7 @@
  *
  * Which rows have the modifier: LLVM 19 (HasIntClamp, VOP3_CLAMP); what it does: Vega ISA manual,
  * "Clamp". */
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 
 enum shape { SHAPE_NONE, SHAPE_ADD, SHAPE_SUB, SHAPE_SUBREV, SHAPE_MAD, SHAPE_SUM, SHAPE_DOT };
 

@@ -6,7 +6,7 @@
  * an instruction whose destination lies there does nothing; so a compiler may compute with an index
  * before it knows that it is in range (Vega ISA manual, "VGPR Indexing" and "Out-of-Range
  * behavior"). */
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
 enum { INDEX_DESTINATION = 3 };

@@ -16,7 +16,7 @@
 #ifndef HEDDLE_ISA_READY_H
 #define HEDDLE_ISA_READY_H
 
-#include "isa.h"
+#include "components/amd/isa/isa.h"
 
 /* What a vector instruction's kernel computes with beside its sources. */
 struct isa_environment {

@@ -31,7 +31,7 @@
 #ifndef HEDDLE_ISA_MATRIX_H
 #define HEDDLE_ISA_MATRIX_H
 
-#include "isa_target.h"
+#include "components/amd/isa/isa_target.h"
 
 enum isa_matrix_type {
     MATRIX_F64,

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_ISA_DECODE_H
 #define HEDDLE_ISA_DECODE_H
 
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 
 struct isa_decoder {
     enum isa_target target;

@@ -1,6 +1,6 @@
 /* What an LDS instruction accesses, for what looks at it from outside. */
-#include "isa.h"
-#include "isa_table.h"
+#include "components/amd/isa/isa.h"
+#include "components/amd/isa/tables/isa_table.h"
 
 static enum isa_memory_kind local_kind(unsigned kind)
 {

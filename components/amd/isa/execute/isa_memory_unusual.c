@@ -3,7 +3,7 @@
  * that execute accesses call isa_memory_store and isa_memory_load. */
 #include "isa_buffer_format.h"
 #include "isa_math.h"
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
 enum { MOST_BYTES = 16 };
