@@ -212,8 +212,11 @@ void kfd_process_leave(struct kfd_process *p)
     kfd_signal_waits_end(p, true);
 }
 
+/* The process leaves the list first: the simulation may end in what is freed here, and the end is
+ * told to the processes of the list. */
 void kfd_process_close(struct kfd_process *p)
 {
+    take_out(p);
     kfd_queues_close(p);
     kfd_svm_close(p);
     kfd_share_close(p);
@@ -225,7 +228,6 @@ void kfd_process_close(struct kfd_process *p)
     close_shared(p);
     free(p->caches);
     kfd_connections_forget(p);
-    take_out(p);
     free(p);
 }
 

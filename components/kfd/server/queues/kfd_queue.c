@@ -408,9 +408,11 @@ void kfd_queues_close(struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
     for (uint32_t i = 0; i < queues->end; i++) {
-        if (queues->queue[i] && !kfd.lost)
-            kfd_status(kfd.api->queue_destroy(queues->queue[i]->driver), "destroying a queue");
-        free(queues->queue[i]);
+        struct kfd_queue *q = queues->queue[i];
+        queues->queue[i] = NULL;
+        if (q && !kfd.lost)
+            kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
+        free(q);
     }
     free(queues);
     p->queues = NULL;
