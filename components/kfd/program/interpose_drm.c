@@ -93,13 +93,13 @@ static bool put_text(uint64_t to, uint64_t *size, const char *text)
 {
     uint64_t room = *size, length = strlen(text);
     *size = length;
-    return !to || program_write(to, text, room < length ? room : length);
+    return !to || program_write(0, to, text, room < length ? room : length);
 }
 
 static int answer_version(void *argument)
 {
     struct drm_version version;
-    if (!program_read(&version, (uintptr_t)argument, sizeof version))
+    if (!program_read(0, &version, (uintptr_t)argument, sizeof version))
         return -1;
     version.major = INTERFACE_MAJOR;
     version.minor = INTERFACE_MINOR;
@@ -107,7 +107,7 @@ static int answer_version(void *argument)
     bool fits = put_text(version.name, &version.name_size, "amdgpu")
                 && put_text(version.date, &version.date_size, "20150101")
                 && put_text(version.description, &version.description_size, "AMD GPU")
-                && program_write((uintptr_t)argument, &version, sizeof version);
+                && program_write(0, (uintptr_t)argument, &version, sizeof version);
     return fits ? 0 : -1;
 }
 
@@ -146,7 +146,8 @@ static int answer_registers(const struct drm_info *info)
         return fail(EINVAL);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (info->register_offset >= known[i].first && last <= known[i].last)
-            return program_write(info->to, none, bytes < info->size ? bytes : info->size) ? 0 : -1;
+            return program_write(0, info->to, none, bytes < info->size ? bytes : info->size) ? 0
+                                                                                             : -1;
     return fail(EFAULT); /* kernel: a register that may not be read */
 }
 
@@ -177,7 +178,7 @@ static int answer_info(const struct drm_info *info, uint32_t node)
     default:
         return fail(EINVAL);
     }
-    return program_write(info->to, answer, size < info->size ? size : info->size) ? 0 : -1;
+    return program_write(0, info->to, answer, size < info->size ? size : info->size) ? 0 : -1;
 }
 
 bool interpose_drm(int minor, unsigned long request, void *argument, int *result)
@@ -191,7 +192,7 @@ bool interpose_drm(int minor, unsigned long request, void *argument, int *result
     }
     if (_IOC_NR(request) != DRM_AMDGPU_INFO)
         return false;
-    *result = program_read(&info, (uintptr_t)argument, sizeof info)
+    *result = program_read(0, &info, (uintptr_t)argument, sizeof info)
                   ? answer_info(&info, (uint32_t)(minor - KFD_RENDER_MINOR + 1))
                   : -1;
     return true;

@@ -131,7 +131,7 @@ static bool take_part(char *to, uint64_t host, const struct kfd_extent *part)
         uint64_t offset = (uint64_t)(at - first), bytes = (uint64_t)(next - at);
         good = !hole || mincore((void *)(uintptr_t)(host + offset), bytes, resident) == 0;
         if (good && (!hole || memchr(resident, 1, bytes / KFD_PAGE)))
-            good = program_read(to + offset, host + offset, bytes);
+            good = program_read(0, to + offset, host + offset, bytes);
     }
     return good;
 }
@@ -144,7 +144,7 @@ static bool take_copy(char *to, const struct given *g, uint64_t at, uint64_t run
     while (done < run && done != before) {
         uint64_t first = at - g->host + done;
         if (ask(KFD_SAY_SHOW, g->handle, first, at - g->host + run, &reply) != 0)
-            return program_read(to, at, run);
+            return program_read(0, to, at, run);
         before = done;
         for (size_t i = 0; i < reply.size / sizeof(struct kfd_extent); i++) {
             struct kfd_extent part;
@@ -337,13 +337,14 @@ int kfd_ioctl(bool render, unsigned long number, void *argument)
     int result;
     if (render)
         call.word[1] = KFD_IOCTL_OTHER;
-    else if (!program_read(call.bytes, (uintptr_t)argument, size))
+    else if (!program_read(0, call.bytes, (uintptr_t)argument, size))
         call.word[1] = KFD_IOCTL_UNREADABLE;
     else
         call.size = (uint32_t)size;
     struct kfd_closed *closed = call.size ? prepare(number, call.bytes) : NULL;
     result = render ? kfd_send(&call, &reply, UINT32_MAX) : send_call(&call, &reply);
-    if (reply.size && !program_write((uintptr_t)argument, reply.bytes, reply.size) && result == 0)
+    if (reply.size && !program_write(0, (uintptr_t)argument, reply.bytes, reply.size)
+        && result == 0)
         result = -EFAULT;
     if (result == 0 && call.size)
         result = complete(number, reply.bytes);

@@ -255,8 +255,8 @@ static int run_show(struct kfd_connection *c)
 {
     struct kfd_extent part[KFD_CHANNEL_BYTES / sizeof(struct kfd_extent)];
     size_t count = 0;
-    int result = kfd_memory_extent_at(c->call.word[0], c->call.word[1], c->call.word[2], part,
-                                      sizeof part / sizeof part[0], &count);
+    int result = kfd_memory_extent_at(c->process, c->call.word[0], c->call.word[1], c->call.word[2],
+                                      part, sizeof part / sizeof part[0], &count);
     c->reply.size = (uint32_t)(count * sizeof part[0]);
     memcpy(c->reply.bytes, part, c->reply.size);
     return result;
@@ -264,7 +264,7 @@ static int run_show(struct kfd_connection *c)
 
 static int run_find(struct kfd_connection *c)
 {
-    return kfd_memory_find(c->call.word[0], c->call.word[1], &c->reply.word[0]);
+    return kfd_memory_find(c->process, c->call.word[0], c->call.word[1], &c->reply.word[0]);
 }
 
 static int run_rung(struct kfd_connection *c)
@@ -277,7 +277,8 @@ static int run_rung(struct kfd_connection *c)
         kfd.api->note_unordered();
     c->rung = true;
     kfd_process_asked(c->process);
-    c->request.until_idle = kfd_queues_read_doorbells((uint32_t)c->call.word[0], &c->request.queue);
+    c->request.until_idle =
+        kfd_queues_read_doorbells(c->process, (uint32_t)c->call.word[0], &c->request.queue);
     c->request.until_done = c->call.word[1] != 0;
     return 0;
 }
@@ -285,7 +286,8 @@ static int run_rung(struct kfd_connection *c)
 static int run_wait(struct kfd_connection *c)
 {
     const struct kfd_condition *on = (const struct kfd_condition *)(const void *)c->call.bytes;
-    return kfd_signal_wait_begin(&c->request, on, c->call.size / sizeof *on, c->call.word[0]);
+    return kfd_signal_wait_begin(c->process, &c->request, on, c->call.size / sizeof *on,
+                                 c->call.word[0]);
 }
 
 static int run_bye(struct kfd_connection *c)
@@ -304,7 +306,7 @@ static int run_ioctl(struct kfd_connection *c)
     bool has = at >= 0 && c->call.size >= (size_t)at + sizeof c->passed;
     if (has)
         memcpy(c->call.bytes + at, &c->passed, sizeof c->passed);
-    int result = kfd_ioctl_run(&c->request, &c->call, &c->returns);
+    int result = kfd_ioctl_run(c->process, &c->request, &c->call, &c->returns);
     if (c->passed >= 0)
         close(c->passed);
     c->passed = -1;
@@ -315,7 +317,8 @@ static int run_ioctl(struct kfd_connection *c)
 
 static int run_given(struct kfd_connection *c)
 {
-    const struct kfd_allocation *a = kfd_memory_find_given(c->call.word[0], c->call.word[1]);
+    const struct kfd_allocation *a =
+        kfd_memory_find_given(c->process, c->call.word[0], c->call.word[1]);
     if (!a)
         return 0;
     c->reply.word[0] = a->handle;
@@ -327,9 +330,10 @@ static int run_given(struct kfd_connection *c)
 static int run_unmaps(struct kfd_connection *c)
 {
     struct kfd_span gone = {c->call.word[0], c->call.word[1]};
-    struct kfd_request request = {.argument = &gone};
-    return gone.start < gone.end && gone.end <= KFD_ADDRESSES_END ? kfd_svm_forget(&request)
-                                                                  : -EINVAL;
+    if (gone.start >= gone.end || gone.end > KFD_ADDRESSES_END)
+        return -EINVAL;
+    kfd_svm_forget(c->process, &gone);
+    return 0;
 }
 
 static const struct {
@@ -380,7 +384,7 @@ int kfd_connection_give_up(struct kfd_request *request)
     struct kfd_connection *c = request->connection;
     if (c->process && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE)
         && __atomic_load_n(&c->calls, __ATOMIC_RELAXED) == g->call)
-        kfd_event_give_up(&c->request);
+        kfd_event_give_up(c->process, &c->request);
     free(g);
     return KFD_LATER;
 }

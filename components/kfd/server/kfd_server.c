@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "kfd_ioctl.h"
+#include "base/grow.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 
@@ -78,7 +79,7 @@ static void accept_connection(void)
         close(fd);
         return;
     }
-    struct kfd_connection *c = kfd_new(sizeof *c);
+    struct kfd_connection *c = grow_zeroed(sizeof *c, KFD_SERVER);
     c->fd = fd;
     c->passed = -1;
     c->pid = who.pid;
@@ -95,7 +96,7 @@ static void take_give_up(struct kfd_connection *c)
 {
     if (!__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) || c->given_up == c->calls)
         return;
-    struct kfd_give_up *g = kfd_new(sizeof *g);
+    struct kfd_give_up *g = grow_zeroed(sizeof *g, KFD_SERVER);
     *g = (struct kfd_give_up){
         {.connection = c, .run = kfd_connection_give_up, .aside = c->request.aside}, c->calls};
     c->given_up = c->calls;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/amd/isa/kernel_registers.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
@@ -141,7 +142,7 @@ static enum driver_status launch_take_piece(struct driver *d, uint32_t number,
     struct driver_device *device = &d->device[number];
     struct driver_ring *r = argument_ring_of(d, number, k->pid);
     uint32_t bytes = kernarg_offset + l->kernarg_bytes;
-    char *content = code_new(bytes);
+    char *content = grow_zeroed(bytes, "the arguments of a launch");
     launch_write_arguments(device, r, l, k, kernarg_offset, r->last_piece.start, content);
     bool always = driver_params(d)->staging == DRIVER_STAGING_ALWAYS;
     if (!always && argument_ring_is_last(r, content, bytes, queue)) {

@@ -7,9 +7,11 @@
  * came, whatever the host does meanwhile.
  *
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
- * (kfd_machine.c, `behind`): it may wait for another one by means that are not seen here. */
+ * (`unawaited` of struct kfd_process): it may wait for another one by means that are not seen here.
+ */
 #include "kfd_start_barrier.h"
 #include "kfd_guest.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -118,7 +120,6 @@ void kfd_guest_drop(const struct kfd_request *request)
 static void finish_call(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    kfd_enter(c->process);
     kfd_guest_drop(&c->request);
     if (g->fault) {
         c->began = false;
@@ -164,10 +165,9 @@ int kfd_guest_call(struct kfd_connection *c)
 void kfd_guest_enter(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    kfd_enter(c->process);
     g->entered = kfd_process_enter(c->process);
     if (g->entered)
-        kfd_guest_make_queues();
+        kfd_guest_make_queues(c->process);
     else
         kfd_guest_refuse(c, kfd.lost ? kfd.why : "the machine has no room for another process");
 }
@@ -176,8 +176,8 @@ void kfd_guest_refuse(struct kfd_connection *c, const char *text)
 {
     struct kfd_guest *g = c->process->guest;
     kfd_guest_put_text(c, text);
-    g->fault =
-        strcpy(kfd_grow(NULL, sizeof((struct driver_fault *)0)->text), (char *)c->reply.bytes);
+    g->fault = strcpy(grow_zeroed(sizeof((struct driver_fault *)0)->text, KFD_SERVER),
+                      (char *)c->reply.bytes);
     g->entered = true;
 }
 
@@ -339,7 +339,7 @@ bool kfd_guest_sleeps(const struct kfd_process *p)
 
 void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault)
 {
-    p->guest->fault = kfd_grow(NULL, sizeof fault->text);
+    p->guest->fault = grow_zeroed(sizeof fault->text, KFD_SERVER);
     memcpy(p->guest->fault, fault->text, sizeof fault->text);
 }
 

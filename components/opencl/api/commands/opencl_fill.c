@@ -73,7 +73,7 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
                                   + (box->region[1] - 1) * box->row + box->region[0],
                           .written = true};
     if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl.hip->prepare(event->lane, &use, 1, false));
+        error = opencl_error_of(opencl.hip->host_memory_prepare(event->lane, &use, 1, false));
     if (error != CL_SUCCESS || box->region[0] == 0)
         return error;
     return fill_rows(fill, event->lane, address, &event->ticket);

@@ -186,7 +186,8 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     const struct hip_services *services = opencl.hip;
     const struct hip_function *function = launch->function;
     uint32_t size = kernarg_size(function->kernel);
-    cl_int error = opencl_error_of(services->prepare_launch(event->lane, kernarg, size));
+    cl_int error =
+        opencl_error_of(services->host_memory_prepare_launch(event->lane, kernarg, size));
     if (error != CL_SUCCESS)
         return error;
     struct driver_launch described = services->describe_launch(
@@ -199,7 +200,7 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     if (error == CL_SUCCESS && launch->geometry.hostcall_buffer != 0)
         services->hostcall_begin(event->queue->device->number, function->name, event->ticket);
     if (error == CL_SUCCESS)
-        services->queued(event->ticket, NULL);
+        services->host_memory_queued(event->ticket, NULL);
     return error;
 }
 

@@ -228,7 +228,7 @@ static cl_int fill_buffer(struct opencl_memory *memory, void *pointer)
     cl_int error = opencl_memory_address(memory, 0, &address);
     if (error != CL_SUCCESS || !pointer)
         return error;
-    opencl.hip->scan(address, pointer, memory->size);
+    opencl.hip->host_memory_scan(address, pointer, memory->size);
     error = opencl_driver_write_now(context->devices[0]->number, address, pointer, memory->size);
     memory->valid[0] = true;
     return error;

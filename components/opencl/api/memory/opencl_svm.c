@@ -23,7 +23,7 @@ static void *allocate(cl_context handle, cl_svm_mem_flags flags, size_t size, cl
         return NULL;
     if (size > context->devices[0]->info.memory_bytes / 4 * 3)
         return NULL;
-    hipError_t error = opencl.hip->allocate_shared(context->devices[0]->number, size, &address);
+    hipError_t error = opencl.hip->allocate_managed_on(context->devices[0]->number, size, &address);
     return error == hipSuccess ? (void *)(uintptr_t)address : NULL;
 }
 

@@ -175,7 +175,7 @@ static cl_int issue(struct opencl_event *event)
     cl_int error = failed(event) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : run_event(event);
     event->state = error == CL_SUCCESS ? CL_SUBMITTED : error;
     drop_waits(event);
-    opencl.hip->progressed();
+    opencl.hip->turns_progress();
     return error;
 }
 
