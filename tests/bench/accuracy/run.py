@@ -67,6 +67,7 @@ def simulate(arguments, name, wanted, *words):
     folder = pathlib.Path(arguments.folder) / name
     path = narrowed(arguments, name, wanted) if name in arguments.only else None
     if path and not arguments.assemble:
+        (folder / "points.csv").unlink(missing_ok=True)  # of a call that failed none is old
         command = [arguments.heddle, "calibrate", path, "-o", str(folder),
                    "--jobs", str(arguments.jobs), "--limit", str(arguments.limit), *words]
         print(" ".join(command), file=sys.stderr)
