@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "codegen/command/options.h"
+#include "codegen/command/options/options.h"
 #include "codegen/build/toolkit.h"
 #include "dsl/arena.h"
 #include "dsl/compile.h"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codegen/command/options_table.h"
+#include "codegen/command/options/options_table.h"
 #include "codegen/emit/input.h"
 #include "dsl/source.h"
 

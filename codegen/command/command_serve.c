@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "codegen/command/command.h"
-#include "codegen/command/command_run.h"
-#include "codegen/command/command_run_rocm.h"
-#include "codegen/command/run_layout.h"
+#include "codegen/command/run/run.h"
+#include "codegen/command/run/run_rocm.h"
+#include "codegen/command/run/run_layout.h"
 
 int command_serve(struct command *c)
 {

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codegen/command/options_table.h"
+#include "codegen/command/options/options_table.h"
 
 #define PYTHON "/usr/bin/python3"
 

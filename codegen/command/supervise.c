@@ -1,7 +1,7 @@
 /* See supervise.h. Signals are blocked and waited for, so nothing happens in handlers. */
 #include "codegen/command/supervise.h"
 
-#include "codegen/command/run_layout.h"
+#include "codegen/command/run/run_layout.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "codegen/command/command.h"
-#include "codegen/command/options_table.h"
+#include "codegen/command/options/options_table.h"
 #include "runtime/engine/unfinished.h"
 
 const char *command_temporary(const struct command *c)

@@ -14,7 +14,7 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
-#include "components/amd/isa/isa_ready.h"
+#include "components/amd/isa/execute/isa_ready.h"
 #include "runtime/engine/arena.h"
 
 struct execute_entry {

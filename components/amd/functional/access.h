@@ -9,7 +9,7 @@
 
 #include "components/protocols/page_table/host_view.h"
 
-#include "components/amd/isa/isa_ready.h"
+#include "components/amd/isa/execute/isa_ready.h"
 
 /* access_vector: any instruction of ISA_UNIT_VMEM. `hint` belongs to the instruction's address: the
  * span that it hit last. access_scalar: s_load, s_store, s_memtime (context->time), and the cache

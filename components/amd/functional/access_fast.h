@@ -1,4 +1,4 @@
-/* Prepared loads and stores (components/amd/isa/isa_ready.h) whose lanes lie in one span:
+/* Prepared loads and stores (components/amd/isa/execute/isa_ready.h) whose lanes lie in one span:
  * addresses, bounds and bytes without a struct isa_memory between. Included by access.c only.
  *
  * A lane's address is a 64-bit value that all active lanes share plus its own 32 bits
@@ -9,7 +9,7 @@
 
 #include "access_lines.h"
 
-#include "components/amd/isa/isa_lanes.h"
+#include "components/amd/isa/execute/isa_lanes.h"
 
 /* False: the active lanes' upper halves differ. */
 LANES_INLINE bool find_base(const struct isa_context *context, const struct isa_wave *wave,

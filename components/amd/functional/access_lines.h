@@ -7,7 +7,7 @@
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_LINES_H
 #define HEDDLE_FUNCTIONAL_ACCESS_LINES_H
 
-#include "components/amd/isa/isa_lanes.h"
+#include "components/amd/isa/execute/isa_lanes.h"
 #include "touch.h"
 
 enum { LINES_REACH = 1 << 13 };

@@ -4,7 +4,7 @@
 
 #include "footprint.h"
 
-#include "components/amd/isa/isa_lanes.h"
+#include "components/amd/isa/execute/isa_lanes.h"
 
 /* Bytes of lanes at host + shift + offset[lane], each `step`-th of those that exec names and up to
  * where the last lane of its step ends; what follows each other is marked together. */

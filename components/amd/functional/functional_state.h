@@ -13,7 +13,7 @@
 #include "components/amd/execute/decode_cache.h"
 #include "components/amd/execute/wave_sync.h"
 #include "components/amd/execute/work_groups.h"
-#include "components/amd/isa/isa_ready.h"
+#include "components/amd/isa/execute/isa_ready.h"
 #include "components/sampling/stratified_sampler.h"
 #include "runtime/engine/arena.h"
 

@@ -2,7 +2,7 @@
 #include "touch.h"
 
 #include "components/amd/execute/coalescer.h"
-#include "components/amd/isa/isa_lanes.h"
+#include "components/amd/isa/execute/isa_lanes.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
 #include "components/statistics/address_list.h"

@@ -12,7 +12,7 @@
 #define HEDDLE_FUNCTIONAL_TOUCH_H
 
 #include "functional.h"
-#include "components/amd/isa/isa_ready.h"
+#include "components/amd/isa/execute/isa_ready.h"
 #include "components/protocols/page_table/host_view.h"
 
 /* The part of a launch by which launches may take turns. */

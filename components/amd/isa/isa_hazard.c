@@ -2,7 +2,7 @@
  * is in several. */
 #include "isa_hazard.h"
 
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 
 enum class {
     VALU = 1 << 0,
@@ -92,7 +92,7 @@ static const struct rule rules[] = {
 #define RULE(generations, first, first_uses, second, second_uses, meet, states, passes)            \
     {generations,          first,         second, HAZARD_##first_uses,                             \
      HAZARD_##second_uses, HAZARD_##meet, states, passes},
-#include "gcn_hazards.tab"
+#include "components/amd/isa/tables/gcn_hazards.tab"
 #undef RULE
 };
 enum { RULE_COUNT = sizeof rules / sizeof rules[0] };

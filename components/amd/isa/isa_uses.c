@@ -2,7 +2,7 @@
  * memory instructions. */
 #include "isa_uses.h"
 
-#include "isa_table.h"
+#include "components/amd/isa/tables/isa_table.h"
 
 struct uses {
     struct isa_use *out;

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_WARP_CLUSTER_H
 #define HEDDLE_WARP_CLUSTER_H
 
-#include "warp_addresses.h"
+#include "components/nvidia/warp/handlers/warp_addresses.h"
 
 /* Where in the grid the block of that number is. */
 void warp_cluster_place(const struct warp_launch *launch, struct warp_block *block);

@@ -153,15 +153,15 @@ enum warp_run {
 #define CARRY(id, T, sum, out)       WARP_RUN_##id,
 #define ATOMIC(id, T, value)         WARP_RUN_##id,
 #define HANDLER(id)                  WARP_RUN_##id,
-#include "warp_integer.def"
-#include "warp_float.def"
-#include "warp_half.def"
-#include "warp_convert.def"
-#include "warp_memory.def"
-#include "warp_special.def"
-#include "warp_exchange.def"
-#include "warp_matrix.def"
-#include "warp_texture.def"
+#include "components/nvidia/warp/handlers/warp_integer.def"
+#include "components/nvidia/warp/handlers/warp_float.def"
+#include "components/nvidia/warp/handlers/warp_half.def"
+#include "components/nvidia/warp/handlers/warp_convert.def"
+#include "components/nvidia/warp/handlers/warp_memory.def"
+#include "components/nvidia/warp/handlers/warp_special.def"
+#include "components/nvidia/warp/handlers/warp_exchange.def"
+#include "components/nvidia/warp/handlers/warp_matrix.def"
+#include "components/nvidia/warp/handlers/warp_texture.def"
 #undef LANE1
 #undef LANE2
 #undef LANE3

@@ -1,5 +1,5 @@
-/* codegen/command/options.c: the command line. */
-#include "codegen/command/options.h"
+/* codegen/command/options/options.c: the command line. */
+#include "codegen/command/options/options.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>

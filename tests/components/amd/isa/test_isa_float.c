@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "components/amd/isa/isa_ready.h"
+#include "components/amd/isa/execute/isa_ready.h"
 #include "covered.h"
 #include "float_operands.h"
 #include "float_oracle.h"

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <xmmintrin.h>
 
-#include "components/amd/isa/isa_ready.h"
+#include "components/amd/isa/execute/isa_ready.h"
 #include "machine.h"
 
 enum { REGISTERS = 16, RUNS = 900, RUN_LENGTH = 40 };

@@ -1,0 +1,34 @@
+/* See run.h. The player is a program like any other: it stands beside the HIP library,
+ * through which it issues the calls of a trace. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "codegen/command/run/run.h"
+
+#define API_PLAYER "heddle-play-api"
+
+int run_play_api(struct command *c, const char **program, char ***arguments)
+{
+    const struct options *o = c->options;
+    if (!c->toolkit.hip_folder) {
+        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5, which plays "
+                        "traces of API calls\n");
+        return EXIT_ERRORS;
+    }
+    if (!command_api_trace_check(c, o->play_api))
+        return EXIT_ERRORS;
+    *program = arena_printf(c->arena, "%s/" API_PLAYER, c->toolkit.hip_folder);
+    if (access(*program, X_OK) != 0) {
+        fprintf(stderr, "heddle run: cannot find the player of API traces, '%s'\n", *program);
+        return EXIT_ERRORS;
+    }
+    char **list = arena_take(c->arena, (o->module.count + 3) * sizeof *list);
+    size_t count = 0;
+    list[count++] = arena_strdup(c->arena, *program);
+    list[count++] = arena_strdup(c->arena, o->play_api);
+    for (size_t i = 0; i < o->module.count; i++)
+        list[count++] = arena_strdup(c->arena, o->module.items[i]);
+    list[count] = NULL;
+    *arguments = list;
+    return EXIT_CLEAN;
+}
