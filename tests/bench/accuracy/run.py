@@ -122,8 +122,9 @@ def say_moved(before, row):
     """Names a point that another commit has simulated otherwise."""
     now, then = float(row["simulated"]), float(before["simulated"])
     if abs(now / then - 1) > MOVED:
-        print(f"{' '.join(key_of(row))}: {then:g} by {before['commit']}, now {now:g} {row['unit']} "
-              f"({100 * (now / then - 1):+.1f} %); measured {row['measured']}", file=sys.stderr)
+        print(f"{row['machine']}, {row['point']}: {then:g} by {before['commit']}, now {now:g} "
+              f"{row['unit']} ({100 * (now / then - 1):+.1f} %); measured {row['measured']}",
+              file=sys.stderr)
 
 
 def all_points(arguments):
