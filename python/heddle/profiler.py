@@ -74,6 +74,9 @@ def _rows(path: str) -> list[tuple[int, dict[str, str]]]:
     found = []
     try:
         head = [name.strip() for name in next(cells)]
+        if not any(name in head for name in NAMES):
+            raise Mistake(f"'{path}' is no table of a profiler: no column is called "
+                          + " or ".join(f"'{name}'" for name in NAMES))
         for (number, _), row in zip(lines[1:], cells):
             if len(row) != len(head):
                 raise Mistake(f"'{path}', line {number}: {len(row)} cells, and the head has "
@@ -82,9 +85,6 @@ def _rows(path: str) -> list[tuple[int, dict[str, str]]]:
     except csv.Error as error:
         raise Mistake(f"'{path}', line {lines[min(cells.line_num, len(lines)) - 1][0]}: {error}") \
             from None
-    if not any(name in head for name in NAMES):
-        raise Mistake(f"'{path}' is no table of a profiler: no column is called "
-                      + " or ".join(f"'{name}'" for name in NAMES))
     if not found:
         raise Mistake(f"'{path}' has no launches")
     return found

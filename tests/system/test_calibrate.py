@@ -111,7 +111,7 @@ def test_variants_say_what_choosing_by_simulation_costs(described):
     chosen = min(rows, key=rows.get)
     regret = {"64": 0, "128": 25, "256": 100, "1024": 125}[chosen.removeprefix("copy ")]
     assert re.search(rf"\| copy \| 4 \| 2.25 \| .* \| {regret}.0 % \| 0.0 % \| 0.0 % \| 62.5 % "
-                     rf"\|  {chosen.removeprefix('copy ')} \|  64 \|", done.stdout)
+                     rf"\| block={chosen.removeprefix('copy ')} \| block=64 \|", done.stdout)
 
 
 def test_regret_is_that_of_the_first_of_the_simulation():

@@ -244,6 +244,7 @@ HEAD = "Dispatch_ID,Kernel_Name,SQ_WAVES,obj\n"
 HOSTILE = {
     "is empty": b"",
     "no table of a profiler: no column": b"a,b\n1,2\n",
+    "is no table of a profiler": b"# Counters\n\nof one, and another\nprogram\n",
     "has no launches$": HEAD.encode(),
     "has no launches: no row": (HEAD + ",vcopy,1,0x7f\n").encode(),
     "line 2: 3 cells, and the head has 4": (HEAD + "0,vcopy,1\n").encode(),
@@ -281,6 +282,8 @@ def test_files_of_different_runs_are_not_put_together(tmp_path):
 
 def test_missing_file_is_named_by_the_command(ran):
     calibrate(ran, "--counters", ran.folder / "none.csv", status=1)
+    told_of = calibrate(ran, status=2)  # without a word of counters
+    assert "is no description of a calibration (TOML)" in told_of.stderr
 
 
 def test_names_of_kernels_are_compared_without_what_surrounds_them():

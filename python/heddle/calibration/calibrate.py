@@ -195,7 +195,7 @@ def report(c: Calibration, judged: Judged) -> str:
         lines += [*compare.error_table(done, {n: label.note for n, label in found.labels.items()}),
                   "", *definitions(), ""]
         if options.variants:
-            lines += ["## Variants", "", *variants.table(done), ""]
+            lines += ["## Variants", "", *variants.table(done, found.labels), ""]
         inside = [p.inside for p in done if p.inside is not None]
         if inside:
             lines += [f"{sum(inside)} of {len(inside)} are inside their measured interval.", ""]
@@ -302,6 +302,10 @@ def main(options: Options) -> int:
     if options.counters:
         from heddle.counters import card
         return card.main(options)
+    if options.files[0].endswith(".json"):
+        raise Mistake(f"'{options.files[0]}' is no description of a calibration (TOML); to compare "
+                      "the statistics of a run with a card's counters, add --counters FILE",
+                      usage=True)
     found = chosen(description.read(pathlib.Path(options.files[0])), options.labels, options.points)
     check(options, found)
     c = Calibration(options, found)

@@ -298,6 +298,13 @@ def words(label: Label, values: Mapping[str, str], place: str) -> list[str]:
     return out
 
 
+def form(label: Label, row: Row) -> str:
+    """What makes the row one of its label: NAME=VALUE of each placeholder of the command."""
+    names = (name for text in label.command for name in PLACEHOLDER.findall(text))
+    told = " ".join(f"{name}={row.values[name]}" for name in names if name != "label")
+    return row.name.removeprefix(label.name).strip() if label.naming else told
+
+
 def fill(text: str, values: Mapping[str, str], place: str, escape: bool = False) -> str:
     """`text` with its placeholders; `escape`: it is a regular expression, the values are not."""
     def value(found: re.Match[str]) -> str:

@@ -8,9 +8,10 @@ simulation and keeps the best. Of variants that are simulated as equally fast, t
 from __future__ import annotations
 
 import dataclasses
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from heddle.calibration.compare import Compared, by_label, errors_of, percent
+from heddle.calibration.description import Label, form
 
 FIRST = (1, 5, 10)
 
@@ -34,7 +35,7 @@ def choice_of(points: Sequence[Compared]) -> Choice:
                   sum(p.row.measured for p in points) / len(points) / least - 1)
 
 
-def table(points: Sequence[Compared]) -> list[str]:
+def table(points: Sequence[Compared], labels: Mapping[str, Label]) -> list[str]:
     """A section of the report, in Markdown."""
     lines = ["| label | variants | slowest / fastest | mean error | rank | regret | "
              + " | ".join(f"of {first}" for first in FIRST[1:])
@@ -46,8 +47,8 @@ def table(points: Sequence[Compared]) -> list[str]:
         rank = "" if errors.rank is None else f"{errors.rank:.3f}"
         lines.append(f"| {label} | {len(members)} | {found.spread:.2f} | {percent(errors.mean)} | "
                      f"{rank} | {' | '.join(map(percent, found.regret))} | "
-                     f"{percent(found.by_chance)} | {found.chosen.row.name.removeprefix(label)} | "
-                     f"{found.best.row.name.removeprefix(label)} |")
+                     f"{percent(found.by_chance)} | {form(labels[label], found.chosen.row)} | "
+                     f"{form(labels[label], found.best.row)} |")
     return [*lines, "",
             "Regret: what the variant that is simulated as the fastest takes on the card, over the "
             "fastest",

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes docs/evidence/accuracy-cdna.md: the machines of CDNA beside what was measured on cards.
 
-run.py HEDDLE [--only NAMES] [--jobs N] [--limit SECONDS] [--budget SECONDS]
+run.py HEDDLE [--only NAMES] [--of COMMIT] [--jobs N] [--limit SECONDS] [--budget SECONDS]
        [--micro-budget SECONDS] [--points N] [--frozen COMMIT] [--folder DIR] --write docs/evidence
 
 It starts `heddle calibrate` for each description in docs/evidence/measured, or for those named, in
@@ -10,7 +10,7 @@ started again. The times are the simulation's own; how many points there are dep
 CPU time of a point, and on the budget of the labels and of the micro-benchmarks, within which sizes
 are run from coarse to fine. docs/evidence/accuracy-points.csv keeps all points with the commit that
 simulated them: a point that is not run this time keeps its row, and tables and plots are those of
-all points.
+all points. --of COMMIT runs only the points that this commit simulated, and says which have moved.
 
 `run.py HEDDLE --freeze` writes down what the parameters are (docs/evidence/measured/frozen.txt).
 With --frozen COMMIT they must still be these.
@@ -20,6 +20,7 @@ import collections
 import csv
 import hashlib
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -33,6 +34,7 @@ MEASURED = "docs/evidence/measured"
 LEVELS = {"MI210": "mi210-levels", "MI300A": "mi300a-levels", "MI300X": "mi300x-levels"}
 NAMES = (*LEVELS.values(), "mi300a", "mi300x", "r9nano")
 LISTED = 8    # sizes that are not simulated, of a label
+MOVED = 0.005  # of a point that is run again, from where on it is named
 WITHIN = 0.1  # of the nearer end of an interval
 FOLDS, SEED = 5, 1
 MACHINES = ("mi210", "mi300a", "mi300x")
@@ -40,17 +42,39 @@ POINTS_OF = {"mi210": "MI210", "mi300a": "MI300A", "mi300x": "MI300X", "r9nano":
 BASES = ("measured", "published", "derived", "fitted", "assumed")
 
 
-def simulate(arguments, name, *words):
+def narrowed(arguments, name, wanted):
+    """The description: as it is, or in DIR of those points only that are wanted."""
+    path = ROOT / MEASURED / f"{name}.toml"
+    if wanted is None:
+        return str(path.relative_to(ROOT))
+    found = description.read(path)
+    rows = [row for row in found.rows if point_of(name, row.label, row.name) in wanted]
+    text = re.sub('^file = .*', f'file = "{name}.csv"', path.read_text(encoding="utf-8"),
+                  flags=re.MULTILINE)
+    for label in set(found.labels) - {row.label for row in rows}:
+        text = re.sub(rf"^\[labels\.{label}\]\n(?:(?!\[).*\n)*", "", text, flags=re.MULTILINE)
+    folder = pathlib.Path(arguments.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    columns = list(dict.fromkeys(column for row in rows for column in row.values))
+    (folder / f"{name}.csv").write_text(csv_text(
+        columns, ([row.values.get(c, "") for c in columns] for row in rows)), encoding="utf-8")
+    (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+    return str(folder / f"{name}.toml") if rows else None
+
+
+def simulate(arguments, name, wanted, *words):
     """Runs a description; returns its rows of points.csv, none if it has not been run."""
     folder = pathlib.Path(arguments.folder) / name
-    command = [arguments.heddle, "calibrate", f"{MEASURED}/{name}.toml", "-o", str(folder),
-               "--jobs", str(arguments.jobs), "--limit", str(arguments.limit), *words]
-    if not arguments.assemble and name in arguments.only:
+    path = narrowed(arguments, name, wanted) if name in arguments.only else None
+    if path and not arguments.assemble:
+        (folder / "points.csv").unlink(missing_ok=True)  # of a call that failed none is old
+        command = [arguments.heddle, "calibrate", path, "-o", str(folder),
+                   "--jobs", str(arguments.jobs), "--limit", str(arguments.limit), *words]
         print(" ".join(command), file=sys.stderr)
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
         if done.returncode not in (0, 1):
             sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
-    if name not in arguments.only or not (folder / "points.csv").exists():
+    if not path or not (folder / "points.csv").exists():
         return []
     with open(folder / "points.csv", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -74,13 +98,17 @@ def commit_now():
                           capture_output=True, text=True).stdout.strip()
 
 
+def point_of(name, label, point):
+    """The key of a point of a description in accuracy-points.csv."""
+    machine = name.split("-")[0]
+    return (machine, "levels", point.removeprefix(label).strip()) if is_levels(name) \
+        else (machine, label, point)
+
+
 def told(row, name, known, commit):
     """The line of accuracy-points.csv of a point that has been run."""
-    machine = name.split("-")[0]
-    point = row["point"]
-    if is_levels(name):
-        point = point.removeprefix(row["label"]).strip()
-    return {"machine": machine, "label": "levels" if is_levels(name) else row["label"],
+    machine, label, point = point_of(name, row["label"], row["point"])
+    return {"machine": machine, "label": label,
             "point": point, "measured": row["measured"], "low": row["low"], "high": row["high"],
             "simulated": row["simulated"], "unit": known.get((machine, point), row)["unit"],
             "limited_by": row["limited_by"], "commit": commit}
@@ -90,17 +118,31 @@ def key_of(row):
     return row["machine"], row["label"], row["point"]
 
 
+def say_moved(before, row):
+    """Names a point that another commit has simulated otherwise."""
+    now, then = float(row["simulated"]), float(before["simulated"])
+    if abs(now / then - 1) > MOVED:
+        print(f"{row['machine']}, {row['point']}: {then:g} by {before['commit']}, now {now:g} "
+              f"{row['unit']} ({100 * (now / then - 1):+.1f} %); measured {row['measured']}",
+              file=sys.stderr)
+
+
 def all_points(arguments):
     """Those of this time, and the earlier ones of what was not run, all by label and size."""
+    with open(pathlib.Path(arguments.write) / "accuracy-points.csv", encoding="utf-8") as file:
+        points = {key_of(row): row for row in csv.DictReader(file)}
+    wanted = {key for key, row in points.items() if row["commit"] == arguments.of} \
+        if arguments.of else None
     micro = [*budget(arguments.micro_budget),
              *(["--points", str(arguments.points)] if arguments.points else [])]
     words = {"mi300a": budget(arguments.budget), "mi300x": micro}
     commit, known = commit_now(), level_rows()
-    new = [told(row, name, known, commit)
-           for name in NAMES for row in simulate(arguments, name, *words.get(name, []))]
-    with open(pathlib.Path(arguments.write) / "accuracy-points.csv", encoding="utf-8") as file:
-        points = {key_of(row): row for row in csv.DictReader(file)}
-    points.update((key_of(row), row) for row in new)
+    for name in NAMES:
+        for found in simulate(arguments, name, wanted, *words.get(name, [])):
+            row = told(found, name, known, commit)
+            if key_of(row) in points:
+                say_moved(points[key_of(row)], row)
+            points[key_of(row)] = row
     groups = list(dict.fromkeys(key[:2] for key in points))
     return sorted(points.values(), key=lambda row: groups.index(key_of(row)[:2]))
 
@@ -316,6 +358,7 @@ def main():
     parser.add_argument("--frozen", metavar="COMMIT", default="")
     parser.add_argument("--only", metavar="NAMES", type=lambda text: text.split(","), default=NAMES,
                         help="of these descriptions, as in mi300a,mi210-levels")
+    parser.add_argument("--of", metavar="COMMIT", help="only points that this commit simulated")
     parser.add_argument("--assemble", action="store_true", help="run nothing, read --folder")
     parser.add_argument("--folder", default="build/accuracy")
     arguments = parser.parse_args()
