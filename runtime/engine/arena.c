@@ -32,9 +32,9 @@
 /* Large enough for a device of 300 compute units. With 256 MiB, 64 devices had all of it on huge
  * pages, of which they used a fifth. */
 #define FRONT_BYTES ((size_t)64 << 20)
-/* Arrays up to here go to the front: the registers of a compute unit do, tables of a whole device
- * do not. */
-#define SMALL_BYTES ((size_t)512 << 10)
+/* Arrays up to here go to the front. Larger ones are mostly tables for the worst case, of which
+ * programs use a few pages. */
+#define SMALL_BYTES ((size_t)32 << 10)
 
 #define HUGE_BYTES  ((size_t)2 << 20)
 #define GUARD_BYTES HUGE_BYTES /* the guarded bytes may lie on huge pages */

@@ -60,7 +60,7 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->rest_free = arena_allocate(queue * sizeof(uint16_t));
     c->smem = arena_allocate(CU_SMEM * sizeof(struct cu_smem));
     c->smem_data = arena_allocate(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
-    c->vgprs = arena_allocate((size_t)p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
+    c->vgprs = arena_allocate_front((size_t)p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
     c->lds = arena_allocate((size_t)p->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);

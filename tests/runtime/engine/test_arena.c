@@ -37,9 +37,9 @@ Test(arena, small_arrays_and_what_is_hot_stand_in_front)
     static const struct {
         size_t bytes;
         bool hot, front;
-    } cases[] = {{1, false, true},         {64, false, true},
-                 {512 << 10, false, true}, {(512 << 10) + 1, false, false},
-                 {MIB, false, false},      {MIB, true, true},
+    } cases[] = {{1, false, true},        {64, false, true},
+                 {32 << 10, false, true}, {(32 << 10) + 1, false, false},
+                 {MIB, false, false},     {MIB, true, true},
                  {255 * MIB, true, false}};
     arena_open();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
