@@ -1,14 +1,14 @@
-/* Command processor: what the driver sends becomes work for compute units, the DMA engine and the
- * caches.
+/* Command processor: turns the driver's commands into work for compute units, the DMA engine and
+ * the caches.
  *
- * A launch takes a free dispatcher, waits for the kernel overhead and for what its packet's acquire
- * scope is to drop (agent: all L1 caches), then work-groups go out as the shared resource pool
- * allows; behind the last one it waits for what the release scope is to write back. Every message
- * that arrives wakes the whole command processor, so all dispatchers see what any compute unit
- * frees. Cache control works on one operation at a time, level by level (see CONTROL_PORTS):
- * invalidate what a kernel must not find, or flush. Copies pass through to the DMA engine with
- * their tags. Commands are taken in order; one that finds nothing free stays at the head of the
- * port. */
+ * A launch takes a free dispatcher, and waits for the kernel overhead and until the caches of its
+ * packet's acquire scope (agent: all L1 caches) have dropped their lines. Then work-groups go out
+ * as the shared resource pool allows. After the last work-group the launch waits until the caches
+ * of the release scope have written back. Every message that arrives wakes the whole command
+ * processor, so all dispatchers see what any compute unit frees. Cache control works on one
+ * operation at a time, level by level (see CONTROL_PORTS): invalidate what a kernel must not find,
+ * or flush. Copies pass through to the DMA engine with their tags. Commands are taken in order; a
+ * command that finds nothing free stays at the head of the port. */
 #include "command_processor.gen.h"
 
 #define UNIT_COLD

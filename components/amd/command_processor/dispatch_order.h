@@ -15,8 +15,8 @@ struct dispatch_order_ops {
     void (*setup)(struct part *self, uint32_t compute_units);
     /* A kernel begins. */
     void (*start)(struct part *self, uint64_t work_groups);
-    /* Proposal number `attempt` (0 .. compute units - 1, each compute unit once). False: that
-     * compute unit is to get none of those that are left. */
+    /* Proposal number `attempt` (0 .. compute units - 1, each compute unit once). False: the
+     * compute unit is to get none of the remaining work-groups. */
     bool (*propose)(const struct part *self, uint32_t attempt, uint32_t *cu, uint64_t *work_group);
     /* The last proposal for `cu` was placed. */
     void (*placed)(struct part *self, uint32_t cu);

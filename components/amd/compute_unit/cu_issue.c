@@ -325,7 +325,7 @@ __attribute__((noinline)) static enum cu_issue issue_other(struct compute_unit *
     }
 }
 
-/* Issues one instruction of the wavefront, which is not among those that are ready. */
+/* Issues one instruction of the wavefront, which is not in the mask of ready wavefronts. */
 __attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w,
                                                           unsigned wave, uint64_t now)
 {

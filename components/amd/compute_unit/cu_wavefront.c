@@ -1,5 +1,5 @@
-/* A wavefront between two instructions: decoding, the wheel in which it sleeps, the counters it
- * waits for, and what its time is charged to. */
+/* A wavefront between two instructions: how it decodes, sleeps in the wheel and waits for counters,
+ * and which account its time goes to. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -295,7 +295,8 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
     wave_go_on(c, w, wave, now);
 }
 
-/* A line arrived that the wavefront was waiting for: it has its code up to the end of that. */
+/* A line arrived that the wavefront was waiting for: its code is there up to the end of the
+ * line. */
 static void wave_has_line(const struct compute_unit *c, struct cu_wave *w, uint64_t pc,
                           uint64_t now)
 {

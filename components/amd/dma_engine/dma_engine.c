@@ -3,9 +3,9 @@
  * A command is cut into pieces that stay inside one line of the target and, for copies, one line of
  * the source. Each piece in flight has a slot, whose number is the tag of its requests. Bytes to be
  * written go from the command into the request, and bytes read from the answer into the command; a
- * piece of a copy is read, kept with its slot, and written. Commands start in order; one that
- * touches what an earlier one writes, or writes what an earlier one touches, waits until that one
- * is done. Pieces are issued oldest command first, over the lanes to memory in turn.
+ * piece of a copy is read, kept with its slot, and written. Commands start in order. A command
+ * waits for an earlier one to end if one of the two writes bytes that the other touches. Pieces are
+ * issued oldest command first, over the lanes to memory in turn.
  *
  * Lanes are `mem` and the array `lane` behind it, which the engine knows by the places of their
  * rings: a line costs too little to find them anew each time. */

@@ -143,7 +143,8 @@ void functional_take_counts(const struct run *r);
 /* functional.c */
 struct worker *functional_worker(uint32_t thread);
 void functional_worker_begin(struct worker *k, const struct functional_launch *launch);
-/* What other launches may have changed since this one ran. */
+/* Begins a turn of the launch: other launches may have changed memory and page tables since its
+ * last turn. */
 void functional_take_turn(struct run *r);
 /* The work-group of a slot, with room for what the launch needs. */
 struct group *functional_slot_group(const struct run *r, uint32_t slot);

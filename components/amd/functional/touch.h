@@ -44,8 +44,8 @@ struct touch_lines {
     uint64_t mask[ISA_LANES]; /* bytes that are accessed; of loads, all */
 };
 
-/* Before the instruction is executed: its address registers may be what it loads. All are for the
- * unit view->unit.
+/* Called before the instruction is executed, since it may load its own address registers. All
+ * functions act for the unit view->unit.
  *
  * A prepared load or store whose active lanes (exec, not 0) access base + s->offset in the span
  * *w: touch_run() if the bytes follow each other (false: they do not, nothing was touched);

@@ -13,7 +13,7 @@ struct isa_hazard_code {
     struct isa_inst inst;
     struct isa_use uses[ISA_USES_MOST];
     uint8_t count;
-    uint8_t states; /* wait states that it is, if it stands between two others */
+    uint8_t states; /* wait states that the instruction counts as between two others */
     uint8_t passes; /* of the matrix unit; 0: it is no matrix product */
     uint8_t hwreg;
     bool reads_all_lanes;         /* whatever EXEC says */

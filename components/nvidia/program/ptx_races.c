@@ -151,7 +151,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
         synchronise(b, inst, s);
 }
 
-/* An mbarrier: those that arrive are before those that have waited. */
+/* An mbarrier: each arrival is ordered before the end of each wait. */
 static void barrier_object(struct ptx_check_block *b, const struct ptx_instruction *inst,
                            const struct warp_step *s)
 {
@@ -192,7 +192,8 @@ static void cluster_barrier(struct ptx_check_block *b, const struct ptx_instruct
 static void fence(struct ptx_check_block *b, uint32_t warp, const struct ptx_instruction *inst)
 {
     bool near = is_near(inst);
-    race_acquire(&b->wave[warp], near); /* what it has heard is before what it says from here on */
+    /* Releases observed so far are ordered before the warp's later accesses. */
+    race_acquire(&b->wave[warp], near);
     if (near)
         return;
     race_fence(&b->wave[warp]);

@@ -5,8 +5,9 @@
 
 /* ---- by instruction: --profile instructions ----
  *
- * A cycle belongs to the instruction that waits: to the next one of the warp, but behind a barrier,
- * a fence, or a wait for copies to that, and behind the last one of a warp to it. */
+ * A cycle belongs to the instruction that waits: to the warp's next instruction, or to the last one
+ * once the warp has ended. After a barrier, a fence, or a wait for copies, the cycle belongs to the
+ * barrier, the fence or the wait. */
 #ifdef HEDDLE_PROFILE
 
 #include "runtime/observe/profile.h"

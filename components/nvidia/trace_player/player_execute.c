@@ -77,8 +77,8 @@ static void record_begin(struct player_call *c, const struct ptx_order *o)
     c->recorded = c->kernel->at_block;
 }
 
-/* A record as a step of a trace; where the instruction does not say in which window its addresses
- * are, they do. */
+/* A record as a step of a trace. The addresses of an instruction in the generic space become
+ * generic addresses, which name their window. */
 static void record_step(const struct player_call *c, const uint32_t *record)
 {
     struct itrace_inst *inst = &c->insts[*record & TRACE_ID];
@@ -217,8 +217,8 @@ static bool execute_find(void *blocks, uint64_t number, struct warp_block **bloc
     return number < k->at_block || (number == k->at_block && k->at_hand);
 }
 
-/* An instruction's id is the remainder of its number in the module. Those of the kernel, and of all
- * functions that it may call, have to be different. */
+/* An instruction's id is the remainder of its number in the module. The ids of a kernel's
+ * instructions and of all functions that it may call have to be different. */
 static bool execute_has_ids(const struct ptx_module *m, const char *kernel)
 {
     const struct ptx_function *entry = ptx_find_function(m, kernel);

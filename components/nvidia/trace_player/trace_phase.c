@@ -136,7 +136,7 @@ static void phases_end_warp(const struct trace_player *p, const struct player_ke
     }
 }
 
-/* The block has been read: its waits learn what they are for. */
+/* The block has been read: gives each wait the arrivals and copies that it is for. */
 static void phases_end(const struct trace_player *p, const struct player_kernel *k,
                        const struct trace_block *block)
 {

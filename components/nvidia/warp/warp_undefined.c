@@ -301,7 +301,7 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
 
 /* ---- operations ---- */
 
-/* Does it give what a source holds, or bits of it? Structs are copied so, in parts. */
+/* Does the operation only move a source, or bits of it? Structs are copied so, in parts. */
 static bool moves(const struct warp_machine *m, const struct warp_op *op)
 {
     static const uint16_t opcodes[] = {PTX_OP_MOV, PTX_OP_SELP, PTX_OP_CVT, PTX_OP_SHL,

@@ -27,8 +27,8 @@ RUNNER(ready_general)
     return status;
 }
 
-/* What follows from MODE, anew when it has changed. False: it is not a usual one, or vector
- * instructions are not what they look like. */
+/* Derives from MODE, when it has changed, how vector instructions are executed. False if MODE is
+ * not a usual one, or changes the meaning of vector instructions. */
 static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
                                                struct isa_workspace *work)
 {

@@ -247,7 +247,7 @@ static void lower_packed_integers(struct warp_build *b)
         warp_emit1(b, WARP_RUN_RELU_S16X2, d, d);
 }
 
-/* Instructions of the table, and those of them that saturate. */
+/* Lowers instructions of the table, with and without saturation. */
 static void lower_simple(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
