@@ -1,4 +1,4 @@
-/* What passes between a dispatcher and the compute units before a work-group runs.
+/* The protocol by which a dispatcher and a compute unit agree before a work-group runs.
  *
  * A protocol says which compute units the dispatcher may try, how much time an attempt costs beside
  * the work of dispatching, and when a dispatcher that found no room tries again. Calls come from

@@ -87,8 +87,8 @@ static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placemen
     w->scratch_wavefront = block * d->request.wavefronts;
 }
 
-/* The dispatcher has work to do from `now` on, or from when it is done with what it does:
- * `hundredths` for a work-group, but not before `cycles` have passed. */
+/* The dispatcher is busy with a work-group for `hundredths` of a cycle, from `now` or from the end
+ * of its present work on, and at least until `cycles` have passed. */
 static void be_busy(struct dispatcher *d, uint64_t now, uint64_t hundredths, uint32_t cycles)
 {
     uint64_t start = d->busy_until + 100 > now * 100 ? d->busy_until : now * 100;

@@ -1,4 +1,4 @@
-/* What dispatchers ask of a resource pool: where can a work-group run?
+/* The resource pool of a GPU: it knows on which compute units a work-group can run.
  *
  * One pool holds the free resources of all compute units of a GPU. All dispatchers share the pool,
  * so no two of them take the same resource (Sun, "Refactoring MGPUSim's Work-Group Dispatching

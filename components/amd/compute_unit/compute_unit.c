@@ -151,8 +151,8 @@ static bool send(struct compute_unit *c, uint64_t now)
     return more;
 }
 
-/* The turn of a SIMD that the wheel has something for: wavefronts, or that one which is ready is to
- * be looked at. */
+/* The turn of a SIMD that the wheel has an entry for: wavefronts that wake, or a ready wavefront to
+ * look at. */
 static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];

@@ -96,9 +96,9 @@ static bool fetch_pick(struct compute_unit *c, unsigned *simd, unsigned *slot)
     return false;
 }
 
-/* Sends one request, if any is wanted and possible. Wavefronts without need leave the set on the
- * way, also the one that has asked for the last of its lines. True: one was sent, and there may be
- * more in the next cycle. */
+/* Sends one request, if any is wanted and possible. Wavefronts that need no line leave the set on
+ * the way, and so does a wavefront that has asked for its last line. True: a request was sent, and
+ * there may be more in the next cycle. */
 static bool fetch_send(struct compute_unit *c)
 {
     unsigned simd, slot;

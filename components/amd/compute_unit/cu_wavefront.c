@@ -189,7 +189,8 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
     return true;
 }
 
-/* Looks up the next instruction behind one: what was executed with that was looked up then. */
+/* Looks up the instruction after the current one. If it was executed together with the current one,
+ * it was looked up then. */
 static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     if (!w->ahead || w->checked != cu_code(c)->fills)
@@ -232,8 +233,8 @@ static inline void wave_meet_write(const struct compute_unit *c, struct cu_wave 
     }
 }
 
-/* A vector instruction that writes the scalar registers of the last one that wrote any issues
- * later. */
+/* A vector instruction issues later if it writes the scalar registers that the wavefront's last
+ * such instruction wrote. */
 static inline void wave_meet_sgpr(const struct compute_unit *c, struct cu_wave *w)
 {
     if (w->sgpr_until > w->ready_at && w->kind == CU_VALU

@@ -2,8 +2,8 @@
  *
  * Invariant: a deal in use has `awaited` answers to come, or none and its own answer to be given.
  * A command goes to all dies in one cycle, so all have them in the same order. The dies know
- * nothing of each other: each works on its share of a launch as if it were a GPU, acquires before
- * it and releases behind it. */
+ * nothing of each other: each works on its share of a launch as if it were a GPU, with an acquire
+ * before the share and a release after it. */
 #include "dealer.gen.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* From the accesses of 64 lanes to lines of 64 bytes, and the bytes between lanes and lines.
+/* Turns the accesses of 64 lanes into lines of 64 bytes, and moves bytes between lanes and lines.
  *
  * Pure functions on struct isa_memory. A *stage* holds the bytes that the lanes move: lane l's
  * bytes at stage + l * bytes. A lane's access is one run of `bytes` bytes. Lanes of swizzle_mask

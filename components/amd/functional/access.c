@@ -218,7 +218,7 @@ static bool exchange(char *host, unsigned bytes, uint64_t *before, uint64_t afte
     return done;
 }
 
-/* An update beside those of other threads. */
+/* Updates memory atomically: other threads may update it at the same time. */
 static void update(enum isa_atomic op, unsigned bytes, char *host, const uint8_t *operand)
 {
     uint64_t before = 0, after;

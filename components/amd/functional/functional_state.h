@@ -1,6 +1,6 @@
-/* What a launch consists of while it is executed, for the files of the executor. A launch keeps the
- * work-groups that have begun in a list of slots, each with registers and LDS of its own in the
- * arena, made when it is first needed and used again. */
+/* State of the functional executor: a launch under way, its work-groups and wavefronts. A launch
+ * keeps the work-groups that have begun in a list of slots. Each slot has registers and LDS of its
+ * own in the arena, made at its first use and used again. */
 #ifndef HEDDLE_FUNCTIONAL_STATE_H
 #define HEDDLE_FUNCTIONAL_STATE_H
 

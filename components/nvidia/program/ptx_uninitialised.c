@@ -1,5 +1,5 @@
-/* See ptx_uninitialised.h. The bytes of global memory that nothing has written are those that the
- * driver tells of (components/checks/uninitialised/uninitialised.h), for kernels of all kinds. */
+/* See ptx_uninitialised.h. The driver tells which bytes of global memory nothing has written
+ * (components/checks/uninitialised/uninitialised.h), for kernels of all kinds. */
 #include "ptx_uninitialised.h"
 
 #include <stdio.h>

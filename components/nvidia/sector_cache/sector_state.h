@@ -1,4 +1,4 @@
-/* State of a sector cache, and what its files use of each other.
+/* State of a sector cache, and the functions that its files call in one another.
  *
  * A line in use has a tag and, for each of its four sectors, four bits:
  *

@@ -1,6 +1,6 @@
 /* Where the time of warps goes: components/protocols/thread_block/warp_cycles.h has the kinds. A
- * warp has what it does and since when; both change when its next instruction issues or something
- * looks at it. */
+ * warp has the kind of its present cycles and their beginning; both change when its next
+ * instruction issues or something looks at the warp. */
 #include "sm_state.h"
 
 /* ---- by instruction: --profile instructions ----

@@ -198,7 +198,7 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
 }
 
 /* Warps whose unit takes an instruction in this cycle; *at becomes the first cycle in which another
- * one does. */
+ * warp's unit takes one. */
 static inline uint64_t sub_core_candidates(const struct streaming_multiprocessor *c,
                                            const struct sm_sub_core *sub, uint64_t now,
                                            uint64_t *at)

@@ -71,7 +71,7 @@ struct player_call {
 
 /* ---- player_execute.c ---- */
 
-/* Is no launch under way? What is executed of it lies in no state. */
+/* Is no launch under way? The executed part of a launch is not in the simulated state. */
 static bool execute_is_over(void);
 
 /* ---- player_mbarrier.c ---- */

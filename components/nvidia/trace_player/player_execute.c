@@ -1,6 +1,6 @@
 /* Blocks that are executed: the executor of PTX (components/nvidia/warp) runs a block when it is
  * placed, in the player's partition, so that bytes and order are the same on any number of threads.
- * What it observes is written to records by player_observe.c.
+ * player_observe.c writes records of the executed instructions.
  *
  * Calls are kept in host memory, by slot. A block is executed from its begin to its end before its
  * first instruction is issued. A block that reads a clock, waits for others, or is long is executed
@@ -123,7 +123,7 @@ static void recorded_free(struct player_recorded *r)
     free(r);
 }
 
-/* What the block has executed last, behind what is recorded of it. */
+/* Appends the instructions that the block has executed last to its recording. */
 static void recorded_add(const struct player_call *c, struct player_recorded *r, uint32_t part)
 {
     for (uint32_t w = 0; w < r->warps; w++) {
@@ -155,7 +155,7 @@ static struct player_recorded *recorded_begin(const struct player_call *c, uint6
     return r;
 }
 
-/* The block is over: it is written when those before it are. */
+/* The block is over: writes it once all earlier blocks are written. */
 static void recorded_end(struct player_call *c, struct player_recorded *r)
 {
     struct player_recorded **link = &c->over;

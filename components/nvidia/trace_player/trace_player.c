@@ -172,7 +172,7 @@ static bool traced_kernel_take(struct trace_player *p)
     return true;
 }
 
-/* Is it the oldest one of its CUDA stream? */
+/* Is the kernel the oldest of its CUDA stream? */
 static bool kernel_is_due(const struct trace_player *p, uint32_t position)
 {
     if (sample_in_turn())

@@ -84,7 +84,7 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
                      : k->way == SAMPLING_TOUCHING;
 }
 
-/* How the kernel is executed. One that is left out is not read any further. */
+/* Chooses how the kernel is executed. A kernel that is left out is not read any further. */
 static void sample_choose(struct trace_player *p, struct player_kernel *k)
 {
     struct sampler_shape ahead[TRACE_FILES];

@@ -268,13 +268,13 @@ uint32_t warp_instruction_at(const struct warp_code *code, uint64_t address);
 
 /* ---- looking at a block that stands, for debuggers ---- */
 
-/* Where the lanes of the warp that go next are, by the instruction's number, and which these are;
- * PTX_NONE: all have ended. */
+/* The number of the instruction that the warp executes next, with the lanes that execute it;
+ * PTX_NONE: all lanes have ended. */
 uint32_t warp_look_place(const struct warp_block *block, const struct warp_launch *launch,
                          uint32_t warp, uint32_t *lanes);
 
-/* The values of a register of the function, low 64 bits, in the lanes that are returned: those that
- * are in the function where the register is live. */
+/* The values of a register of the function, low 64 bits. Returns the lanes that have one: lanes
+ * that are in the function, at a place where the register is live. */
 uint32_t warp_look_register(const struct warp_block *block, const struct warp_launch *launch,
                             uint32_t warp, uint32_t function, uint32_t number,
                             uint64_t value[WARP_LANES]);

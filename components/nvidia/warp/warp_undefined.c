@@ -281,7 +281,8 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
     case PTX_OP_CP_ASYNC_BULK:
     case PTX_OP_STMATRIX:
     case PTX_OP_WMMA_STORE:
-    case PTX_OP_ST_BULK: /* what they write is not followed: all that it may be is defined */
+    case PTX_OP_ST_BULK: /* stores that are not followed: all memory that they may write counts as
+                          * defined */
         for (uint64_t *b = bits_in(m->block, PTX_SPACE_SHARED); b < local; b++)
             *b = 0;
         if (m->space == PTX_SPACE_GLOBAL && inst->opcode != PTX_OP_CP_ASYNC

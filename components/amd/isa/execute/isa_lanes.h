@@ -38,7 +38,7 @@ LANES_INLINE void lanes_put(uint32_t *to, lanes_vector value)
     *(lanes_vector *)(void *)to = value;
 }
 
-/* All ones for those active of the LANES_AT_ONCE lanes from `lane` on. */
+/* A mask of LANES_AT_ONCE lanes from `lane` on: all ones in each active lane. */
 LANES_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
 {
     static const uint32_t bits[8] = {1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80};
