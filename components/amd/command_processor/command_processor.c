@@ -414,7 +414,7 @@ static bool work_receive(struct command_processor *c)
 /* ---- commands ---- */
 
 /* Hands a copy to the DMA engine. False: its port is full. */
-static bool forward(struct command_processor *c, const struct command_request *m)
+static bool forward_copy(struct command_processor *c, const struct command_request *m)
 {
     if (!command_processor_dma_can_send(c))
         return false;
@@ -494,7 +494,7 @@ static bool host_receive(struct command_processor *c)
                      : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
                      : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
                      : kind == COMMAND_GO_ON ? sync_answer(c, m->go_on.wavefront)
-                                             : forward(c, m);
+                                             : forward_copy(c, m);
         if (!taken)
             break;
         command_processor_host_pop(c);
@@ -503,7 +503,7 @@ static bool host_receive(struct command_processor *c)
     return received;
 }
 
-static bool answer(struct command_processor *c)
+static bool answer_copies(struct command_processor *c)
 {
     const struct command_reply *m;
     bool sent = false;
@@ -547,7 +547,7 @@ static bool command_processor_tick(struct command_processor *c)
     progress |= control_step(c);
     progress |= dispatchers_step(c);
     progress |= sync_step(c);
-    progress |= answer(c);
+    progress |= answer_copies(c);
     if (progress)
         return true;
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {

@@ -116,7 +116,7 @@ static bool dispatcher_lacks_scratch(const struct dispatcher *d)
     return d->common.private_bytes && d->common.scratch && !d->scratch_free_count;
 }
 
-static void refuse(struct dispatcher *d, uint64_t now)
+static void refuse_group(struct dispatcher *d, uint64_t now)
 {
     if (!d->refused)
         d->refused_at = now;
@@ -194,7 +194,7 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
         }
     }
     if (!congested)
-        refuse(d, now);
+        refuse_group(d, now);
     return false;
 }
 

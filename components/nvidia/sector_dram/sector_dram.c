@@ -172,8 +172,8 @@ static uint32_t take_ideal(struct sector_dram *c, uint32_t i, uint32_t room)
 
 /* ---- timed ---- */
 
-static uint64_t place_of(const struct sector_dram *c, uint64_t address, uint32_t port,
-                         unsigned sector)
+static uint64_t dram_place(const struct sector_dram *c, uint64_t address, uint32_t port,
+                           unsigned sector)
 {
     const struct sector_dram_params *k = sector_dram_params(c);
     uint64_t chunk = (uint64_t)k->interleave,
@@ -248,7 +248,7 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     if (p->numbers >= c->free_numbers.capacity / sector_dram_top_count(c))
         return false;
     const struct dram_timing_ops *ops = sector_dram_timing_ops(c);
-    uint64_t address = place_of(c, m->load.address, i, (unsigned)__builtin_ctz(p->left));
+    uint64_t address = dram_place(c, m->load.address, i, (unsigned)__builtin_ctz(p->left));
     unsigned access = e->kind == SECTOR_MEM_LOAD ? DRAM_TIMING_READ : DRAM_TIMING_WRITE;
     uint32_t number = index_pool_take(&c->free_numbers), owner = p->head;
     uint64_t time =

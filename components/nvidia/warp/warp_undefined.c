@@ -250,8 +250,8 @@ static void store_undefined(const struct warp_machine *m, const struct warp_op *
 }
 
 /* Memory that is updated is read. */
-static void update(const struct warp_machine *m, const struct warp_op *op, uint32_t mask,
-                   bool overwrites)
+static void update_memory(const struct warp_machine *m, const struct warp_op *op, uint32_t mask,
+                          bool overwrites)
 {
     struct sum sum = read_bytes(m, op, overwrites ? 0 : mask, 0, m->bytes);
     if (sum.lanes)
@@ -275,7 +275,7 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
         return;
     case PTX_OP_ATOM:
     case PTX_OP_RED:
-        update(m, op, mask, ptx_has(inst, PTX_MOD_EXCH));
+        update_memory(m, op, mask, ptx_has(inst, PTX_MOD_EXCH));
         break;
     case PTX_OP_CP_ASYNC:
     case PTX_OP_CP_ASYNC_BULK:
