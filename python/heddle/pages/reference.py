@@ -64,7 +64,7 @@ class Page:
 
     @property
     def files(self) -> dict[str, str]:
-        return {f"{self.name}.md": self.markdown, f"{self.name}.html": self.html + pages.FOOT}
+        return {f"{self.name}.md": self.markdown, f"{self.name}.html": self.html + markup.FOOT}
 
 
 def cell(text: str) -> str:
