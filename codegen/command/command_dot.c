@@ -1,7 +1,6 @@
 /* `heddle dot`: the topology, with --stats coloured by what a run measured; --html is Python's
- * (python/heddle/pages). Shares of a run come as JSON (python/heddle/diagram_shares.py), from the
- * file of
- * --stats or, if that has statistics, from Python:
+ * (python/heddle/pages). Shares of a run are JSON. The file of --stats may be such JSON; if it has
+ * statistics, Python makes the JSON of it (python/heddle/statistics/diagram_shares.py):
  *
  *   {"title": "of the whole run", "description": FILE, "platform": NAME, "set": [PATH=VALUE, ...],
  *    "shares": {PATH: {MEASURE: [part, whole]}}, "connections": [{MEASURE: [part, whole]}, ...]}

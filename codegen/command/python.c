@@ -27,7 +27,7 @@ static void add_word(struct words *w, const char *word)
     vector_push(w->arena, &w->list, word);
 }
 
-/* A word of python/heddle/command_line.py: `value` NULL is no value of that kind. */
+/* A word of python/heddle/base/command_line.py: `value` NULL is no value of that kind. */
 static void add_value(struct words *w, const char *key, char kind, const char *value)
 {
     add_word(w, arena_printf(w->arena, "%s:%c=%s", key, kind, value ? value : ""));

@@ -11,8 +11,8 @@
 #include "codegen/command/command.h"
 
 /* `python3 -m heddle COMMAND` with the paths of this toolkit and all options of the command, as
- * words that python/heddle/command_line.py reads. Returns only when that cannot be started, with an
- * exit status; the reason was said on standard error. */
+ * words that python/heddle/base/command_line.py reads. Returns only when Python cannot be started,
+ * with an exit status; the reason was said on standard error. */
 int command_python(struct command *c);
 
 /* A child that does that, with these files as its standard input and output, and what `heddle run`

@@ -1,5 +1,5 @@
 /* `heddle params --json`: every setting of a platform with its value, where the value comes from,
- * and what it means. Python makes a table of it (python/heddle/params.py).
+ * and what it means. Python makes a table of it (python/heddle/pages/params.py).
  *
  * Elements of an array with the same value from the same place are one row, with [*] for the index.
  * A row is a run of instances (or parts) of one collapsed path; runs differ only when elements were

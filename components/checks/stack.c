@@ -33,8 +33,8 @@ static void begin_stack(const struct check_wave *wave)
     a->bytes = p->private_bytes;
 }
 
-static void report(const struct check_wave *wave, const struct area *a,
-                   const struct observed_instruction *step, uint32_t lane)
+static void report_overflow(const struct check_wave *wave, const struct area *a,
+                            const struct observed_instruction *step, uint32_t lane)
 {
     uint64_t address = step->memory->address[lane];
     struct finding found = {.kind = FINDING_STACK_OVERFLOW, .places = 1};
@@ -59,7 +59,7 @@ static void step_stack(const struct check_wave *wave, const struct observed_inst
         uint64_t address = step->memory->address[lane];
         if (address >= a->pool && address < a->pool_end
             && (address < a->begin || address >= a->end)) {
-            report(wave, a, step, lane);
+            report_overflow(wave, a, step, lane);
             a->pool = 0; /* what follows is the same mistake */
             return;
         }

@@ -53,7 +53,7 @@ void kernel_send_share(uint32_t kernel, const struct kernel_detail *details,
     pthread_mutex_unlock(&lock);
 }
 
-static void encode(uint32_t to, uint64_t end_ps)
+static void encode_shares(uint32_t to, uint64_t end_ps)
 {
     (void)end_ps;
     rank_put(to, lists[to].bytes, lists[to].used);
@@ -102,4 +102,4 @@ static void merge_shares(struct rank_reader *from)
 }
 
 const struct rank_channel kernel_shares_channel = {
-    .times = RANK_CHANNEL_BARRIER, .to_all = true, .encode = encode, .merge = merge_shares};
+    .times = RANK_CHANNEL_BARRIER, .to_all = true, .encode = encode_shares, .merge = merge_shares};

@@ -1,14 +1,14 @@
-/* Command processor: what the driver sends becomes work for compute units, the DMA engine and the
- * caches.
+/* Command processor: turns the driver's commands into work for compute units, the DMA engine and
+ * the caches.
  *
- * A launch takes a free dispatcher, waits for the kernel overhead and for what its packet's acquire
- * scope is to drop (agent: all L1 caches), then work-groups go out as the shared resource pool
- * allows; behind the last one it waits for what the release scope is to write back. Every message
- * that arrives wakes the whole command processor, so all dispatchers see what any compute unit
- * frees. Cache control works on one operation at a time, level by level (see CONTROL_PORTS):
- * invalidate what a kernel must not find, or flush. Copies pass through to the DMA engine with
- * their tags. Commands are taken in order; one that finds nothing free stays at the head of the
- * port. */
+ * A launch takes a free dispatcher, and waits for the kernel overhead and until the caches of its
+ * packet's acquire scope (agent: all L1 caches) have dropped their lines. Then work-groups go out
+ * as the shared resource pool allows. After the last work-group the launch waits until the caches
+ * of the release scope have written back. Every message that arrives wakes the whole command
+ * processor, so all dispatchers see what any compute unit frees. Cache control works on one
+ * operation at a time, level by level (see CONTROL_PORTS): invalidate what a kernel must not find,
+ * or flush. Copies pass through to the DMA engine with their tags. Commands are taken in order; a
+ * command that finds nothing free stays at the head of the port. */
 #include "command_processor.gen.h"
 
 #define UNIT_COLD
@@ -414,7 +414,7 @@ static bool work_receive(struct command_processor *c)
 /* ---- commands ---- */
 
 /* Hands a copy to the DMA engine. False: its port is full. */
-static bool forward(struct command_processor *c, const struct command_request *m)
+static bool forward_copy(struct command_processor *c, const struct command_request *m)
 {
     if (!command_processor_dma_can_send(c))
         return false;
@@ -494,7 +494,7 @@ static bool host_receive(struct command_processor *c)
                      : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
                      : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
                      : kind == COMMAND_GO_ON ? sync_answer(c, m->go_on.wavefront)
-                                             : forward(c, m);
+                                             : forward_copy(c, m);
         if (!taken)
             break;
         command_processor_host_pop(c);
@@ -503,7 +503,7 @@ static bool host_receive(struct command_processor *c)
     return received;
 }
 
-static bool answer(struct command_processor *c)
+static bool answer_copies(struct command_processor *c)
 {
     const struct command_reply *m;
     bool sent = false;
@@ -547,7 +547,7 @@ static bool command_processor_tick(struct command_processor *c)
     progress |= control_step(c);
     progress |= dispatchers_step(c);
     progress |= sync_step(c);
-    progress |= answer(c);
+    progress |= answer_copies(c);
     if (progress)
         return true;
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {

@@ -108,8 +108,8 @@ static uint64_t next_event(const struct compute_unit *c, uint64_t now)
     return vmem > now && vmem < next ? vmem : next;
 }
 
-/* Ports that have a message to take, of those on which messages are under way. Half of the time
- * there is none. */
+/* Among the ports with messages under way, those whose message has arrived. Half of the time there
+ * is none. */
 static inline uint64_t arrived(const struct compute_unit *c, uint64_t pending)
 {
     const uint64_t vmem = (uint64_t)1 << compute_unit_vmem_first_pending(c),
@@ -151,8 +151,8 @@ static bool send(struct compute_unit *c, uint64_t now)
     return more;
 }
 
-/* The turn of a SIMD that the wheel has something for: wavefronts, or that one which is ready is to
- * be looked at. */
+/* The turn of a SIMD that the wheel has an entry for: wavefronts that wake, or a ready wavefront to
+ * look at. */
 static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];

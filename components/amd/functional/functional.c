@@ -248,7 +248,8 @@ void functional_worker_begin(struct worker *k, const struct functional_launch *l
     k->counted_count = 0;
 }
 
-/* What other launches may have changed since this one ran. */
+/* Begins a turn of the launch: other launches may have changed memory and page tables since its
+ * last turn. */
 void functional_take_turn(struct run *r)
 {
     const struct functional_launch *launch = r->launch;

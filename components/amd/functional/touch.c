@@ -266,7 +266,7 @@ void touch_scalar(struct host_view *t, struct isa_context *context, const struct
         touch_scalars(t, &access);
 }
 
-/* `kept`: launches before this one have left the line where other units look for it, too. */
+/* `kept`: an earlier launch has left the line in a place where other units look for it, too. */
 static void touch_code_line(struct host_view *t, uint64_t address, bool kept)
 {
     const struct host_span *w = host_view_find(t, address);

@@ -130,7 +130,8 @@ static void past_place(race_id id, uint32_t site, struct finding_place *place)
 
 static const struct race_source source = {.pc = site_pc, .describe = past_place};
 
-static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
+static void found_in_kernel(const struct race_event *e, const struct race_access *earlier,
+                            enum race_use use)
 {
     (void)use;
     race_report(e, earlier, current.space, current.wave->what.program);
@@ -197,7 +198,7 @@ static void touch_lanes(struct race_memory *m, struct live_wave *w, const struct
                            .bytes = l->bytes,
                            .use = l->use,
                            .order = &(struct race_order){.id = {0}},
-                           .found = found};
+                           .found = found_in_kernel};
     uint64_t last = UINT64_MAX;
     for (uint64_t rest = l->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
@@ -468,7 +469,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
                                                          .use = use,
                                                          .site = site_of(s) | NO_LANE,
                                                          .order = &(struct race_order){.id = {0}},
-                                                         .found = found});
+                                                         .found = found_in_kernel});
 }
 
 /* ---- order ---- */

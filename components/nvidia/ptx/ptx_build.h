@@ -1,9 +1,9 @@
 #ifndef HEDDLE_COMPONENTS_NVIDIA_PTX_PTX_BUILD_H
 #define HEDDLE_COMPONENTS_NVIDIA_PTX_PTX_BUILD_H
 
-/* What the grammar's actions call: the tree under construction, its names and scopes, and messages.
- * Names are interned: equal names have one address. Each has a stack of what it means, the
- * innermost scope on top. */
+/* The builder that the grammar's actions call: the tree under construction, its names and scopes,
+ * and messages. Names are interned: equal names have one address. Each name has a stack of its
+ * meanings, the innermost scope on top. */
 
 #include <stdarg.h>
 #include <stdbool.h>

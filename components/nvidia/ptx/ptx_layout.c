@@ -1,7 +1,8 @@
 /* Places of a module's variables and instructions.
  *
- * Static shared memory: a variable that only one kernel uses lies in that kernel's part; what
- * device functions or several kernels use has one place in all of them, before those parts. */
+ * Static shared memory: a variable of one kernel lies in the kernel's own part. A variable of
+ * device functions or of several kernels has the same place in all kernels, before their own
+ * parts. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Operands: words to what they mean, constants, addresses, and the four operands of a call. */
+/* Operands: the meanings of words, constants, addresses, and the four operands of a call. */
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,8 @@
  *
  * Invariant: a warp stands in ready[] of its sub-core under the unit of its next instruction
  * exactly when that instruction is in the buffer, no register of it is pending, and the warp waits
- * for nothing else (enum sm_wait). Whatever changes one of these three calls warp_look(). */
+ * for nothing else (enum sm_wait). Code that changes one of these three conditions calls
+ * warp_look(). */
 #ifndef HEDDLE_SM_STATE_H
 #define HEDDLE_SM_STATE_H
 
@@ -100,7 +101,7 @@ struct sm_bank {
     uint64_t first, taken;
 };
 
-/* Units and registers of a sub-core. Stages and units have the cycle from which on they are free.
+/* Units and registers of a sub-core. A stage or unit is the cycle from which on it is free.
  */
 struct sm_sub_core {
     uint64_t ready[TRACE_UNITS];   /* warps by the unit of their next instruction */

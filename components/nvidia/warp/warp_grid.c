@@ -94,7 +94,7 @@ static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
     return all && g->is_alone && g->is_alone();
 }
 
-static bool describe(struct warp_grid *g, const struct live *live, struct warp_fault *fault)
+static bool describe_fault(struct warp_grid *g, const struct live *live, struct warp_fault *fault)
 {
     uint32_t i = 0;
     while (i < live->count && !warp_livelock_describe(&g->launch, live->block[i], fault))
@@ -141,7 +141,7 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
         still = live.count < before ? 0 : still + 1;
         if (end == WARP_DONE
             && is_stuck(g, &live, live.next < last && live.count < most, &watch, still)
-            && describe(g, &live, fault))
+            && describe_fault(g, &live, fault))
             end = WARP_DEADLOCK;
     }
     release_live(&live);

@@ -12,16 +12,15 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
-from heddle.calibration import (plots, compare, description, fit, results,
-                                variants)
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, digest, digest_of, write
+from heddle.base.mistakes import Mistake
+from heddle.base.progress import progress_on
+from heddle.calibration import plots, compare, description, fit, results, variants
 from heddle.calibration.compare import Compared
 from heddle.calibration.description import Description, Row
 from heddle.calibration.point_runner import STATISTICS, Runner, Unreadable
 from heddle.calibration.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
-from heddle.files import csv_text, digest, digest_of, write
-from heddle.mistakes import Mistake
-from heddle.progress import progress_on
-from heddle.command_line import Options
 
 WORST = 12          # points that are named
 FIT_HEADROOM = 4.0  # of the limit: a fit changes what points cost, and wants all of them

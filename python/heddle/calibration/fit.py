@@ -15,8 +15,8 @@ import re
 import statistics
 from typing import Callable, Mapping, Sequence
 
+from heddle.base.mistakes import Mistake
 from heddle.calibration.compare import Compared, by_label
-from heddle.mistakes import Mistake
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,9 +18,9 @@ import signal
 import time
 from typing import Any, Callable, Sequence
 
+from heddle.base.mistakes import Mistake
+from heddle.base.progress import duration
 from heddle.calibration.points import DONE, FAILED, LEFT_OUT, WAITING, Outcome, Point, Store
-from heddle.mistakes import Mistake
-from heddle.progress import duration
 from heddle.sweeps.worker import complaint, logged, longest, was_limited
 
 # What a reader is given: the point and the path of its log without an ending (.out, .err, .json).

@@ -15,8 +15,8 @@ import pathlib
 import sqlite3
 from typing import Any, Iterable, Sequence
 
-from heddle.files import hold
-from heddle.mistakes import Mistake
+from heddle.base.files import hold
+from heddle.base.mistakes import Mistake
 from heddle.sweeps import intact
 
 WAITING, RUNNING, DONE, FAILED, LEFT_OUT = "waiting", "running", "done", "failed", "left out"

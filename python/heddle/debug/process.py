@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import IO, Sequence
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 READ, WAVES, REGISTERS, DISASSEMBLE, RULES, GO, INTERRUPT, FINDING, NAMED, FORK = range(1, 11)
 BREAK, WRITE, READS, ACCESS = range(4)

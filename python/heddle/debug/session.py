@@ -6,9 +6,9 @@ import socket
 import tempfile
 from typing import IO, Callable, Sequence
 
+from heddle.base.mistakes import Mistake
 from heddle.debug import process
 from heddle.debug.process import Machine, Output, Process, Registers, Rule, Stop, Wavefront
-from heddle.mistakes import Mistake
 
 
 KEPT = 16  # copies of the process, beside the one that runs

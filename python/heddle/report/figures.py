@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heddle import draw
-from heddle.draw import WIDTH, box, count, document, heat, percent, text
-from heddle.kernels import Kernel
-from heddle.measures import RUN, Group
+from heddle.drawing import draw
+from heddle.drawing.draw import WIDTH, box, count, document, heat, percent, text
 from heddle.report.runs import Run
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import RUN, Group
 
 KERNELS_SHOWN = 12
 

@@ -6,13 +6,13 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
-from heddle.draw import count, percent
-from heddle.kernels import Kernel
-from heddle.measures import RUN, Group
+from heddle.drawing.draw import count, percent
 from heddle.report import figures
 from heddle.report.runs import Run
 from heddle.report.tables import cell, table
-from heddle.statistics_file import number
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import RUN, Group
+from heddle.statistics.statistics_file import number
 
 # Counters that are requests, those of the first line that a component has.
 REQUESTS = (("reads", "writes", "atomics"), ("accesses",), ("lookups",), ("requests",),

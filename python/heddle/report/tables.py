@@ -3,13 +3,13 @@ from __future__ import annotations
 
 from typing import Any, Iterable
 
-from heddle import differences, profile
+from heddle.drawing.draw import count, escape, percent, rate
 from heddle.report import figures
-from heddle.draw import count, escape, percent, rate
-from heddle.kernels import Kernel
-from heddle.measures import RUN, Group
 from heddle.report.runs import Run
-from heddle.statistics_file import Identity, number
+from heddle.statistics import differences, profile
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import RUN, Group
+from heddle.statistics.statistics_file import Identity, number
 
 HOTTEST = 14
 INSTRUCTIONS = 16

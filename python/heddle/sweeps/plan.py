@@ -35,10 +35,10 @@ import random
 import re
 from typing import Any, Iterator, Mapping, Sequence
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
+from heddle.base.toml import Reader, load
 from heddle.sweeps.constraint import Constraint
 from heddle.sweeps.values import parse_values
-from heddle.toml import Reader, load
 
 MOST_POINTS = 1_000_000
 TOP_KEYS = {"platform", "platforms", "set", "options", "constraints", "sample", "limit", "generic",

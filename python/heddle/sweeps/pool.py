@@ -13,7 +13,7 @@ import signal
 import subprocess
 from typing import Any, Callable, Iterable, Sequence
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 SMALLEST = 8  # a batch has at least this part of what each processor has to do
 

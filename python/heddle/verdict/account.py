@@ -16,7 +16,7 @@ wavefronts' own way (`program`). Of both, the part of the lanes that are off is 
 them on, so many instructions fewer would do."""
 from __future__ import annotations
 
-from heddle.kernels import WAVEFRONTS, Kernel
+from heddle.statistics.kernels import WAVEFRONTS, Kernel
 
 # Time of wavefronts' own instructions, as far as lanes of them are off.
 LANES_OFF = "lanes"

@@ -1,12 +1,12 @@
 """Which element of a machine was full when: banks, channels, TLBs, links one by one, since a mean
 over an array hides one that all others wait for.
 
-Counters of a series become busy time by the measures that descriptions declare (`heddle.measures`
-has the rules for means); an element is busy by the fullest of its measures. In each interval an
-array is as full as its elements look to a request that comes to it: the mean of their shares,
-weighted by how much each has to do. A tail of one compute unit does not fill the first-level caches
-then, and one hot bank does fill the L2. The fullest array of an interval is where its requests
-queue, if they queue.
+Counters of a series become busy time by the measures that descriptions declare
+(`heddle.statistics.measures` has the rules for means); an element is busy by the fullest of its
+measures. In each interval an array is as full as its elements look to a request that comes to it:
+the mean of their shares, weighted by how much each has to do. A tail of one compute unit does not
+fill the first-level caches then, and one hot bank does fill the L2. The fullest array of an
+interval is where its requests queue, if they queue.
 
 What was found is data of the statistics file, its member `fullness`: written by `heddle run
 --report limits`, read by everything that says what limits a kernel (`heddle.verdict.limits`)."""
@@ -20,9 +20,9 @@ import re
 from collections import Counter
 from typing import Any, Iterator, NamedTuple
 
-from heddle.mistakes import Mistake
-from heddle.model import Model
-from heddle.statistics_file import Identity, Statistics, collapse, identity, number
+from heddle.base.mistakes import Mistake
+from heddle.statistics.model import Model
+from heddle.statistics.statistics_file import Identity, Statistics, collapse, identity, number
 
 # An element is full that is busy for so much of an interval: with random arrivals and a fixed time
 # of service (M/D/1) a request then waits for two others on average, and every per cent more doubles

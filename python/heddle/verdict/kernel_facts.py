@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Iterable, Sequence
 
-from heddle.kernels import Cache, Kernel, per_cent
-from heddle.statistics_file import Statistics, collapse, number
+from heddle.statistics.kernels import Cache, Kernel, per_cent
+from heddle.statistics.statistics_file import Statistics, collapse, number
 from heddle.sweeps.values import FLIPPED, halved_and_doubled
 from heddle.verdict import account
 from heddle.verdict.fullness import Array, Found, Fullness

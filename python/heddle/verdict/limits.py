@@ -13,8 +13,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Iterable, Iterator
 
-from heddle.kernels import Kernel, per_cent
-from heddle.statistics_file import Statistics, number
+from heddle.statistics.kernels import Kernel, per_cent
+from heddle.statistics.statistics_file import Statistics, number
 from heddle.verdict import account
 from heddle.verdict.fullness import FULL, Found, of_file
 from heddle.verdict.kernel_facts import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit,

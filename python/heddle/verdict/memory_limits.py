@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from heddle.kernels import per_cent
+from heddle.statistics.kernels import per_cent
 from heddle.verdict.fullness import Array
 from heddle.verdict.kernel_facts import (OCCUPANCY, WORTH_SAYING, Judged, Limit, Setting, fits,
                                          room, scarce, sure)

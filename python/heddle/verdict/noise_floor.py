@@ -12,9 +12,9 @@ import os
 import pathlib
 from typing import Sequence
 
-from heddle.files import digest, write
-from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics, number
+from heddle.base.files import digest, write
+from heddle.base.mistakes import Mistake
+from heddle.statistics.statistics_file import Statistics, number
 
 # The largest of the ten floors of docs/evidence/bottlenecks.md, rounded up.
 ASSUMED = 0.04

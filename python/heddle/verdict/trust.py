@@ -12,12 +12,12 @@ import pathlib
 from collections import Counter
 from typing import Any, Iterator
 
-from heddle import command_line
-from heddle.mistakes import Mistake
-from heddle.model import question
-from heddle.statistics_file import Statistics, collapse, number
+from heddle.base import command_line
+from heddle.base.command_line import Options
+from heddle.base.mistakes import Mistake
+from heddle.statistics.model import question
+from heddle.statistics.statistics_file import Statistics, collapse, number
 from heddle.verdict.noise_floor import interval_of
-from heddle.command_line import Options
 
 # What the classes hold that a card may round otherwise: docs/design/amd.md, "Floating point", and
 # components/nvidia/warp/README.md.

@@ -29,13 +29,13 @@ import time
 import urllib.parse
 from typing import Any, Callable
 
-from heddle import series
-from heddle.measures import NAMES, of_run
-from heddle.mistakes import Mistake
-from heddle.model import Model, dumped
-from heddle.diagram_shares import shares
+from heddle.base.command_line import Options
+from heddle.base.mistakes import Mistake
+from heddle.statistics import series
+from heddle.statistics.diagram_shares import shares
+from heddle.statistics.measures import NAMES, of_run
+from heddle.statistics.model import Model, dumped
 from heddle.view.board import Boards, State
-from heddle.command_line import Options
 
 CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
 LATELY_SECONDS = 1.0  # what a topology of now is about

@@ -11,8 +11,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
-from heddle.measures import RUN
-from heddle.statistics_file import Statistics, collapse
+from heddle.statistics.measures import RUN
+from heddle.statistics.statistics_file import Statistics, collapse
 from heddle.sweeps.values import QUANTITY, family_of, halved_and_doubled
 
 # Parameters that choose among runs which are equally right, with the values that are tried.

@@ -17,13 +17,13 @@ import math
 import re
 from typing import Any, Sequence
 
-from heddle.files import csv_text, write
-from heddle.statistics_file import Statistics, title
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, write
+from heddle.statistics.statistics_file import Statistics, title
 from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of, spelled
 from heddle.verdict import noise_floor as noise
 from heddle.whatif import sensitivity
 from heddle.whatif.sensitivity import Parameter, Point
-from heddle.command_line import Options
 
 FACTORS = {"assumed": (0.5, 2.0), "fitted": (0.8, 1.25)}  # of the value, by the kind of source
 STATED = re.compile(rf"({QUANTITY.pattern}) \.\. ({QUANTITY.pattern})")

@@ -20,11 +20,14 @@ import sys
 import time
 from typing import Any, Callable, Sequence
 
-from heddle import differences, draw, kernels, provenance
-from heddle.files import csv_text, write
-from heddle.mistakes import Mistake
-from heddle.progress import progress_on
-from heddle.statistics_file import Statistics, number, read, title
+from heddle.base import provenance
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, write
+from heddle.base.mistakes import Mistake
+from heddle.base.progress import progress_on
+from heddle.drawing import draw
+from heddle.statistics import differences, kernels
+from heddle.statistics.statistics_file import Statistics, number, read, title
 from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE, Reading
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
@@ -32,7 +35,6 @@ from heddle.verdict import noise_floor as noise, limits
 from heddle.verdict.kernel_facts import Limit, Setting
 from heddle.whatif import sensitivity
 from heddle.whatif.sensitivity import Parameter, Point
-from heddle.command_line import Options
 
 PAIRED = 3         # parameters that are combined
 TOP = 20           # rows of the table and of the plot

@@ -1,10 +1,10 @@
 /* The ELF side of the code-object reader: headers, segments, symbols, relocations and the metadata
  * note.
  *
- * libelf reads the structures; what it hands out is checked again against the image, because the
- * file may lie: segments are inside the file and do not overlap, symbols and relocations are inside
- * segments. Invariant: when code_object_read() returned true, code_object_load()
- * (code_object_load.c) cannot fail. */
+ * libelf reads the structures. They are checked again against the image, because the file may lie:
+ * segments are inside the file and do not overlap, symbols and relocations are inside segments.
+ * Invariant: when code_object_read() returned true, code_object_load() (code_object_load.c) cannot
+ * fail. */
 #include "code_object.h"
 
 #include "code_object_internal.h"

@@ -148,7 +148,8 @@ static void read_argument_line(struct yaml_reader *reader, const struct line *li
     }
 }
 
-/* Kernels take their arguments from what is left of one array that has room for a line each. */
+/* Begins a kernel. Its arguments come from the rest of one array that has room for one argument a
+ * line. */
 static bool begin_kernel(struct yaml_reader *reader)
 {
     struct code_object *object = reader->object;

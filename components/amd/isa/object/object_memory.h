@@ -1,5 +1,5 @@
-/* Memory of one read object: everything that a reader hands out is taken from here and goes at
- * once.
+/* The memory of one object read from a file. A reader takes all that it hands out from here, and
+ * all of it goes at once.
  *
  * Invariant: memory is zeroed when taken and stays where it is until object_memory_release(). Used
  * by the readers of bundles and code objects; running out of host memory ends the program with a

@@ -1,4 +1,4 @@
-/* How instructions become operations. Private to components/nvidia/warp.
+/* The builder that turns instructions into operations. Private to components/nvidia/warp.
  *
  * A builder works on one function. Registers of the PTX and temporaries have numbers in three
  * classes, by bank; at[] and places hold these numbers until warp_registers_assign() packs them

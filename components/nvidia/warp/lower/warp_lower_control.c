@@ -87,8 +87,8 @@ static struct warp_value outgoing(uint32_t word)
 }
 
 /* An argument to the callee's words, or a result from them. */
-static void pass(struct warp_build *b, const struct ptx_operand *o, const struct ptx_variable *v,
-                 uint32_t word, bool is_argument)
+static void pass_argument(struct warp_build *b, const struct ptx_operand *o,
+                          const struct ptx_variable *v, uint32_t word, bool is_argument)
 {
     uint32_t words = words_of(v);
     if (is_param(b, o)) {
@@ -196,8 +196,9 @@ static void pass_list(struct warp_build *b, const struct warp_signature *s, bool
         }
         const struct ptx_operand *o = &list->elements[i];
         if (o->kind != PTX_OPERAND_SINK)
-            pass(b, o, is_argument ? &s->params[i] : &s->results[i],
-                 is_argument ? warp_param_word(s, i) : warp_result_word(s, i), is_argument);
+            pass_argument(b, o, is_argument ? &s->params[i] : &s->results[i],
+                          is_argument ? warp_param_word(s, i) : warp_result_word(s, i),
+                          is_argument);
     }
 }
 

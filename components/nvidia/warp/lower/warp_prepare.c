@@ -49,8 +49,8 @@ static void resolve_targets(struct warp_build *b)
     free(begins);
 }
 
-/* Which of the operations of an instruction stands for it: the one that is not of registers only,
- * or the last. */
+/* Marks the operation that stands for its instruction: the one that does more than change
+ * registers, or else the last. */
 static void mark_counted(struct warp_build *b, uint32_t first)
 {
     struct warp_code *c = b->code;

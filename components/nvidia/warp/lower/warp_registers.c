@@ -256,9 +256,10 @@ static int by_first(const void *x, const void *y)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Rows of one class, `row[number]`. Returns how many there are. A register's row is free for one
- * that begins at the operation where it ends: all handlers read a lane before they write it, except
- * those of several places, so those that end and begin at one operation do not share. */
+/* Rows of one class, `row[number]`. Returns how many there are. A row is free for a register that
+ * begins after the operation at which the row's last register ends. At that operation the row is
+ * not free yet: most handlers read a lane before they write it, but handlers of several places do
+ * not. */
 static uint32_t give_rows(const struct flow *f, unsigned class, uint32_t *row)
 {
     uint32_t count = f->b->registers[class], used = 0, rows = 0;

@@ -16,14 +16,17 @@ import subprocess
 import sys
 from typing import Any, Iterable, Sequence
 
-from heddle import cold_launches as all_launches, draw, provenance, pgf, profiler
-from heddle.correction import Correction, correction
-from heddle.draw import escape
-from heddle.files import csv_text, write
-from heddle.mistakes import Mistake
+from heddle.base import provenance
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, write
+from heddle.base.mistakes import Mistake
+from heddle.counters import profiler
+from heddle.drawing import draw, pgf
+from heddle.drawing.draw import escape
 from heddle.report.page import figure, section, whole
-from heddle.child_runs import Statistics, Trials, cpu_seconds, launches, short
-from heddle.command_line import Options
+from heddle.sampling import cold_launches as all_launches
+from heddle.sampling.child_runs import Statistics, Trials, cpu_seconds, launches, short
+from heddle.sampling.correction import Correction, correction
 
 MEMORY = [f"memory:{n}" for n in range(1, 11)]
 SIMULATED = ["perfect", "none", *MEMORY, "full-memory", "functional"]

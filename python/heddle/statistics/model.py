@@ -7,8 +7,8 @@ import json
 import pathlib
 from typing import Any, Sequence
 
-from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics, collapse
+from heddle.base.mistakes import Mistake
+from heddle.statistics.statistics_file import Statistics, collapse
 
 Terms = list[tuple[float, str | None]]  # factor, statistic; None: cycles of the place's clock
 
@@ -152,7 +152,7 @@ def _kept(built: str, model: str | None, words: list[str]) -> dict[str, Any]:
     except (OSError, ValueError, TypeError, KeyError):
         pass  # it is not there, or not whole: it is made
     dump = dumped(*words)
-    from heddle.files import write
+    from heddle.base.files import write
     try:
         write(file, json.dumps(dump, separators=(",", ":")))
     except Mistake:

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Mapping
 
-from heddle import command_line
+from heddle.base import command_line
 
 def now(heddle: str) -> dict[str, str]:
     return {"date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

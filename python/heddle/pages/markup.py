@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Iterable, Mapping, Sequence
 
-from heddle.draw import escape
-from heddle.files import write
-from heddle.mistakes import Mistake
+from heddle.base.files import write
+from heddle.base.mistakes import Mistake
+from heddle.drawing.draw import escape
 
 FOOT = "</body>\n</html>\n"
 

@@ -6,10 +6,10 @@ import csv
 import dataclasses
 from typing import Any, Iterable, Iterator, Sequence, TextIO
 
-from heddle.measures import NAMES, Measured, of_run
-from heddle.mistakes import Mistake
-from heddle.model import Model
-from heddle.statistics_file import Statistics, collapse
+from heddle.base.mistakes import Mistake
+from heddle.statistics.measures import NAMES, Measured, of_run
+from heddle.statistics.model import Model
+from heddle.statistics.statistics_file import Statistics, collapse
 
 MOST = 200  # intervals; of more, neighbours are put together
 

@@ -12,7 +12,7 @@ import stat
 import time
 from typing import Any, Iterable, Sequence, TextIO
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 
 def write(path: pathlib.Path, text: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from heddle.statistics_file import is_whole
-from heddle.child_runs import Statistics, cpu_seconds, launches, short
+from heddle.sampling.child_runs import Statistics, cpu_seconds, launches, short
+from heddle.statistics.statistics_file import is_whole
 
 Record = dict[str, Any]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from heddle.measures import Measured, of_kernel, of_run
-from heddle.mistakes import Mistake
-from heddle.model import described
-from heddle.statistics_file import Identity, Statistics, kernel_labels, read
-from heddle.command_line import Options
+from heddle.base.command_line import Options
+from heddle.base.mistakes import Mistake
+from heddle.statistics.measures import Measured, of_kernel, of_run
+from heddle.statistics.model import described
+from heddle.statistics.statistics_file import Identity, Statistics, kernel_labels, read
 
 
 def shares(found: Measured, title: str) -> dict[str, Any]:

@@ -10,9 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Iterator
 
-from heddle import statistics_file, vocabulary
-from heddle.mistakes import Mistake
-from heddle.statistics_file import Identity, Statistics, identity, kernel_labels, number
+from heddle.base import vocabulary
+from heddle.base.mistakes import Mistake
+from heddle.statistics import statistics_file
+from heddle.statistics.statistics_file import Identity, Statistics, identity, kernel_labels, number
 
 SYMBOLIZER = "llvm-symbolizer-19"
 CAUSES = 3  # named beside an instruction

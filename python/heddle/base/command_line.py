@@ -6,7 +6,7 @@ from __future__ import annotations
 import types
 from typing import Any, Sequence
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 
 class Options(types.SimpleNamespace):

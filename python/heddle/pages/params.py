@@ -6,9 +6,9 @@ import json
 import os
 from typing import Any, Iterator
 
-from heddle import command_line
-from heddle.files import csv_text, write_or_print
-from heddle.command_line import Options
+from heddle.base import command_line
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, write_or_print
 
 Row = dict[str, Any]
 COLUMNS = ("parameter", "members", "value", "number", "unit", "source", "basis", "said_by", "file",

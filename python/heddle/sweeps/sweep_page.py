@@ -6,16 +6,16 @@ import math
 import pathlib
 from typing import Any, Sequence
 
-from heddle import provenance
-from heddle.draw import count, escape
-from heddle.files import csv_text, write
-from heddle.mistakes import Mistake
+from heddle.base import provenance
+from heddle.base.files import csv_text, write
+from heddle.base.mistakes import Mistake
+from heddle.drawing.draw import count, escape
 from heddle.report import page as pages
 from heddle.report.tables import cell, table
-from heddle.sweeps import figures
+from heddle.sweeps import sweep_figures
 from heddle.sweeps.database import DONE, FAILED
-from heddle.sweeps.figures import Figure
 from heddle.sweeps.results import Results, is_better_more
+from heddle.sweeps.sweep_figures import Figure
 
 ROWS = 2000  # of the table of points
 SCRIPT = pathlib.Path(__file__).with_name("sweep.js")
@@ -77,7 +77,7 @@ def _pareto(results: Results) -> str:
     for goal, more in aims:
         for cost in costs:
             drawn = "<p>A result costs itself.</p>" if cost == goal else \
-                shown(figures.pareto(results, goal, cost, more))
+                shown(sweep_figures.pareto(results, goal, cost, more))
             parts.append(f'<div data-goal="{escape(goal)} {int(more)}">'
                          f'<div data-cost="{escape(cost)}">{drawn}</div></div>')
     if not results.machine():
@@ -169,7 +169,7 @@ def _failures(results: Results) -> str:
     failed = [row for row in results.rows if row.state == FAILED]
     if not failed:
         return ""
-    rows = [[cell(row.point), cell(figures.named(results, row)), cell(row.message or "")]
+    rows = [[cell(row.point), cell(sweep_figures.named(results, row)), cell(row.message or "")]
             for row in failed[:ROWS]]
     return pages.section("failed", "Failed", table("failed-0", ["point", "settings", "message"],
                                                    rows))
@@ -214,10 +214,10 @@ def _data(results: Results) -> dict[str, Any]:
              *(by.get(row.point) for by in numbers.values())] for row in results.done]
     listed = []
     for name in settings:
-        order = figures.Ordinal(results.values(name))
+        order = sweep_figures.Ordinal(results.values(name))
         listed.append({"name": name, "values": order.values,
                        "places": [round(order.places[value], 4) for value in order.values]})
-    units = {name: figures.unit_of(name, list(by.values())) for name, by in numbers.items()}
+    units = {name: sweep_figures.unit_of(name, list(by.values())) for name, by in numbers.items()}
     return {"columns": ["point", *settings, *names], "rows": rows, "settings": listed,
             "inputs": [name for name in settings if name not in results.machine()],
             "results": [{"name": name, "words": words, "factor": factor,
@@ -247,11 +247,11 @@ def _figure(results: Results, name: str) -> Figure:
     parts = name.split(":")
     if parts[0] == "pareto" and len(parts) == 3:
         goal, more = parts[1].lstrip("+-"), {"+": True, "-": False}.get(parts[1][:1])
-        figure = figures.pareto(results, goal, parts[2], more)
+        figure = sweep_figures.pareto(results, goal, parts[2], more)
     elif len(parts) in (2, 3) and all(parts):
         for setting in parts[1:]:
             results.check_setting(setting)
-        figure = figures.over(results, *parts)
+        figure = sweep_figures.over(results, *parts)
     else:
         raise Mistake(f"'--plot {name}' of a sweep is RESULT:SETTING, RESULT:SETTING:GROUP or "
                       "pareto:RESULT:COST (+RESULT: more is better, -RESULT: less)", usage=True)

@@ -8,7 +8,7 @@ import re
 import shlex
 from typing import Any, Iterable
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 Statistics = dict[str, Any]
 Identity = tuple[str, int]  # of a kernel: its name, and the GPU that ran it

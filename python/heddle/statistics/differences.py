@@ -11,9 +11,9 @@ import fnmatch
 import shlex
 from typing import Any, Iterator, Sequence
 
-from heddle.mistakes import Mistake
-from heddle.statistics_file import (Statistics, collapse, identity, labels, number, program,
-                                    title)
+from heddle.base.mistakes import Mistake
+from heddle.statistics.statistics_file import (Statistics, collapse, identity, labels, number,
+                                               program, title)
 from heddle.verdict import noise_floor as floors
 from heddle.verdict.noise_floor import Floor
 

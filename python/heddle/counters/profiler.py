@@ -8,7 +8,7 @@ import csv
 import dataclasses
 import pathlib
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 # Names of columns, or of metrics, with the bytes or the factor that one counts.
 READS = {"dram__sectors_read.sum": 32.0, "TCC_EA_RDREQ_sum": 64.0, "TCC_EA0_RDREQ_sum": 64.0}

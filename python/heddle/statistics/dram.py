@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from heddle.measures import of_run
-from heddle.mistakes import Mistake
-from heddle.model import Model
-from heddle.statistics_file import Statistics
+from heddle.base.mistakes import Mistake
+from heddle.statistics.measures import of_run
+from heddle.statistics.model import Model
+from heddle.statistics.statistics_file import Statistics
 
 COUNTED = ("reads", "writes", "bytes_read", "bytes_written")
 

@@ -16,8 +16,8 @@ import dataclasses
 import re
 from typing import Any, Iterable, Iterator
 
-from heddle.model import Connection, Model, Place, Terms
-from heddle.statistics_file import Identity, Statistics, collapse, identity, number
+from heddle.statistics.model import Connection, Model, Place, Terms
+from heddle.statistics.statistics_file import Identity, Statistics, collapse, identity, number
 
 NAMES = ("utilisation", "hit_rate", "bandwidth", "stall", "issue")
 RUN = "run"

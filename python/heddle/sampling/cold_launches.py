@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Sequence
 
-from heddle import draw
-from heddle.correction import Correction, dram_reads
-from heddle.files import csv_text
-from heddle.child_runs import Statistics, launches, short
+from heddle.base.files import csv_text
+from heddle.drawing import draw
+from heddle.sampling.child_runs import Statistics, launches, short
+from heddle.sampling.correction import Correction, dram_reads
 
 
 class Launch(Protocol):

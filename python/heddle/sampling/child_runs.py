@@ -11,9 +11,9 @@ import subprocess
 import tempfile
 from typing import Any
 
-from heddle.mistakes import Mistake
-from heddle.model import dumped
-from heddle.command_line import Options
+from heddle.base.command_line import Options
+from heddle.base.mistakes import Mistake
+from heddle.statistics.model import dumped
 
 Statistics = dict[str, Any]
 

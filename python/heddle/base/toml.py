@@ -4,7 +4,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any, Mapping
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 
 def load(path: pathlib.Path) -> dict[str, Any]:

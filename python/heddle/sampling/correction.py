@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from heddle.child_runs import Statistics, launches
+from heddle.sampling.child_runs import Statistics, launches
 
 # Platforms that play SASS traces count sectors, which are parts of a line.
 LINE, SECTOR = 128, 32

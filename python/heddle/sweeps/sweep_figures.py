@@ -7,8 +7,8 @@ import dataclasses
 import statistics
 from typing import Any, Callable, Sequence
 
-from heddle import draw
-from heddle.draw import COLOURS, WIDTH, Linear, Log, document, line, mark, text, tick_text
+from heddle.drawing import draw
+from heddle.drawing.draw import COLOURS, WIDTH, Linear, Log, document, line, mark, text, tick_text
 from heddle.sweeps.results import PS, Results, is_better_more
 from heddle.sweeps.values import number_of
 

@@ -10,11 +10,12 @@ import dataclasses
 import sys
 from typing import Any, Callable, Iterable, Iterator
 
-from heddle import differences, command_line
-from heddle.files import csv_text, write_or_print
-from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics, is_whole, kernel_labels, read
-from heddle.command_line import Options
+from heddle.base import command_line
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, write_or_print
+from heddle.base.mistakes import Mistake
+from heddle.statistics import differences
+from heddle.statistics.statistics_file import Statistics, is_whole, kernel_labels, read
 
 Number = int | float
 Key = tuple[str, str, str]  # section ("kernel", "component", ...), where, what
@@ -137,7 +138,7 @@ def statistics(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def cpi(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import kernels
+    from heddle.statistics import kernels
     from heddle.verdict import limits
     if len(runs) > 2:
         raise Mistake("'--report' compares two runs at most", usage=True)
@@ -148,12 +149,12 @@ def cpi(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def _model(chosen: Options, runs: list[Statistics]) -> Any:
-    from heddle import model
+    from heddle.statistics import model
     return model.described(chosen, runs[0], chosen.files[0], chosen.description)
 
 
 def measures(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import measures as found
+    from heddle.statistics import measures as found
     model = _model(chosen, runs)
     scopes = [found.of_run(model, runs[0]), *(found.of_kernel(model, runs[0], kernel, label)
                                               for kernel, label in kernel_labels(runs[0]).items())]
@@ -177,7 +178,7 @@ def measures(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def limits(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import kernels
+    from heddle.statistics import kernels
     from heddle.verdict import limits as rules
     found = kernels.read(runs[0], chosen.files[0])
     told = list(rules.report(found, runs[0], chosen.files[0]))
@@ -191,7 +192,7 @@ def limits(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def series(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import series
+    from heddle.statistics import series
     if not chosen.series:
         raise Mistake("'--report series' shows what `heddle run --series` wrote; name it with "
                       "'--series FILE'")
@@ -217,7 +218,7 @@ def counters(chosen: Options, runs: list[Statistics]) -> str:
 
 
 def dram(chosen: Options, runs: list[Statistics]) -> str:
-    from heddle import dram as found
+    from heddle.statistics import dram as found
     return "".join(f"{line}\n" for line in found.lines(_model(chosen, runs), runs[0]))
 
 

@@ -12,9 +12,9 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, Any, Iterable, Sequence
 
-from heddle import vocabulary
-from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics, collapse, identity, labels, number
+from heddle.base import vocabulary
+from heddle.base.mistakes import Mistake
+from heddle.statistics.statistics_file import Statistics, collapse, identity, labels, number
 
 if TYPE_CHECKING:
     from heddle.verdict.kernel_facts import Limit
