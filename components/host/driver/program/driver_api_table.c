@@ -515,13 +515,6 @@ static void api_leave_call(const char *function)
     }
 }
 
-static enum driver_status call_ptx_kernel(struct driver *d, uint64_t entry,
-                                          struct driver_ptx_kernel *kernel)
-{
-    (void)d;
-    return ptx_describe(entry, kernel);
-}
-
 static bool api_meets(uint64_t entry)
 {
     api_enter();
