@@ -265,14 +265,14 @@ static enum driver_status call_fence(struct driver *d, uint32_t queue, uint64_t 
     struct driver_command k = {.kind = DRIVER_FENCE};
     if (status == DRIVER_OK)
         k.pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid;
-    return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
+    return status == DRIVER_OK ? enqueue_command(d, queue, &k, ticket) : status;
 }
 
 static enum driver_status call_mark(struct driver *d, uint32_t queue, bool fences, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     struct driver_command k = {.kind = DRIVER_MARK, .fences = fences};
-    return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
+    return status == DRIVER_OK ? enqueue_command(d, queue, &k, ticket) : status;
 }
 
 static enum driver_status check_ticket(const struct driver *d, uint64_t ticket)
