@@ -119,8 +119,10 @@ def test_guard_of_another_header_is_found():
     assert not guard_of_another("runtime/engine/rows.h", "ROW(1)\n")
 
 
-VERBS = set("add begin check end fill find finish forget has join keep load made make merge "
-            "note place put release run send settle start step store take told".split())
+VERBS = set("add allocate append ask attend begin capture check compile create destroy end enqueue "
+            "exchange fetch fill find finish forget forward has issue join keep launch leave load "
+            "made make map mark merge note place prepare print put receive record release run say "
+            "send serve settle start step store take told unmap watch".split())
 
 
 def verbs_without_object(named):

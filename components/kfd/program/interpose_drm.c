@@ -82,7 +82,7 @@ static uint64_t of_memory(uint32_t node, const char *name)
 
 /* ---- answers ---- */
 
-static int fail(int reason)
+static int fail_call(int reason)
 {
     errno = reason;
     return -1;
@@ -143,12 +143,12 @@ static int answer_registers(const struct drm_info *info)
     uint64_t last = (uint64_t)info->register_offset + info->register_count - 1;
     size_t bytes = info->register_count * sizeof *none;
     if (!info->register_count || info->register_count > REGISTERS_MOST)
-        return fail(EINVAL);
+        return fail_call(EINVAL);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (info->register_offset >= known[i].first && last <= known[i].last)
             return program_write(0, info->to, none, bytes < info->size ? bytes : info->size) ? 0
                                                                                              : -1;
-    return fail(EFAULT); /* kernel: a register that may not be read */
+    return fail_call(EFAULT); /* kernel: a register that may not be read */
 }
 
 static int answer_info(const struct drm_info *info, uint32_t node)
@@ -161,7 +161,7 @@ static int answer_info(const struct drm_info *info, uint32_t node)
     const void *answer = NULL;
     size_t size = 0;
     if (!info->size || !info->to)
-        return fail(EINVAL);
+        return fail_call(EINVAL);
     switch (info->query) {
     case ASK_ACCELERATED:
         answer = &accelerated, size = sizeof accelerated;
@@ -176,7 +176,7 @@ static int answer_info(const struct drm_info *info, uint32_t node)
     case ASK_REGISTERS:
         return answer_registers(info);
     default:
-        return fail(EINVAL);
+        return fail_call(EINVAL);
     }
     return program_write(0, info->to, answer, size < info->size ? size : info->size) ? 0 : -1;
 }

@@ -115,7 +115,7 @@ bool kfd_threads_at_rest(struct kfd_process *p)
 }
 
 /* Puts descriptors beside a message. */
-static void pass(struct msghdr *message, char *room, const int *files, size_t count)
+static void pass_files(struct msghdr *message, char *room, const int *files, size_t count)
 {
     message->msg_control = room;
     message->msg_controllen = CMSG_SPACE(count * sizeof(int));
@@ -140,9 +140,9 @@ void kfd_answer(struct kfd_request *request, int result)
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     int fd = c->fd, passed = c->passed; /* the connection may do its next call at once */
     if (c->passes)
-        pass(&message, room, (const int[]){kfd.memory, c->process->file}, KFD_PASS_FILES);
+        pass_files(&message, room, (const int[]){kfd.memory, c->process->file}, KFD_PASS_FILES);
     else if (passed >= 0)
-        pass(&message, room, &passed, 1);
+        pass_files(&message, room, &passed, 1);
     c->passes = false;
     c->passed = -1;
     if (c->process)
@@ -170,7 +170,7 @@ static struct kfd_process *find_process(pid_t pid)
 }
 
 /* Other connections of the process end, too, also when a child has copies of them. */
-static void leave(struct kfd_process *p)
+static void leave_machine(struct kfd_process *p)
 {
     kfd_process_leave(p);
     for (const struct kfd_connection *c = connections; c; c = c->next) {
@@ -179,7 +179,7 @@ static void leave(struct kfd_process *p)
     }
 }
 
-static void list(struct kfd_connection *c, struct kfd_process *p)
+static void list_connection(struct kfd_connection *c, struct kfd_process *p)
 {
     if (!c->listed) {
         c->next = connections;
@@ -197,12 +197,12 @@ int kfd_connection_open(struct kfd_connection *c)
     struct kfd_process *before = find_process(c->pid);
     uint32_t bytes[KFD_GPUS_MAX] = {0};
     if (before) /* exec() has put another program into its place */
-        leave(before);
+        leave_machine(before);
     struct kfd_process *p = kfd_process_open(c->pid, is_guest ? 0 : c->call.word[1], is_guest);
     if (!p)
         return -ENODEV;
     kfd_rocr_targets_check(c->pid, c->call.word[1]);
-    list(c, p);
+    list_connection(c, p);
     c->stands = true;
     c->reply.word[0] = kfd.gpu_count;
     c->reply.word[1] = (uint64_t)getpid();
@@ -246,7 +246,7 @@ static int run_thread(struct kfd_connection *c)
     struct kfd_process *p = find_process(c->pid);
     if (c->listed || !p)
         return -EPROTO;
-    list(c, p);
+    list_connection(c, p);
     c->thread = (int)c->call.word[0];
     return 0;
 }
@@ -396,7 +396,7 @@ int kfd_connection_gone(struct kfd_request *request)
     if (c->process) {
         kfd_drop(&c->request);
         if (c->stands && c->process->life != KFD_ENDED)
-            leave(c->process);
+            leave_machine(c->process);
     }
     while (*link && *link != c)
         link = &(*link)->next;

@@ -299,7 +299,7 @@ static void exchange_writes(struct kfd_process *p)
 
 /* Kernels and the program may wait for each other's writes, which caches hold. The longer nothing
  * comes of it, the less often they are exchanged. */
-static void exchange(void)
+static void exchange_memory(void)
 {
     if (kfd_any_process(kfd_events_read_mailboxes)) {
         begin_exchanges();
@@ -331,7 +331,7 @@ static void run_engine(void)
     if (status == DRIVER_OK)
         kfd_guests_advanced();
     kfd_publish_time();
-    exchange();
+    exchange_memory();
 }
 
 /* Nothing can be done for anyone at the end but to finish what the living have begun. */
@@ -370,7 +370,7 @@ static void pause_moment(void)
 
 /* Kernels that are executed without timing wait. What they have written is in memory. The driver
  * calls this in the middle of its calls. */
-static void attend(const struct driver_attention *now)
+static void attend_kernel(const struct driver_attention *now)
 {
     own.attending = true;
     bool any = take_requests(true);
@@ -525,7 +525,7 @@ bool kfd_machine_open(bool for_kernel_driver)
         run_ledger_report(EXIT_UNABLE);
         return false;
     }
-    kfd.api->set_attendant(attend);
+    kfd.api->set_attendant(attend_kernel);
     kfd_guest_calls_open();
     __atomic_store_n(&own.running, true, __ATOMIC_RELEASE);
     return true;

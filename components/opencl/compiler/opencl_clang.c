@@ -68,7 +68,7 @@ static char *read_log(int file)
     return log;
 }
 
-static void append(char **log, const char *text)
+static void append_text(char **log, const char *text)
 {
     char *longer = clang_join(*log, text);
     clang_release(*log);
@@ -80,9 +80,9 @@ enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_bui
 {
     if (!built->log)
         built->log = clang_allocate(1);
-    append(&built->log, "heddle: ");
-    append(&built->log, why);
-    append(&built->log, "\n");
+    append_text(&built->log, "heddle: ");
+    append_text(&built->log, why);
+    append_text(&built->log, "\n");
     return status;
 }
 
@@ -118,7 +118,7 @@ static enum opencl_build_status run_step(struct step *step, struct clang_command
         return opencl_fail(built, error == ENOENT ? OPENCL_BUILD_NO_COMPILER : OPENCL_BUILD_FAILED,
                            strerror(error));
     char *log = read_log(step->log);
-    append(&built->log, log);
+    append_text(&built->log, log);
     clang_release(log);
     clang_release(built->bytes);
     built->bytes = (uint8_t *)clang_file_read(step->out, &built->size);
@@ -365,7 +365,7 @@ static void warn_of_kernels(struct opencl_built *built)
                      "warning: argument %u of kernel '%.200s' is %s, which the device does not "
                      "support\n",
                      a, facts.kernels[i].name, words[kind]);
-            append(&built->log, line);
+            append_text(&built->log, line);
         }
     opencl_facts_release(&facts);
 }

@@ -60,7 +60,8 @@ static void read_argument(const struct code_object_argument *from, struct opencl
 }
 
 /* The attributes of the source, separated by spaces. */
-static const char *describe(struct object_memory *memory, const struct code_object_kernel *kernel)
+static const char *describe_kernel(struct object_memory *memory,
+                                   const struct code_object_kernel *kernel)
 {
     char text[256];
     size_t used = 0;
@@ -83,7 +84,7 @@ static void read_kernel(struct object_memory *memory, const struct code_object_k
 {
     uint32_t count = 0;
     to->name = from->name;
-    to->attributes = describe(memory, from);
+    to->attributes = describe_kernel(memory, from);
     memcpy(to->required_group, from->required_group, sizeof to->required_group);
     memcpy(to->group_hint, from->group_hint, sizeof to->group_hint);
     to->arguments =

@@ -209,7 +209,7 @@ const struct program_freed *program_find_freed(const struct program_table *table
 #define FAR_BYTES (UINT64_C(1) << 40) /* no simulated memory is as large */
 
 /* From the nearest byte of an allocation to an address. */
-static uint64_t distance(const struct program_allocation *a, uint64_t address)
+static uint64_t distance_to(const struct program_allocation *a, uint64_t address)
 {
     return address < a->start ? a->start - address : address >= a->end ? address - a->end + 1 : 0;
 }
@@ -222,13 +222,13 @@ static bool describe_stack(const struct program_table *table, uint64_t address, 
     uint32_t rank = program_rank(table, address);
     for (uint32_t i = rank ? rank - 1 : 0; i <= rank && i < table->allocation_count; i++) {
         const struct program_allocation *a = &table->allocation[i];
-        if (a->use != PROGRAM_SCRATCH || distance(a, address) >= nearest
-            || distance(a, address) >= FAR_BYTES)
+        if (a->use != PROGRAM_SCRATCH || distance_to(a, address) >= nearest
+            || distance_to(a, address) >= FAR_BYTES)
             continue;
         snprintf(text, size,
                  "%" PRIu64 " bytes outside of the private memory of wavefronts: does a kernel "
                  "recurse, or need more stack than the compiler has counted?",
-                 distance(a, address));
+                 distance_to(a, address));
         return true;
     }
     return false;
@@ -257,7 +257,7 @@ void program_describe(const struct program_table *table, uint64_t address, char 
     if (before && after && address >= before->end && after->start - address < address - before->end)
         before = NULL;
     const struct program_allocation *near = before ? before : after;
-    uint64_t nearest = near ? distance(near, address) : UINT64_MAX;
+    uint64_t nearest = near ? distance_to(near, address) : UINT64_MAX;
     if (nearest > 0 && describe_stack(table, address, nearest, text, size))
         return;
     bool far = !near || nearest >= FAR_BYTES;

@@ -181,9 +181,10 @@ static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
                                     .piece = launch->piece,
                                     .ring_offset = launch->ring_offset,
                                     .size = kernarg_offset};
-    enum driver_status status = arguments.size ? enqueue(d, queue, &arguments, NULL) : DRIVER_OK;
+    enum driver_status status =
+        arguments.size ? enqueue_command(d, queue, &arguments, NULL) : DRIVER_OK;
     launch->size = 0;
-    return status == DRIVER_OK ? enqueue(d, queue, &packet, NULL) : status;
+    return status == DRIVER_OK ? enqueue_command(d, queue, &packet, NULL) : status;
 }
 
 /* The code object has been copied when it was loaded; each further launch finds it. */
@@ -377,7 +378,7 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     launch_count_code(d, p->code);
     if (call_path(d))
         call_path(d)->launch(d, p->queue, l);
-    return enqueue(d, p->queue, k, ticket);
+    return enqueue_command(d, p->queue, k, ticket);
 }
 
 /* Launches work-groups first .. first + count - 1 on the GPU of the queue, for which the launch was

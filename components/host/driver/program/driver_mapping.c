@@ -49,7 +49,7 @@ static enum driver_status mapping_shoot_down(struct driver *d, uint32_t pid, uin
                                .size = d->gpu_count,
                                .shootdown = {page_table_address(address), size}};
     uint64_t ticket;
-    enum driver_status status = enqueue(d, 0, &k, &ticket);
+    enum driver_status status = enqueue_command(d, 0, &k, &ticket);
     return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 

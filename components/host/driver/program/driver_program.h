@@ -52,8 +52,8 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue);
 static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ticket);
 
 /* Appends a command; waits for others to end when there are too many. */
-static enum driver_status enqueue(struct driver *d, uint32_t queue,
-                                  const struct driver_command *command, uint64_t *ticket);
+static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
+                                          const struct driver_command *command, uint64_t *ticket);
 
 /* Writes to the device or reads from it. `of_library`: contents that the library keeps on both
  * sides. */

@@ -37,7 +37,7 @@ static uint64_t word_in(const struct kfd_connection *c, uint32_t number)
     return call.word[number];
 }
 
-static void answer(struct kfd_connection *c, int status)
+static void answer_call(struct kfd_connection *c, int status)
 {
     struct kfd_guest *g = c->process->guest;
     c->reply.word[2] = name_in(c) == GUEST_printed ? 0 : g->printed_bytes;
@@ -124,7 +124,7 @@ static void finish_call(struct kfd_connection *c)
     if (g->fault) {
         c->began = false;
         kfd_guest_put_text(c, g->fault);
-        answer(c, DRIVER_FAULT);
+        answer_call(c, DRIVER_FAULT);
         return;
     }
     bool waited = c->began && name_in(c) == GUEST_wait && !kfd.lost;
@@ -134,7 +134,7 @@ static void finish_call(struct kfd_connection *c)
     if (status >= DRIVER_FAULT)
         kfd_note_end_of_simulation(status);
     c->began = false;
-    answer(c, (int)status);
+    answer_call(c, (int)status);
 }
 
 int kfd_guest_call(struct kfd_connection *c)
@@ -147,7 +147,7 @@ int kfd_guest_call(struct kfd_connection *c)
     if (name_in(c) == GUEST_go_on) {
         go_on(c);
     } else if (kfd_guest_kind_of(name_in(c)) == GUEST_ASIDE) {
-        answer(c, (int)kfd_guest_do(c));
+        answer_call(c, (int)kfd_guest_do(c));
         return KFD_LATER;
     } else {
         c->began = kfd_guest_kind_of(name_in(c)) == GUEST_WAITS && !is_over(c);
@@ -191,7 +191,7 @@ static struct kfd_connection *find_call(const struct kfd_process *p, enum kfd_gu
     return NULL;
 }
 
-static bool waits(const struct kfd_process *p)
+static bool has_waiting_call(const struct kfd_process *p)
 {
     bool any = false;
     for (const struct kfd_request *r = p->guest->calls; r; r = r->next)
@@ -206,12 +206,12 @@ bool kfd_guest_lives(struct kfd_process *p)
 
 bool kfd_guest_waits(const struct kfd_process *p)
 {
-    return p->guest && p->guest->entered && (p->life == KFD_ENDED || waits(p));
+    return p->guest && p->guest->entered && (p->life == KFD_ENDED || has_waiting_call(p));
 }
 
 bool kfd_guest_computes(struct kfd_process *p)
 {
-    return kfd_guest_lives(p) && !p->unawaited && !waits(p);
+    return kfd_guest_lives(p) && !p->unawaited && !has_waiting_call(p);
 }
 
 /* ---- turns ---- */
@@ -311,7 +311,7 @@ void kfd_guests_advanced(void)
                 continue;
             kfd_guest_drop(r);
             c->began = false;
-            answer(c, DRIVER_OK);
+            answer_call(c, DRIVER_OK);
         }
     }
 }
@@ -378,7 +378,7 @@ void kfd_guests_attend(const struct driver_attention *now)
         kfd_guest_drop(&c->request);
         c->waits = c->call;
         guests.attending = c;
-        answer(c, GUEST_ATTEND);
+        answer_call(c, GUEST_ATTEND);
         while (guests.attending && !asks_else(c))
             kfd_take_aside();
         guests.attending = NULL;

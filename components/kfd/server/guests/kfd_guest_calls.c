@@ -242,7 +242,7 @@ static enum driver_status register_ptx(const struct kfd_process *p, uint32_t dev
                 : refuse_call("code cannot be read");
 }
 
-static enum driver_status meets(uint64_t entry, uint64_t *does)
+static enum driver_status kernel_meets(uint64_t entry, uint64_t *does)
 {
     *does = kfd.api->meets(entry);
     return DRIVER_OK;

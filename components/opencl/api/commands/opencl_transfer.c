@@ -48,7 +48,7 @@ static cl_int place_side(const struct opencl_side *side, const struct opencl_eve
     return error;
 }
 
-static cl_int issue(struct opencl_command *command, struct opencl_event *event)
+static cl_int issue_transfer(struct opencl_command *command, struct opencl_event *event)
 {
     const struct opencl_transfer *copy = (const struct opencl_transfer *)command;
     uint64_t to = 0, from = 0;
@@ -88,7 +88,7 @@ struct opencl_transfer *opencl_transfer_rectangle(struct opencl_side to, struct 
                                                   const size_t region[3])
 {
     struct opencl_transfer *copy = opencl_allocate(sizeof *copy);
-    *copy = (struct opencl_transfer){.command = {issue, release_transfer},
+    *copy = (struct opencl_transfer){.command = {issue_transfer, release_transfer},
                                      .to = to,
                                      .from = from,
                                      .width = region[0],
