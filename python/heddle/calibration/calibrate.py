@@ -67,6 +67,7 @@ class Calibration:
     def points(self, rows: Sequence[Row], more: tuple[str, ...] = (),
                generic: bool = False) -> list[Point]:
         """Of each row; rows that are read from the same run have the same."""
+        generic = generic or self.options.generic
         return [self._point(row, (*self.settings, *more), generic) for row in rows]
 
     def _point(self, row: Row, settings: tuple[str, ...], generic: bool) -> Point:
