@@ -29,9 +29,9 @@ json_t *request_hover(struct server *s, const json_t *params, struct failure *fa
     if (service == NULL || !service_hover_at(service, at, &hover))
         return NULL;
     const char *values = document->is_old ? "" : service_values(service, document->model, at);
-    const char *text = arena_printf(&s->scratch, "```heddle\n%s\n```%s%s%s%s", hover.code,
-                                    hover.text[0] != '\0' ? "\n\n" : "", hover.text,
-                                    values[0] != '\0' ? "\n\nHere: " : "", values);
+    const char *text = region_printf(&s->scratch, "```heddle\n%s\n```%s%s%s%s", hover.code,
+                                     hover.text[0] != '\0' ? "\n\n" : "", hover.text,
+                                     values[0] != '\0' ? "\n\nHere: " : "", values);
     struct position_lines lines;
     const char *whole = service_text(service, &size);
     position_lines_make(&lines, whole, size);
@@ -165,8 +165,8 @@ json_t *request_format(struct server *s, const json_t *params, struct failure *f
         const struct compile_diagnostic *first = compile_diagnostic_at(c, 0);
         const char *reason = first != NULL ? first->message : "it cannot be read";
         server_fail(failure, RPC_REQUEST_FAILED,
-                    arena_printf(&s->scratch, "the text is not laid out: line %u: %s",
-                                 first != NULL ? first->place.line : 0, reason));
+                    region_printf(&s->scratch, "the text is not laid out: line %u: %s",
+                                  first != NULL ? first->place.line : 0, reason));
     } else {
         edits = json_array();
         if (size != document->size || memcmp(text, document->text, size) != 0)
