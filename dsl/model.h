@@ -234,7 +234,7 @@ struct model_part_decl {
 
 struct model_store_decl {
     const char *name;
-    const char *type; /* C: `struct TYPE` in TYPE.h of the writer's folder */
+    const char *type; /* C: `struct TYPE`, which behaviours include */
     const char *doc;
     bool is_writer; /* store; otherwise reads */
 };

@@ -293,7 +293,7 @@ static bool emit_include_once(struct emit *e, const char **seen, uint32_t *count
 
 static void emit_includes(struct emit *e, const struct model_type *type)
 {
-    size_t most = type->param_count + type->port_count + type->part_count + type->store_count + 1u;
+    size_t most = type->param_count + type->port_count + type->part_count + 1u;
     const char **seen = region_take(e->region, most * sizeof *seen);
     uint32_t count = 0;
     emit(e, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
@@ -309,17 +309,17 @@ static void emit_includes(struct emit *e, const struct model_type *type)
         if (type->parts[i].is_slot)
             emit_include_once(e, seen, &count,
                               region_printf(e->region, "%s.h", type->parts[i].interface->name));
-    for (uint32_t i = 0; i < type->store_count; i++)
-        emit_include_once(e, seen, &count, region_printf(e->region, "%s.h", type->stores[i].type));
 }
 
-/* Part types whose structs are named by accessors. */
+/* Types whose structs are named by accessors: of parts and of stores. */
 static void emit_forward_declarations(struct emit *e, const struct model_type *type)
 {
     emit(e, "\nstruct %s;\n", name_c(e->region, type->name));
     for (uint32_t i = 0; i < type->part_count; i++)
         if (!type->parts[i].is_slot)
             emit(e, "struct %s;\n", name_c(e->region, type->parts[i].type_name));
+    for (uint32_t i = 0; i < type->store_count; i++)
+        emit(e, "struct %s;\n", type->stores[i].type);
     emit(e, "\n");
 }
 

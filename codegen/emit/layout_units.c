@@ -210,52 +210,40 @@ struct layout_assignment layout_assign_units(struct layout *layout)
     return result;
 }
 
-static void add_folder(struct region *region, const char **folders, uint32_t *count,
-                       const char *folder)
+static void add_folder(const char **folders, uint32_t *count, const char *folder)
 {
-    (void)region;
     for (uint32_t i = 0; i < *count; i++)
         if (strcmp(folders[i], folder) == 0)
             return;
     folders[(*count)++] = folder;
 }
 
-static void add_type_folders(const struct layout *layout, const char **folders, uint32_t *count,
+static void add_type_folders(struct region *region, const char **folders, uint32_t *count,
                              const struct model_type *type)
 {
-    struct region *region = layout->region;
     for (uint32_t i = 0; i < type->behaviour_count; i++)
-        add_folder(region, folders, count, name_folder(region, type->behaviour[i]));
-    add_folder(region, folders, count, type->folder);
+        add_folder(folders, count, name_folder(region, type->behaviour[i]));
+    add_folder(folders, count, type->folder);
     if (type->interface)
-        add_folder(region, folders, count, type->interface->folder);
+        add_folder(folders, count, type->interface->folder);
     for (uint32_t i = 0; i < type->part_count; i++)
         if (type->parts[i].is_slot)
-            add_folder(region, folders, count, type->parts[i].interface->folder);
-    for (uint32_t s = 0; s < type->store_count; s++)
-        for (uint32_t t = 0; t < layout->model->type_count; t++) {
-            const struct model_type *writer = layout->model->types[t];
-            for (uint32_t w = 0; w < writer->store_count; w++)
-                if (writer->stores[w].is_writer
-                    && strcmp(writer->stores[w].type, type->stores[s].type) == 0)
-                    add_folder(region, folders, count, writer->folder);
-        }
+            add_folder(folders, count, type->parts[i].interface->folder);
 }
 
 uint32_t layout_unit_folders(const struct layout *layout, const struct layout_unit *unit,
                              const char ***folders)
 {
     /* A type contributes at most its C files' folders, its own, its interface's, and one for each
-     * slot and store. */
-    uint32_t most = 2 + unit->type->behaviour_count + unit->type->part_count
-                    + unit->type->store_count * layout->model->type_count;
+     * slot. */
+    uint32_t most = 2 + unit->type->behaviour_count + unit->type->part_count;
     for (uint32_t i = 0; i < unit->parts.count; i++)
         most +=
             2 + unit->parts.items[i].type->behaviour_count + unit->parts.items[i].type->part_count;
     *folders = region_take(layout->region, (most + 1) * sizeof **folders);
     uint32_t count = 0;
-    add_type_folders(layout, *folders, &count, unit->type);
+    add_type_folders(layout->region, *folders, &count, unit->type);
     for (uint32_t i = 0; i < unit->parts.count; i++)
-        add_type_folders(layout, *folders, &count, unit->parts.items[i].type);
+        add_type_folders(layout->region, *folders, &count, unit->parts.items[i].type);
     return count;
 }
