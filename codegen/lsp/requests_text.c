@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "codegen/lsp/server.h"
 #include "codegen/views/json_from_text.h"
 
@@ -66,9 +67,9 @@ static char *with_end(const struct service *service, uint32_t at, size_t *size)
     const char *text = service_text(service, &plain_size);
     while (at < plain_size && is_word(text[at]))
         at++;
-    char *made = ends_statement(text, plain_size, at) ? malloc((size_t)plain_size + 2) : NULL;
-    if (made == NULL)
+    if (!ends_statement(text, plain_size, at))
         return NULL;
+    char *made = grow_memory(NULL, (size_t)plain_size + 2, "a document");
     memcpy(made, text, at);
     made[at] = ';';
     memcpy(made + at + 1, text + at, plain_size - at);
