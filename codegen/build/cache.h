@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 #define CACHE_DEFAULT_LIMIT  ((uint64_t)2 << 30)
 #define CACHE_RECENT_SECONDS 3600
 
 /* $HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle, else a folder in /tmp. */
-const char *cache_folder(struct arena *arena);
+const char *cache_folder(struct region *region);
 
 /* Whether only this user (and root) can have written what is in the cache, which becomes code that
  * runs, and can put another one in its place. false: said why on stderr. */
@@ -26,7 +26,7 @@ bool cache_is_safe(const char *folder);
 /* Notes that a build runs until the file is closed, also by the compilers that it has started.
  * Before, unless others run, removes what builds have left that were killed. -1: said why on
  * stderr. */
-int cache_begin(struct arena *arena, const char *folder);
+int cache_begin(struct region *region, const char *folder);
 
 /* Closes the file of cache_begin(). A build that is not `ok` may have left something. */
 void cache_end(int file, bool ok);
@@ -42,6 +42,6 @@ void cache_touch(const char *path);
 
 /* Removes what was used longest ago until at most `limit` bytes are left. Returns how many bytes
  * were removed. */
-uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit);
+uint64_t cache_prune(struct region *region, const char *folder, uint64_t limit);
 
 #endif

@@ -20,7 +20,7 @@ int command_help(struct command *c)
         completion_print(stdout);
     } else if (o->arguments.count == 0) {
         options_print_help(stdout, COMMAND_COUNT);
-        if (toolkit_find(c->arena, &c->toolkit))
+        if (toolkit_find(c->region, &c->toolkit))
             printf("The guide begins with %s/docs/guide/start.md.\n", c->toolkit.home);
     } else {
         for (int i = 0; i < COMMAND_COUNT; i++)
@@ -118,21 +118,21 @@ static void survive_limits_of_files(void)
 int main(int argc, char **argv)
 {
     struct options options;
-    struct arena arena;
+    struct region region;
     supervise_end_with_parent();
     survive_limits_of_files();
-    arena_init(&arena);
+    region_init(&region, "a description");
     int status = options_parse(&options, argc, argv, compile_suggest);
     if (status < 0) {
-        struct command c = {.arena = &arena, .options = &options, .words = argv + 2};
+        struct command c = {.region = &region, .options = &options, .words = argv + 2};
         status = EXIT_ERRORS;
         bool ready =
             command_files_check(&options)
-            && (!commands[options.command].needs_toolkit || toolkit_find(&arena, &c.toolkit));
+            && (!commands[options.command].needs_toolkit || toolkit_find(&region, &c.toolkit));
         if (ready)
             status = commands[options.command].run(&c);
     }
     options_release(&options);
-    arena_release(&arena);
+    region_release(&region);
     return status;
 }

@@ -9,14 +9,14 @@
 
 #include "codegen/lsp/document.h"
 #include "codegen/lsp/rpc.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct server {
     struct documents documents;
     FILE *out;
     VECTOR(const char *) roots; /* folders of the workspace */
-    struct arena lasting;       /* until the server ends */
-    struct arena scratch;       /* until the message is answered */
+    struct region lasting;      /* until the server ends */
+    struct region scratch;      /* until the message is answered */
     json_t *published;          /* URIs with diagnostics that the editor shows */
     bool is_initialized, is_shut_down, has_ended, is_broken;
 };
@@ -75,7 +75,7 @@ void publish_failure(struct server *s, struct document *document, const char *wh
 /* Sends what remains of the diagnostics of a document that is being closed. */
 void publish_forget(struct server *s, struct document *document);
 
-/* trial.c: NULL when the work ends well in a child; else what went wrong, in the scratch arena. */
+/* trial.c: NULL when the work ends well in a child; else what went wrong, in the scratch region. */
 typedef void server_work(struct server *s, void *context);
 const char *server_try(struct server *s, server_work *work, void *context);
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/byte_list.h"
 #include "runtime/engine/rank.h"
@@ -68,10 +69,9 @@ static const char *keep_text(const char *text)
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(names[i], text) == 0)
             return names[i];
-    char *copy = strdup(text);
-    if (!copy || count == sizeof names / sizeof *names)
+    if (count == sizeof names / sizeof *names)
         bug("kernels have more than %u names of details", count);
-    return names[count++] = copy;
+    return names[count++] = grow_checked(strdup(text), "the name of a detail");
 }
 
 static void merge_share(const struct head *head, struct rank_reader *from)

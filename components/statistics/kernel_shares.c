@@ -7,7 +7,6 @@
 
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/rank.h"
 #include "runtime/state/checkpoint.h"
 
 struct kernel_shares {
@@ -76,7 +75,7 @@ void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
 {
     if (!kernel_is_kept(kernel))
         return;
-    if (kernel_rank(kernel) != ranks.number) {
+    if (!kernel_is_here(kernel)) {
         kernel_send_share(kernel, details, merge, number);
         return;
     }

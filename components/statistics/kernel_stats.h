@@ -19,6 +19,7 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
 bool kernel_is_kept(uint32_t kernel);
 /* The rank that has the record (runtime/engine/rank.h). */
 uint32_t kernel_rank(uint32_t kernel);
+bool kernel_is_here(uint32_t kernel);
 
 /* Adds to the kernel's `work_groups` and `wavefront_instructions`. Before kernel_end(). */
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions);

@@ -25,7 +25,7 @@ struct name_occurrence {
 };
 
 struct names {
-    struct arena *arena;
+    struct region *region;
     const struct program *program;
     VECTOR(struct name_symbol *) symbols;
     VECTOR(struct name_occurrence) occurrences; /* by place */
@@ -33,7 +33,7 @@ struct names {
     uint32_t table_size;
 };
 
-void names_build(struct names *names, struct arena *arena, const struct program *program);
+void names_build(struct names *names, struct region *region, const struct program *program);
 /* The name at an offset, or just before it; NULL: none. */
 const struct name_occurrence *names_at(const struct names *names, uint32_t offset);
 struct name_symbol *names_declared(const struct names *names, uint32_t offset);

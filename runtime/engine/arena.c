@@ -39,13 +39,13 @@
 #define HUGE_BYTES  ((size_t)2 << 20)
 #define GUARD_BYTES HUGE_BYTES /* the guarded bytes may lie on huge pages */
 
-struct region { /* offsets */
+struct extent { /* offsets */
     size_t used;
     size_t end;
 };
 
 struct slice {
-    struct region front, rear;
+    struct extent front, rear;
     size_t start[2]; /* of both */
 };
 
@@ -173,8 +173,8 @@ void arena_open(void)
     own_slice = NULL;
     chosen = slices;
     chosen->start[1] = FRONT_BYTES;
-    chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
-    chosen->rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
+    chosen->front = (struct extent){ARENA_ALIGNMENT, FRONT_BYTES};
+    chosen->rear = (struct extent){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
         madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* huge pages are only faster */
     arena_release(derived, DERIVED_MOST);
@@ -197,7 +197,8 @@ void arena_divide(uint32_t owners, uint32_t own)
                                        {start + ahead, start + share - ARENA_ALIGNMENT},
                                        {start, start + ahead}};
     }
-    madvise(engine_base.arena + own_slice->start[0], ahead, MADV_HUGEPAGE);
+    if (!small_pages)
+        madvise(engine_base.arena + own_slice->start[0], ahead, MADV_HUGEPAGE);
 }
 
 void arena_select(uint32_t owner)
@@ -213,7 +214,7 @@ void arena_slice(uint32_t owner, struct arena_run runs[2])
     runs[1] = (struct arena_run){s->start[1], s->rear.used - s->start[1]};
 }
 
-static size_t hand_out(struct region *r, size_t bytes)
+static size_t hand_out(struct extent *r, size_t bytes)
 {
     size_t offset = r->used;
     if (bytes > r->end - r->used)
@@ -284,12 +285,12 @@ size_t arena_skip(size_t offset)
     return offset >= slices[0].front.used && offset < FRONT_BYTES ? FRONT_BYTES : offset;
 }
 
-static bool is_end(const struct region *r, uint64_t end)
+static bool is_end(const struct extent *r, uint64_t end)
 {
     return end <= r->end && end % ARENA_ALIGNMENT == 0;
 }
 
-static void extend(struct region *r, uint64_t end)
+static void extend(struct extent *r, uint64_t end)
 {
     r->used = end > r->used ? end : r->used;
 }

@@ -152,7 +152,7 @@ void stats_log_forget(void)
     if (!stats_log_ticked)
         return;
     for (uint32_t w = 0; w < id_words; w++) {
-        uint64_t main = ranks.number == 0 && w < main_words ? UINT64_MAX : 0;
+        uint64_t main = rank_is_first() && w < main_words ? UINT64_MAX : 0;
         for (uint64_t bits = unsettled[w] | stats_log_ticked[w] | main; bits; bits &= bits - 1) {
             uint32_t id = w * 64 + (uint32_t)__builtin_ctzll(bits);
             keep_before(first_of[id], first_of[id + 1]);

@@ -53,12 +53,12 @@ void rank_run_meet(void)
                                          .interrupted = engine_is_interrupted(),
                                          .failed = engine_failure() != NULL,
                                          .settles = find_settled()};
-    if (ranks.number && series_has_tracks())
+    if (!rank_is_first() && series_has_tracks())
         series_take_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
     rank_barrier_wait(&this_run.met, this_run.limit_ps + 1);
     window_plan.end_ps = this_run.met.end_ps;
     __atomic_store_n(&this_run.stop, this_run.met.stop, __ATOMIC_RELAXED);
-    if (!ranks.number)
+    if (rank_is_first())
         timeline_settle();
     if (this_run.met.failed)
         failure_note(window_plan.end_ps - 1);

@@ -127,7 +127,7 @@ static bool look_together(void)
     view_gather(rank_sum(engine_instructions()));
     if (view_stops_now)
         view_look(reached_ps());
-    return rank_sum(ranks.number == 0 && engine_is_interrupted()) != 0;
+    return rank_sum(rank_is_first() && engine_is_interrupted()) != 0;
 }
 
 /* Looks at the run before the step at `time_ps`, where that is due or the run is watched. true: the
@@ -231,8 +231,7 @@ void engine_abandon(void)
 /* Ranks meet from the beginning on. */
 static enum engine_result begin_and_loop(void)
 {
-    if (ranks.number == 0 && ranks.count > 1)
-        rank_call(RANK_RUN);
+    rank_call(RANK_RUN);
     run_progress_begin();
     series_begin();
     if (view_is_shared())
@@ -276,7 +275,7 @@ enum engine_result engine_run(void)
     run_progress_erase();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
         rank_state_gather();
-        if (ranks.number == 0)
+        if (rank_is_first())
             hang_explain(reasons[result]);
     }
     rank_set_escape(NULL);

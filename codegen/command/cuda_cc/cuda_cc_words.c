@@ -84,7 +84,7 @@ static bool take_architecture(struct cuda_cc *cc, const char *option, const char
         fprintf(stderr, "heddle cuda-cc: '%s' is newer than clang 19: takes sm_%d\n", text, NEWEST);
         found = NEWEST;
     }
-    cc->architecture = arena_printf(cc->c->arena, "sm_%u%s", found, variant ? "a" : "");
+    cc->architecture = region_printf(cc->c->region, "sm_%u%s", found, variant ? "a" : "");
     return true;
 }
 
@@ -93,7 +93,7 @@ static void take_host_words(struct cuda_cc *cc, const char *text)
 {
     while (*text) {
         size_t length = strcspn(text, ", ");
-        char *word = arena_printf(cc->c->arena, "%.*s", (int)length, text), *to = word;
+        char *word = region_printf(cc->c->region, "%.*s", (int)length, text), *to = word;
         for (const char *at = word; *at; at++)
             if (*at != '"' && *at != '\'')
                 *to++ = *at;
@@ -265,12 +265,12 @@ static bool act_on_value(struct cuda_cc *cc, const struct option *option, const 
         take_host_words(cc, value);
         break;
     case LINKER_WORDS:
-        cuda_cc_add(cc, &cc->link, arena_printf(cc->c->arena, "-Wl,%s", value));
+        cuda_cc_add(cc, &cc->link, region_printf(cc->c->region, "-Wl,%s", value));
         break;
     case DEFAULT_STREAM:
         return take_default_stream(cc, value);
     case STANDARD:
-        cuda_cc_add(cc, &cc->both, arena_printf(cc->c->arena, "-std=%s", value));
+        cuda_cc_add(cc, &cc->both, region_printf(cc->c->region, "-std=%s", value));
         break;
     case OUTPUT:
         cc->output = value;
@@ -372,7 +372,7 @@ static bool is_link_value(const char *word)
 /* Has the folder headers of NVIDIA's toolkit? Heddle's stand in their place. */
 static bool is_toolkit(struct cuda_cc *cc, const char *folder)
 {
-    return access(arena_printf(cc->c->arena, "%s/cuda_runtime.h", folder), F_OK) == 0;
+    return access(region_printf(cc->c->region, "%s/cuda_runtime.h", folder), F_OK) == 0;
 }
 
 static words *list_of(struct cuda_cc *cc, const char *word)

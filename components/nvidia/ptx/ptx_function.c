@@ -23,7 +23,7 @@ static struct ptx_function *named_function(struct ptx_parser *parser, const char
     symbol->meaning = PTX_MEANS_BASE;
     symbol->base = PTX_BASE_FUNCTION;
     symbol->index = module->function_count;
-    return PTX_APPEND(parser->arena, module->functions, module->function_count);
+    return PTX_APPEND(parser->region, module->functions, module->function_count);
 }
 
 /* Parameters in .reg (code without the ABI) are registers of the function. */
@@ -46,7 +46,7 @@ static void declare_params(struct ptx_parser *parser, struct ptx_variable *param
         symbol->index = function->register_count;
         param->offset = function->register_count;
         struct ptx_register *added =
-            PTX_APPEND(parser->arena, function->registers, function->register_count);
+            PTX_APPEND(parser->region, function->registers, function->register_count);
         added->name = param->name;
         added->type = param->type;
     }
@@ -138,7 +138,7 @@ void ptx_add_file(struct ptx_parser *parser, struct ptx_number number, const cha
         return;
     }
     while (module->file_count <= number.bits)
-        *PTX_APPEND(parser->arena, module->files, module->file_count) = NULL;
+        *PTX_APPEND(parser->region, module->files, module->file_count) = NULL;
     module->files[number.bits] = name;
 }
 
@@ -222,7 +222,7 @@ void ptx_add_table(struct ptx_parser *parser, const char *name, enum ptx_table_k
     struct ptx_symbol *symbol = ptx_declare(parser, name, line);
     symbol->meaning = PTX_MEANS_TABLE;
     symbol->index = function->table_count;
-    struct ptx_table *table = PTX_APPEND(parser->arena, function->tables, function->table_count);
+    struct ptx_table *table = PTX_APPEND(parser->region, function->tables, function->table_count);
     *table = (struct ptx_table){.kind = (uint8_t)kind, .name = name, .line = line};
     if (kind == PTX_CALL_PROTOTYPE) {
         table->params = parser->params;
@@ -231,7 +231,7 @@ void ptx_add_table(struct ptx_parser *parser, const char *name, enum ptx_table_k
         table->result_count = parser->result_count;
         return;
     }
-    table->targets = ptx_arena_take(parser->arena, words.count * sizeof *table->targets);
+    table->targets = region_take(parser->region, words.count * sizeof *table->targets);
     table->count = words.count;
     for (uint32_t i = 0; i < words.count; i++)
         add_target(parser, table, words.at[i], &table->targets[i], line);

@@ -8,6 +8,8 @@
 
 #include "components/nvidia/ptx/ptx.h"
 
+#include "base/grow.h"
+
 enum { CODE_ALIGNMENT = 256, SHARED_ALIGNMENT = 16 };
 
 /* Owners of shared variables, beside numbers of functions. */
@@ -96,10 +98,9 @@ static uint32_t dynamic_alignment(const struct ptx_module *module)
 
 static void place_shared(struct ptx_module *module)
 {
-    uint32_t *owners = malloc((module->variable_count + 1) * sizeof *owners);
-    if (!owners)
-        abort();
-    memset(owners, 0xff, (module->variable_count + 1) * sizeof *owners);
+    size_t bytes = (module->variable_count + 1) * sizeof(uint32_t);
+    uint32_t *owners = grow_memory(NULL, bytes, "a PTX module");
+    memset(owners, 0xff, bytes);
     for (uint32_t f = 0; f < module->function_count; f++) {
         const struct ptx_function *function = &module->functions[f];
         for (uint32_t i = 0; i < function->instruction_count; i++)

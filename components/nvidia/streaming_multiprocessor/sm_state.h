@@ -12,6 +12,7 @@
 
 #include "components/protocols/thread_block/bulk.h"
 #include "components/protocols/thread_block/coalesce.h"
+#include "components/protocols/thread_block/trace_stream.h"
 #include "components/protocols/thread_block/warp_cycles.h"
 #include "warp_scheduler.h"
 

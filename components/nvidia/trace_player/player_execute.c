@@ -222,8 +222,8 @@ static bool execute_find(void *blocks, uint64_t number, struct warp_block **bloc
 static bool execute_has_ids(const struct ptx_module *m, const char *kernel)
 {
     const struct ptx_function *entry = ptx_find_function(m, kernel);
-    uint64_t *taken = calloc(TRACE_INSTS / 64, sizeof *taken);
-    bool differ = taken != NULL;
+    uint64_t *taken = grow_zeroed(TRACE_INSTS / 8, "the instructions of a kernel");
+    bool differ = true;
     for (uint32_t i = 0; i < m->function_count; i++) {
         const struct ptx_function *f = &m->functions[i];
         for (uint32_t n = 0; differ && n < f->instruction_count && (!f->is_entry || f == entry);

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/region.h"
+
 #define API_TRACE_VERSION 2                  /* the newest; 1 lacks what recorded programs need */
 #define API_TRACE_FILE    "cuda_calls.trace" /* in a folder, as the tracer calls it */
 
@@ -115,14 +117,12 @@ struct api_trace_call {
     uint32_t argument_count;
 };
 
-struct api_trace_memory;
-
 struct api_trace {
     uint32_t version;   /* 0: balar's grammar; otherwise up to API_TRACE_VERSION */
     const char *folder; /* where its files are; "" for a text */
     const struct api_trace_call *calls;
     uint32_t call_count;
-    struct api_trace_memory *memory;
+    struct region memory;
 };
 
 /* Told of each mistake: one line of text, without the place. `line` 0: the whole file. */

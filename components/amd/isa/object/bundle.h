@@ -12,7 +12,7 @@
 #ifndef HEDDLE_ISA_BUNDLE_H
 #define HEDDLE_ISA_BUNDLE_H
 
-#include "object_memory.h"
+#include "base/region.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ struct bundle {
     struct bundle_entry *entries;
     size_t entry_count;
     size_t size_bytes; /* from the magic to the end of the last entry */
-    struct object_memory memory;
+    struct region memory;
     char error[256]; /* why the last read failed, without a full stop; "" otherwise */
 };
 

@@ -18,7 +18,7 @@ struct code_sections {
     struct code_section *sections; /* in the order of the file */
     size_t count;
     struct code_object_target target;
-    struct object_memory memory;
+    struct region memory;
     char error[320]; /* if reading failed */
 };
 

@@ -1,10 +1,7 @@
 /* Branches, calls, barriers and what lanes exchange; see warp_build.h. Called through
  * warp_lower(). */
-#include <stdlib.h>
 
 #include "warp_frame.h"
-
-#include "runtime/engine/bug.h"
 
 static void set_kind(struct warp_build *b, enum warp_kind kind)
 {
@@ -14,12 +11,7 @@ static void set_kind(struct warp_build *b, enum warp_kind kind)
 static uint32_t add_target(struct warp_build *b, uint32_t target)
 {
     struct warp_code *c = b->code;
-    if (c->target_count == c->target_room) {
-        c->target_room = c->target_room ? 2 * c->target_room : 256;
-        c->targets = realloc(c->targets, c->target_room * sizeof *c->targets);
-        if (!c->targets)
-            bug("no memory for the branches of a kernel");
-    }
+    c->targets = warp_list_grow(c->targets, c->target_count, &c->target_room, sizeof *c->targets);
     c->targets[c->target_count] = target;
     return c->target_count++;
 }
