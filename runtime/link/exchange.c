@@ -1,8 +1,7 @@
 /* What shards tell each other: an outbox for each pair of shards and direction, in two copies. In a
  * window a shard writes into one copy of its outboxes while the others read the other copy, which
  * it wrote in the window before; between windows the copies change their roles. So nothing is read
- * while it is written, and that a window is over before the next one begins is all the
- * synchronisation there is.
+ * while it is written. The only synchronisation is that a window ends before the next one begins.
  *
  * An arrival says that a ring has a message for its receiver, which is to be woken; the message
  * stands in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
