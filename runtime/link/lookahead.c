@@ -1,5 +1,5 @@
 /* The least latency between two partitions; see lookahead.h. A message or a credit needs at least
- * that long, so what one partition does in a window is noticed by others in a later one. */
+ * that long, so other partitions notice an effect of this window in a later one. */
 #include "lookahead.h"
 
 #include "runtime/engine/bug.h"

@@ -125,8 +125,9 @@ static uint64_t stretch_end(uint64_t time_ps)
     return max_u64(last, end);
 }
 
-/* A window is over, and the next one of this rank, if there is one, is that of `next_ps`. Between
- * the two a span of others may begin or end; or one of this rank has, in the stretch. */
+/* A window is over, and this rank's next one, if there is one, begins at `next_ps`. Between the
+ * two, a span of another rank may begin or end, or a span of this rank has done so in the
+ * stretch. */
 static void log_window(uint64_t last_ps, bool more, uint64_t next_ps)
 {
     if (stats_log_ticked && window_plan.end_ps < last_ps

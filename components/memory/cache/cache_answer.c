@@ -20,7 +20,8 @@ static inline void respond(struct cache *c, uint16_t tag, bool is_data, const vo
         memcpy(mem_data_data(payload, above_bytes(c)), data, above_bytes(c));
 }
 
-/* The bytes have come: into the line, around those that were written before they were asked for. */
+/* The bytes have come: into the line, around bytes that were written before the request for the
+ * line. */
 CACHE_RARE void install_around(struct cache *c, uint32_t line, const void *bytes)
 {
     struct mem_mask missing = mem_mask_not(*line_mask(c, line), line_bytes(c));
