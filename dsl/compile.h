@@ -1,6 +1,6 @@
 /* The front end's public face: from files to a `struct model`, with diagnostics.
  *
- * One `struct compilation` reads one main file and what it imports. Everything it hands out
+ * One `struct compilation` reads one main file and its imports. Everything that it hands out
  * (models, diagnostics, strings) lives in its region until compile_close(). A compilation is used
  * once: open, one of the compile_*() functions, look at diagnostics, close. Nothing is printed
  * unless asked for; nothing is global, so several may be open at a time.

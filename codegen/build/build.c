@@ -63,9 +63,9 @@ struct build {
     VECTOR(struct compiled) compiled;
 };
 
-/* Levels of optimisation. Most of the time that a run takes passes in a few units; those that
- * have the line COLD_LINE take less than a hundredth of it, and half as long to be compiled with
- * less effort. */
+/* Levels of optimisation. A run spends most of its time in a few units. Units with the line
+ * COLD_LINE take less than a hundredth of it, and are compiled with less effort, in half the
+ * time. */
 #define WARM_UNIT "-O3"
 #define COLD_UNIT "-Og"
 #define COLD_LINE "#define UNIT_COLD"

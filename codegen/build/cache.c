@@ -317,8 +317,8 @@ static bool has_unfinished(int file)
     return size < 0 || open_builds != 0;
 }
 
-/* Called while no other build runs. Looking through the cache for what is left takes longer than
- * many a build, so it is done only behind one that has not ended. */
+/* Called while no other build runs. Searching the cache for leftovers takes longer than many
+ * builds, so it is done only after a build that did not end. */
 static void clean_up(struct region *region, const char *folder, int file)
 {
     static const char *const inside[] = {"objects", "libraries", "platforms"};

@@ -1,9 +1,9 @@
 /* `heddle disasm`: GPU machine code as text.
  *
  * Takes code objects, also relocatable ones, offload bundles, anything that contains bundles (HIP
- * programs), and raw machine code, also as hexadecimal text; with --lines one line of that makes
- * one line of text. Code objects name their target; raw code needs --mcpu. A word that is no
- * instruction is printed as data, so that addresses stay right. */
+ * programs), and raw machine code, also as hexadecimal text; with --lines each line of such text
+ * makes one line of output. Code objects name their target; raw code needs --mcpu. A word that is
+ * no instruction is printed as data, so that addresses stay right. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

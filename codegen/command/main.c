@@ -106,8 +106,8 @@ int command_output_close(struct command_output *output, const char *path, bool o
     return status;
 }
 
-/* A file that becomes larger than the user's limit is one that cannot be written, which is said,
- * and the other files are written; also in the programs and compilers that we start. */
+/* A file that grows beyond the user's limit is reported as one that cannot be written, and the
+ * other files are written; also in the programs and compilers that we start. */
 static void survive_limits_of_files(void)
 {
     struct sigaction before;

@@ -174,7 +174,8 @@ static struct layout_unit *new_unit(struct layout *layout, const struct model_in
     return unit;
 }
 
-/* The unit to compile for specialised unit `number`: one of its own, or the one of its type. */
+/* The unit to compile for specialised unit `number`: a unit of its own, or its type's generic
+ * unit. */
 static uint32_t compiled_unit(struct layout *layout, const struct model_instance *first)
 {
     uint32_t of_type = 0;

@@ -34,7 +34,7 @@ void server_release(struct server *s);
 void server_take(struct server *s, const char *body, size_t size);
 /* Says that a message could not be read. */
 void server_complain(struct server *s, enum rpc_result problem);
-/* Checks one document that has changed and publishes what is found; false: none has. */
+/* Checks one changed document and publishes its diagnostics. False: no document has changed. */
 bool server_check_one(struct server *s);
 /* Serves `in` until it ends; an exit status. */
 int server_run(struct server *s, int in);

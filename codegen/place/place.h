@@ -1,8 +1,9 @@
 /* Placements: which rank runs which partition of a platform.
  *
- * A graph has a node for each partition, with the work that it takes, and an edge between two that
- * are connected, with what crosses there. Work and traffic are counted by an earlier run: messages
- * that components took in, and bytes that crossed; or, without one, components and connections.
+ * A graph has a node for each partition, with its work, and an edge for each pair of connected
+ * partitions, with the traffic between them. Work and traffic are counted by an earlier run:
+ * messages that components took in, and bytes that crossed; or, without one, components and
+ * connections.
  *
  * Partition 0 (what no `partition` names: the driver, the host) is at rank 0. No rank is without a
  * partition besides. The same graph gives the same placement everywhere: ranks find it each for

@@ -20,9 +20,9 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
-/* Partitions with less than `latency_ps` between them are one group, as are those that take turns
- * at a shared wire and those that a chain of such pairs joins. Groups are numbered in the order of
- * the description. */
+/* Two partitions are in one group if the latency between them is less than `latency_ps`, if they
+ * take turns at a shared wire, or if a chain of such pairs joins them. Groups are numbered in the
+ * order of the description. */
 static struct groups group_by(const struct place_graph *graph, struct region *region,
                               uint64_t latency_ps)
 {

@@ -404,7 +404,7 @@ static enum dot_traffic traffic_of(const struct model_connection *c)
     return traffic == DOT_WORK && kept ? DOT_CONTROL : traffic;
 }
 
-/* Nodes that are connected to others only by wires that empty them keep these wires in the
+/* A node that is connected only by control wires, which empty it, keeps these wires in the
  * picture. */
 static void find_who_leads_on(struct builder *b, const struct model *model)
 {

@@ -51,7 +51,8 @@ static void add_bank(struct walk *w, const struct model_instance *bank)
     w->counted[bank->id] = true;
 }
 
-/* Caches that requests of these ports come to, and those behind them when `level` is above 1. */
+/* Caches that requests of these ports come to, and the caches below them when `level` is above
+ * 1. */
 static void reach(struct walk *w, const struct model_port_group *ports, uint32_t level)
 {
     for (uint32_t i = 0; ports && i < ports->count; i++) {

@@ -2,8 +2,8 @@
  *
  * The hardware counts wavefronts, not work-items, and those that have ended count as arrived. So a
  * barrier that some work-items do not reach passes without a word. A work-item that has ended
- * before, as by `if (i >= n) return;`, is no mistake: what is named is one that goes on. That it
- * does so is seen by its next access to memory, since compilers turn all lanes on for a while where
+ * before, as by `if (i >= n) return;`, is no mistake. The finding names a work-item that goes on.
+ * Its next access to memory shows that it does, since compilers turn all lanes on for a while when
  * they save registers.
  *
  * - A wavefront passes a barrier without a lane, and the lane accesses memory later.

@@ -1,6 +1,6 @@
-/* Stacks that leave the private memory of their wavefront. All wavefronts of a launch have theirs
- * in one pool, so that the hardware, and the simulator, accept what lies in that of another one;
- * what lies outside of the pool ends the run. */
+/* Stacks that leave the private memory of their wavefront. The private memory of all wavefronts of
+ * a launch lies in one pool, so the hardware, and the simulator, accept an access to another
+ * wavefront's; an access outside of the pool ends the run. */
 #include "checks.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* Records of kernels on their way to rank 0, which writes the statistics: each other rank sends
- * those that began or ended, and rank 0 has a record of its own for each. */
+/* Records of kernels on their way to rank 0, which writes the statistics: each other rank sends the
+ * records of kernels that began or ended, and rank 0 has a record of its own for each. */
 #include <string.h>
 
 #include "kernel_records.h"

@@ -1,6 +1,6 @@
-/* Each `reads` has one writer: the store that its instance names, or the only one of its type in
- * the innermost component around it that has any. Sets `writers` of all nodes, from which the model
- * is made. */
+/* Each `reads` has one writer: the store that its instance names, or else the only store of its
+ * type in the innermost surrounding component that has such stores. Sets `writers` of all nodes,
+ * from which the model is made. */
 #include <string.h>
 
 #include "dsl/check/check.h"

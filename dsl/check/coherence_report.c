@@ -189,9 +189,9 @@ static bool would_act(const struct coherence *c, const struct coherence_hole *ho
                || strcmp(moment, moment_name(c, hole->after)) == 0);
 }
 
-/* The ports by which a statement could reach the keeper, "'a' or 'b'", and the keeper's. One that
- * is called after the keeper ("l3_control" after "l3") is the one that is meant. NULL: there is
- * none. With `free` only those count that lead nowhere yet, and one that is meant. */
+/* The ports by which a statement could reach the keeper, "'a' or 'b'", and the keeper's own port. A
+ * port that is called after the keeper ("l3_control" after "l3") is the intended one. NULL: there
+ * is none. With `free`, only unconnected ports count, and the intended one. */
 struct control_ports {
     const char *text;
     const struct ast_item *only, *control; /* only: there is one, or one is meant */

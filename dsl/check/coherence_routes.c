@@ -1,5 +1,5 @@
-/* The route of an access: from path to path, through interconnects as they route, through leaves as
- * they say that they pass things on, until a leaf takes it. */
+/* The route of an access: from path to path, through interconnects by their rules, through leaves
+ * by their statements of what they pass on, until a leaf takes the access. */
 #include <string.h>
 
 #include "dsl/check/coherence.h"
@@ -96,8 +96,8 @@ static bool is_at(struct coherence *c, const struct ast_item *fact, uint32_t mom
     return fits;
 }
 
-/* The path on which a leaf sends what it gets at `in`: that of the first statement that fits and is
- * connected. */
+/* The path on which a leaf sends an access that comes in at `in`: the path of the first matching
+ * statement that is connected. */
 static const struct route_path *pass(struct coherence *c, struct node *node, uint32_t in,
                                      uint32_t element, uint32_t moments)
 {

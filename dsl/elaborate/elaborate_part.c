@@ -2,7 +2,7 @@
  * matching --set, else by a setting, else by its default. The filling names a part type, of which
  * a new part is made; or, inside one component, a part of the surrounding body, which is then
  * shared; or a slot of the composite around, which is handed down. A composite has no parts of its
- * own: its slots only say what fills those of its instances. */
+ * own: its slots only hand parts down to its instances. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
@@ -152,8 +152,8 @@ static void share(struct elaboration *e, struct object *object, const struct mod
     slot->shared = true;
 }
 
-/* A composite keeps what fills its slot for the instances to which it hands it down; anything else
- * gets a part. */
+/* A composite keeps its slot's filling for the instances to which it hands the slot down; any other
+ * component gets a part. */
 static void fill_with_part(struct elaboration *e, struct object *object, uint32_t index,
                            const struct filler *filler)
 {

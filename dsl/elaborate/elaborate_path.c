@@ -119,7 +119,7 @@ static void needs_subscript(struct elaboration *e, const struct segment *segment
                     segment->name.text, segment->name.text);
 }
 
-/* `[*]`: of what is no array, that one. */
+/* `[*]`: all elements of an array, or the instance itself if it is no array. */
 static bool is_all(const struct ast_expr *subscript)
 {
     return subscript->kind == AST_ALL;

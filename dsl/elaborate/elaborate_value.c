@@ -110,8 +110,8 @@ static const char *first_with_origin(const char *const *docs, size_t count)
     return NULL;
 }
 
-/* The comment that says where a setting's value comes from: its own, that of the instance with the
- * braces, or that of the type in whose body they stand. */
+/* The comment that says where a setting's value comes from: the comment of the setting, of the
+ * instance with the braces, or of the type in whose body the braces stand. */
 static const char *setting_doc(const struct setting *setting, bool is_computed)
 {
     const struct node *node = setting->anchor->node;

@@ -1,5 +1,5 @@
-/* What a connection goes `via`: a link, shared wires, or an interconnect, which is an instance that
- * the statement makes or one that an earlier statement made. */
+/* The `via` of a connection: a link, shared wires, or an interconnect. An interconnect is an
+ * instance that this statement makes, or that an earlier statement made. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"

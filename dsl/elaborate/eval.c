@@ -50,7 +50,7 @@ static bool enum_includes(const struct model_enum *all, const struct model_enum 
     return true;
 }
 
-/* The number that a choice of another enumeration has in one that includes it. */
+/* The number of a choice in an enumeration that includes the choice's own enumeration. */
 static int64_t enum_number(const struct model_enum *all, const struct value *value)
 {
     return all == value->choice ? value->integer

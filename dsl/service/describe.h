@@ -10,7 +10,7 @@ const char *describe_detail(struct region *region, const struct program *program
 /* "param latency : cycles = 4cy in 1cy .. 100cy". */
 const char *describe_code(struct region *region, const struct program *program,
                           const struct ast_item *item);
-/* The comment of an item; of an instance without one, that of its type. */
+/* The comment of an item; for an instance without a comment, the comment of its type. */
 const char *describe_doc(const struct program *program, const struct ast_item *item);
 
 #endif

@@ -1,6 +1,6 @@
-/* Every name of a program where it stands, and what it means. Follows declarations only: a path
- * goes from the type of an instance to the type of what is in it, whatever `if` decides. Built once
- * for a service by names_build().
+/* Every name of a program, with its places and its meaning. Names are resolved by declarations
+ * only: a path goes from the type of an instance to the types of its members, whatever `if`
+ * decides. Built once for a service by names_build().
  *
  * A symbol is told from others by the offset of its first declaration. What stands in both branches
  * of an `if` is one symbol. */

@@ -52,8 +52,8 @@ def use(path: Path) -> None:
 
 
 def command() -> str:
-    """The one of `use()`, the one that this package was installed or built with, or that of PATH.
-    """
+    """The command of `use()`, else the one that this package was installed or built with, else
+    `heddle` of PATH."""
     if not _command:
         python = pathlib.Path(__file__).resolve().parents[1]
         for place in (python.parents[2] / "bin/heddle", python.parent / "build/codegen/heddle"):

@@ -3,8 +3,8 @@
  * their arrays. Large ones stand behind it on small pages, as most are never filled (page tables,
  * tables for the worst case). Both are handed out front to back.
  *
- * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
- * shares no page with what is kept here. A slice is address space only: sizes need not be known.
+ * With several ranks each has a slice of its own, with a front and a rear, so that no page holds
+ * the state of two ranks. A slice is address space only: sizes need not be known.
  *
  * It lies far above 4 GiB, where no pointer that was cut to 32 bits leads, and far from what the
  * system places by itself, where no pointer to memory that was given back leads.
@@ -29,8 +29,8 @@
  */
 #define WISH ((void *)(UINT64_C(0x180000000000) - GUARD_BYTES))
 
-/* Large enough for a device of 300 compute units. With 256 MiB, 64 devices had all of it on huge
- * pages, of which they used a fifth. */
+/* Large enough for a device of 300 compute units. With 256 MiB, 64 devices held all of that on huge
+ * pages, and used a fifth. */
 #define FRONT_BYTES ((size_t)64 << 20)
 /* Arrays up to here go to the front. Larger ones are mostly tables for the worst case, of which
  * programs use a few pages. */

@@ -74,7 +74,7 @@ void rank_put_others(const void *from, size_t bytes);
 /* Around a part whose size is told before it; rank_end() gets what rank_begin() has returned. */
 size_t rank_begin(uint32_t to);
 void rank_end(uint32_t to, size_t begun);
-/* Sends what was put, receives what all others have put, and begins to read it. */
+/* Sends the messages put so far, receives those of all other ranks, and begins to read them. */
 void rank_exchange(void);
 /* The next `bytes` of what rank `from` has told; a bug when there are fewer. */
 const void *rank_take(uint32_t from, size_t bytes);
@@ -82,7 +82,8 @@ const void *rank_take(uint32_t from, size_t bytes);
 const void *rank_last(uint32_t from, size_t bytes);
 /* Bytes of a message that have not been taken. */
 size_t rank_left(uint32_t from);
-/* What exchanges have cost this rank: how many, what it has sent, how long it waited for others. */
+/* The cost of exchanges to this rank: their number, the bytes sent, and the time of waiting for
+ * others. */
 struct rank_use {
     uint64_t exchanges, bytes, waited_ns;
     uint64_t waited_cpu_ns; /* processor time of that */

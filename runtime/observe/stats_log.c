@@ -1,7 +1,7 @@
-/* See stats_log.h. Only a component that has ticked can have changed its statistics and those of
- * its parts. So the end of a window copies the blocks of those that have ticked in it, and what a
- * block was before the first copy is kept in a copy of all (`before`). The main partition's blocks
- * change between windows, too, but only behind the last one of a stretch. */
+/* See stats_log.h. Only a component that has ticked can have changed its own and its parts'
+ * statistics. So the end of a window copies the blocks of the components that have ticked in it. A
+ * copy of all blocks (`before`) keeps their contents before the first copy. The main partition's
+ * blocks change between windows, too, but only after the last window of a stretch. */
 #include "stats_log.h"
 
 #include <string.h>

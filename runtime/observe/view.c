@@ -161,8 +161,8 @@ bool view_is_shared(void)
     return view.shared;
 }
 
-/* What the state of all ranks tells, by a copy of this process: rings of this rank that end at
- * others are not what they were once the state is together. */
+/* Describes the state of all ranks in a copy of this process, since bringing the state together
+ * changes this rank's rings that end at other ranks. */
 static void describe_apart(void)
 {
     int ends[2];

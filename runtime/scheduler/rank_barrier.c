@@ -1,9 +1,9 @@
-/* See rank_barrier.h. One exchange: a word of what was decided, the messages and credits of cut
- * rings, what was written to stores. Since each rank says when the first of what it sends arrives
- * at which rank, each rank knows when the others have something to do next without asking again.
+/* See rank_barrier.h. One exchange carries a word of decisions, the messages and credits of cut
+ * rings, and the writes to stores. Each rank says when its first message arrives at which rank, so
+ * each rank knows without a second exchange when the others have something to do next.
  *
- * The order makes it exact: what a rank has sent leaves its outboxes first, then what its own
- * shards have sent each other is delivered, and only then it knows its own next edge. */
+ * The order makes this exact: first a rank empties its outboxes to other ranks, then it delivers
+ * the messages between its own shards, and only then it knows its own next edge. */
 #include "rank_barrier.h"
 
 #include <stddef.h>

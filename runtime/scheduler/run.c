@@ -16,12 +16,9 @@
  * gets the same one, so all numbers are the same. A platform without partitions has no window; its
  * windows are as short as a step.
  *
- * With several ranks, each goes through the windows of a stretch by itself: what crosses between
- * ranks, or between the main partition and the others, takes at least that long. All that concerns
- * all ranks is decided by components of the main partition, so a stretch ends with the first window
- * in which one of these may tick, which is known when ranks meet. A component can fail anywhere: it
- * stops ticking, and the run goes on to the end of the stretch, with one process, too; where a
- * stretch is one window, to the end of the next one.
+ * With several ranks, each goes through the windows of a stretch by itself (rank_run.c). A
+ * component can fail anywhere: it stops ticking, and the run goes on to the end of the stretch,
+ * with one process, too; where a stretch is one window, to the end of the next one.
  *
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */

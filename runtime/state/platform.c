@@ -6,9 +6,10 @@
  * `struct component` (or `struct part`), with numbers of parts and stores replaced by arena
  * offsets. Called once by heddle_platform.start(), and by tests.
  *
- * With several ranks every instance has its place at all of them, in the slice of its owner
- * (arena.h), but only those that are here are touched and initialised. A component that writes a
- * store is at every rank, for the copies of the store, in the common slice. */
+ * With several ranks every instance has its place at all ranks, in the slice of its owner
+ * (arena.h), but a rank touches and initialises only instances that are here (platform_is_here()).
+ * A component that writes a store is at every rank, for the copies of the store, in the common
+ * slice. */
 #include "platform.h"
 
 #include <stdio.h>

@@ -38,7 +38,8 @@ static void take_file(struct cuda_cc *cc, const char *word)
 
 /* ---- what options do ---- */
 
-/* The newest that clang 19 knows; its PTX is that of newer ones, but for what only they have. */
+/* The newest architecture that clang 19 knows. Newer ones get its PTX, without the features that
+ * only they have. */
 enum { NEWEST = 90, ALL_MACHINES = 80 };
 
 /* The number of "sm_NN" or "compute_NN" in the text, and whether it is a name such as "sm_90a"; 0

@@ -313,7 +313,7 @@ static bool is_given(const struct options *options, const char *name)
     return given.count > 0;
 }
 
-/* Two that say different things, of which one would be ignored. */
+/* Pairs of options that contradict each other, so that one would be ignored. */
 static int check_pairs(const struct options *options)
 {
     static const char *const pairs[][2] = {

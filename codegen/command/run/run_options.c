@@ -1,5 +1,5 @@
-/* The options of `heddle run` whose values are more than a word or a number: what each may be, and
- * what of it is handed over. run_rules.c knows which belong together. */
+/* The options of `heddle run` whose values are more than a word or a number: the values that each
+ * may have, and the part that is handed over. run_rules.c knows which options belong together. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -16,8 +16,8 @@
 
 #define PATIENCE_S 10
 
-/* What each launcher tells those that it starts: Open MPI's manual, "Environment Variables"; the
- * wire protocol of process managers (PMI) that Hydra speaks. */
+/* The environment by which each launcher tells a process its rank: Open MPI's manual, "Environment
+ * Variables"; the wire protocol of process managers (PMI) that Hydra speaks. */
 static const struct launcher {
     const char *library, *number, *count;
 } launchers[] = {

@@ -503,7 +503,7 @@ static bool host_receive(struct command_processor *c)
     return received;
 }
 
-static bool answer_copies(struct command_processor *c)
+static bool answer_driver(struct command_processor *c)
 {
     const struct command_reply *m;
     bool sent = false;
@@ -538,6 +538,21 @@ static bool answer_copies(struct command_processor *c)
     return sent;
 }
 
+/* The cycle in which the dispatcher goes on by itself. */
+static uint64_t dispatcher_wakes_at(const struct dispatcher *d)
+{
+    switch (d->state) {
+    case DISPATCHER_STARTING:
+        return !d->invalidated || d->acquire == AQL_SCOPE_NONE ? d->start_at : ENGINE_NEVER;
+    case DISPATCHER_RUNNING:
+        return dispatcher_due(d);
+    case DISPATCHER_DONE:
+        return d->answer_at;
+    default:
+        return ENGINE_NEVER;
+    }
+}
+
 static bool command_processor_tick(struct command_processor *c)
 {
     bool progress = work_receive(c);
@@ -547,18 +562,11 @@ static bool command_processor_tick(struct command_processor *c)
     progress |= control_step(c);
     progress |= dispatchers_step(c);
     progress |= sync_step(c);
-    progress |= answer_copies(c);
+    progress |= answer_driver(c);
     if (progress)
         return true;
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
-        const struct dispatcher *d = command_processor_dispatcher(c, i);
-        uint64_t at = ENGINE_NEVER;
-        if (d->state == DISPATCHER_STARTING && (!d->invalidated || d->acquire == AQL_SCOPE_NONE))
-            at = d->start_at;
-        else if (d->state == DISPATCHER_RUNNING)
-            at = dispatcher_due(d);
-        else if (d->state == DISPATCHER_DONE)
-            at = d->answer_at;
+        uint64_t at = dispatcher_wakes_at(command_processor_dispatcher(c, i));
         if (at != ENGINE_NEVER && at > command_processor_now(c))
             command_processor_wake_at(c, at);
     }

@@ -188,6 +188,17 @@ static void send_request(struct dma_engine *c, struct ring *lane, enum mem_reque
     ring_post(lane, c->io.base.limit, kind, 1);
 }
 
+static void put_read(struct dma_engine *c, const struct ring *lane, uint64_t address,
+                     uint32_t bytes)
+{
+    struct mem_request *m = next_request(lane);
+    m->read.address = address;
+    m->read.size = bytes;
+    m->read.pid = 0;
+    m->read.coherent = false;
+    c->io.stats.bytes_read += bytes;
+}
+
 /* The request that writes piece `number`; returns where its bytes go. */
 static uint8_t *put_write(struct dma_engine *c, const struct ring *lane, uint32_t number)
 {
@@ -278,21 +289,20 @@ static void issue_piece(struct dma_engine *c, struct ring *lane, uint32_t i)
     const struct dma_command *command = command_at(c, i);
     uint32_t number = cut_piece(c, i);
     const struct dma_piece *p = piece_at(c, number);
-    if (command->kind == COMMAND_WRITE) {
+    switch (command->kind) {
+    case COMMAND_WRITE:
         copy_bytes(c, put_write(c, lane, number), command_bytes(c, i) + p->offset, p->bytes);
         send_request(c, lane, MEM_WRITE, number);
-    } else if (command->kind == COMMAND_FILL) {
+        break;
+    case COMMAND_FILL:
         fill_bytes(put_write(c, lane, number), command->pattern, p->offset, p->bytes);
         send_request(c, lane, MEM_WRITE, number);
-    } else if (command->kind == COMMAND_ATOMIC) {
+        break;
+    case COMMAND_ATOMIC:
         send_atomic(c, lane, number, command->value);
-    } else {
-        struct mem_request *m = next_request(lane);
-        m->read.address = command->source + p->offset;
-        m->read.size = p->bytes;
-        m->read.pid = 0;
-        m->read.coherent = false;
-        c->io.stats.bytes_read += p->bytes;
+        break;
+    default:
+        put_read(c, lane, command->source + p->offset, p->bytes);
         send_request(c, lane, MEM_READ, number);
     }
 }

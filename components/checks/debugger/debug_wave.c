@@ -1,5 +1,5 @@
-/* AMD's wavefronts as threads of a debugger. What executes them tells checks.c, which passes it on
- * to the row of this file. */
+/* AMD's wavefronts as threads of a debugger. Executors report to checks.c, which calls the
+ * functions of this file's row. */
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
 #include "debug_serve.h"

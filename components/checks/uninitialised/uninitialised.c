@@ -246,7 +246,8 @@ static uint64_t value_of(const struct isa_use *u)
     return pair_of(current.step->scalars->sgpr, u->code);
 }
 
-/* Undefined bits of AND and OR: those that a defined bit of the other operand does not decide. */
+/* Undefined bits of AND and OR: undefined bits of an operand, unless a defined bit of the other
+ * operand decides the result. */
 static uint64_t decided(const struct isa_use *const source[2], unsigned count,
                         enum isa_effect effect)
 {

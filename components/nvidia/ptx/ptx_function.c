@@ -1,4 +1,5 @@
 /* Functions, tables of targets, and the module's directives. */
+#include <stddef.h>
 #include <string.h>
 
 #include "components/nvidia/ptx/ptx_build.h"
@@ -72,23 +73,24 @@ void ptx_function_header(struct ptx_parser *parser, const char *name, bool is_en
     parser->loc_line = 0;
 }
 
+#define PLACE(member)                                                                              \
+    offsetof(struct ptx_function, member), sizeof((struct ptx_function *)NULL)->member
+
+/* The limits of a function, by the name of their directive. */
+static const struct {
+    const char *name;
+    size_t at, bytes;
+} limits[] = {
+    {"maxntid", PLACE(maxntid)},           {"reqntid", PLACE(reqntid)},
+    {"reqnctapercluster", PLACE(cluster)}, {"minnctapersm", PLACE(minnctapersm)},
+    {"maxnctapersm", PLACE(maxnctapersm)}, {"maxnreg", PLACE(maxnreg)},
+};
+
 void ptx_function_limit(struct ptx_parser *parser, const char *which, struct ptx_limit limit)
 {
-    struct ptx_function *function = parser->function;
-    if (!function)
-        return;
-    if (strcmp(which, "maxntid") == 0)
-        memcpy(function->maxntid, limit.value, sizeof function->maxntid);
-    else if (strcmp(which, "reqntid") == 0)
-        memcpy(function->reqntid, limit.value, sizeof function->reqntid);
-    else if (strcmp(which, "reqnctapercluster") == 0)
-        memcpy(function->cluster, limit.value, sizeof function->cluster);
-    else if (strcmp(which, "minnctapersm") == 0)
-        function->minnctapersm = limit.value[0];
-    else if (strcmp(which, "maxnctapersm") == 0)
-        function->maxnctapersm = limit.value[0];
-    else if (strcmp(which, "maxnreg") == 0)
-        function->maxnreg = limit.value[0];
+    for (size_t i = 0; parser->function && i < sizeof limits / sizeof *limits; i++)
+        if (strcmp(which, limits[i].name) == 0)
+            memcpy((char *)parser->function + limits[i].at, limit.value, limits[i].bytes);
 }
 
 static void take_params(struct ptx_parser *parser)

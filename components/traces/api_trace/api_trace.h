@@ -1,13 +1,13 @@
 /* Traces of GPU API calls: reader, checker and writer. A library by itself; it knows no simulator.
  *
- * The grammar is that of balar's trace player (SST, sst-simulator.org, "Balar In Depth"), one call
- * a line, and our extension of it, which a trace announces in its first line;
+ * The grammar is the one of balar's trace player (SST, sst-simulator.org, "Balar In Depth"), one
+ * call a line, or our extension, which a trace announces in its first line;
  * docs/reference/api-traces.md describes both. Device memory, streams and events are numbers in the
  * trace ("dptr-0"), never addresses, so that a trace can be played on anything.
  *
  * A trace is read whole and is constant from then on; api_trace_release() gives everything back.
- * Mistakes go to the caller's `say`, each with its line, and reading goes on to find more; what is
- * returned says whether there were any. Running out of host memory ends the program. */
+ * Mistakes go to the caller's `say`, each with its line, and reading goes on to find more; the
+ * value returned says whether there were any. Running out of host memory ends the program. */
 #ifndef HEDDLE_API_TRACE_H
 #define HEDDLE_API_TRACE_H
 

@@ -1,5 +1,5 @@
-/* What a call needs from those before it: memory that is allocated and large enough, streams and
- * events that exist. Called by api_trace_read.c after each line. */
+/* Checks what a call needs from earlier calls: memory that is allocated and large enough, streams
+ * and events that exist. Called by api_trace_read.c after each line. */
 #include <inttypes.h>
 #include <string.h>
 

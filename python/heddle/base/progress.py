@@ -13,8 +13,8 @@ def duration(seconds: float) -> str:
 
 
 def progress_on(stream: Any = sys.stderr, every: float = 10.0) -> Callable[[str], None]:
-    """Says lines on a stream: one that is written over on terminals, one every 10 seconds in logs.
-    """
+    """Writes lines to a stream: a terminal has one line that is overwritten, a log gets a line
+    every 10 seconds."""
     last = [time.monotonic()]
 
     def say(line: str) -> None:

@@ -43,7 +43,7 @@ def chosen(found: Description, labels: str | None, points: int | None) -> Descri
 
 @dataclasses.dataclass
 class Judged:
-    """Rows by what became of them, with the reason of those that have no value."""
+    """Rows by their outcome; rows without a value have the reason."""
 
     done: list[Compared]
     left: list[tuple[Row, str]]

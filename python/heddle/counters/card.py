@@ -35,8 +35,8 @@ def plain(column: str) -> str:
 
 
 def card_counters(launch: Profiled, place: str, known: Collection[str] = ()) -> dict[str, float]:
-    """What is called like a counter, or is one of those that are known. Channels are added up where
-    there is no sum of them."""
+    """The columns that are counters by their names, or are in `known`. Channels are added up if
+    there is no column with their sum."""
     found: dict[str, float] = {}
     for column, text in launch.texts.items():
         if (BLOCKS.fullmatch(plain(column)) or column in known) and text.strip():

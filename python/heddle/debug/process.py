@@ -79,7 +79,7 @@ class Registers:
 
 @dataclass(frozen=True)
 class Named:
-    """A register of PTX, with the values of the lanes in which it has one."""
+    """A register of PTX, with its values in the lanes where it is live."""
     name: str
     type: str
     values: dict[int, int]

@@ -1,5 +1,5 @@
-"""Figures for LaTeX: SVG as draw.py writes it, as a picture of the package pgf. Fonts and text are
-those of the document that has it."""
+"""Figures for LaTeX: SVG as draw.py writes it, as a picture of the package pgf. Fonts and text
+sizes are those of the surrounding document."""
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""Runs as the page needs them: the statistics file, and what it says beside its description."""
+"""Runs as the page needs them: the statistics file, with the facts that its description adds."""
 from __future__ import annotations
 
 import json

@@ -91,8 +91,8 @@ def _requests(run: Run, path: str) -> int:
 
 
 def elements(run: Run) -> list[dict[str, Any]]:
-    """Of each array that did anything: by element its requests, hit rate, bytes, their share of
-    what it could move, stalled share, utilisation; what is not known is null."""
+    """For each array that did anything, by element: requests, hit rate, bytes, the share of the
+    possible bytes, stalled share, utilisation. Unknown values are null."""
     arrays: dict[str, Group] = {}
     by_path: dict[str, dict[str, tuple[float, float]]] = {}
     for measure in ("hit_rate", "bandwidth", "stall", "utilisation"):

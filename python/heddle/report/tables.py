@@ -90,7 +90,7 @@ def kernels(run: Run, name: str) -> str:
 
 
 def estimates(root: dict[str, Any], sample: dict[str, Any]) -> str:
-    """What all launches of each kernel would take, from those of which something was simulated."""
+    """Estimated cycles of all launches of each kernel, from its simulated launches."""
     names = {record["launch"]: str(record["name"]) for record in root["kernels"]}
     rows = [[cell(names[k["first_launch"]]), cell(k["launches"]), cell(k["simulated"]),
              cell(k["cycles"], count(round(k["cycles"]))),

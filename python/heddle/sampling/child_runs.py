@@ -63,8 +63,8 @@ class Trials:
         self.words += ["--play", f"sass={folder}/kernelslist.g"]
 
     def run(self, *options: str) -> Statistics:
-        """What the program prints is thrown away, what it and the simulator complain about is not.
-        The run ends with this process (HEDDLE_PARENT)."""
+        """The program's standard output is dropped; messages of the program and the simulator on
+        standard error are not. The run ends with this process (HEDDLE_PARENT)."""
         with tempfile.TemporaryDirectory(prefix="heddle-") as folder:
             file = pathlib.Path(folder) / "statistics.json"
             status = _status_of([*self.words, "--stats", str(file), *options, *self.program])

@@ -78,8 +78,8 @@ def _row(kernel: Launch, chosen: bool, cold: Statistics, profile: Statistics) ->
 
 def factors(kernels: Sequence[Launch], chosen: set[int], cold: Statistics,
             profile: Statistics) -> str:
-    """A table of all launches. `reuse_forward` is the share of a launch's lines that the next one
-    accesses, `reuse_backward` that which the one before has accessed."""
+    """A table of all launches. `reuse_forward` is the share of a launch's lines that the next
+    launch accesses, too; `reuse_backward` the share that the launch before has accessed."""
     return csv_text(COLUMNS, (_row(k, k.launch in chosen, cold, profile)
                               for k in sorted(kernels, key=lambda k: k.launch)))
 

@@ -2,8 +2,8 @@
 most, and the settings. `heddle stats A B` prints it, and the page of two runs has it as tables.
 
 An array stands as one, with its sum and the range of its elements. A change counts by its size
-beside the largest counter of the same name, so a cache that hardly anything asks does not come
-before one that everything does."""
+beside the largest counter of the same name, so a cache with few requests does not come before a
+busy one."""
 from __future__ import annotations
 
 import dataclasses
@@ -55,8 +55,8 @@ class Change:
 
 
 def check(runs: Sequence[Statistics], files: Sequence[str]) -> None:
-    """Runs without a kernel in common have nothing that could be compared, nor have those of which
-    one has no cycles, or only those of a part."""
+    """Two runs cannot be compared if they have no kernel in common, or if one of them has no
+    cycles, or only the cycles of a part."""
     for file, run in zip(files[1:], runs[1:]):
         modes = [one.get("mode", "timing") for one in (runs[0], run)]
         if modes[0] != modes[1]:

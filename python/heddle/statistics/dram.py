@@ -1,6 +1,6 @@
-"""Memory controllers of a run, one line each: what they read and wrote, how evenly that is spread
-(the cold-start thesis counts one that is used half as much as another as half a controller), and
-how long they were busy. A controller is what counts its reads and their bytes."""
+"""Memory controllers of a run, one line each: reads and writes, how evenly they are spread (the
+cold-start thesis counts a controller with half the use of another as half a controller), and the
+busy time. A controller is a component that counts its reads and their bytes."""
 from __future__ import annotations
 
 from typing import Any

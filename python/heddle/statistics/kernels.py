@@ -127,8 +127,8 @@ class Kernel:
 
     @property
     def valu(self) -> float:
-        """Per cent of the SIMD-cycles in which the VALU works, of those in which its compute unit
-        has wavefronts. Of an SM: the fullest of its units."""
+        """The share, in per cent, of SIMD-cycles in which the VALU works, among SIMD-cycles of
+        compute units with wavefronts. Of an SM: the fullest of its units."""
         if self.is_nvidia:
             return min(self.fullest[1], 100.0)
         busy = self.rows.get(("executing", "valu"), 0) + sum(
@@ -138,9 +138,9 @@ class Kernel:
 
     @property
     def lanes(self) -> float:
-        """The share of lanes that are on in instructions of the vector ALU, each of which is issued
-        for as many cycles as there are SIMDs, whose turn comes one behind the other; in all
-        instructions of an SM."""
+        """The share of active lanes in instructions of the vector ALU, or in all instructions of an
+        SM. An instruction of the vector ALU issues for as many cycles as there are SIMDs, which
+        take turns."""
         issued = self.group("issued") if self.is_nvidia else sum(
             value for (group, kind), value in self.rows.items()
             if group == "issued" and kind.startswith("valu"))

@@ -4,11 +4,11 @@ descriptions declare, with the counters of a statistics file put in.
 Rules beyond the declarations: what a component has in its parts counts, too. Of utilisation,
 bandwidth and stall the fullest of the component and its parts speaks for it; of the hit rate its
 own, else that of the first part with one. A component is at least as utilised as its bandwidth.
-Its bandwidth is at most what those can bring that ask it: messages a cycle of their connections
-times the largest payload of their protocol. A connection is utilised by the requests it carried,
-of those that it could have: its width a cycle, and one a cycle from an interconnect. One over a
-link is utilised by the time in which the busier direction of the link was taken, and its bandwidth
-is that of the link."""
+Its bandwidth is at most the bandwidth of its requesters: messages a cycle of their connections
+times the largest payload of their protocol. The utilisation of a connection is the share of
+requests it carried among the requests that it could have carried: its width a cycle, and one a
+cycle from an interconnect. The utilisation of a connection over a link is the time in which the
+busier direction of the link was taken, and its bandwidth is that of the link."""
 from __future__ import annotations
 
 import copy
@@ -114,7 +114,8 @@ class Measured:
             self.shares["utilisation"][i] = self.shares["bandwidth"][i]
 
     def again(self, instances: Iterable[int], components: dict[str, Any]) -> Measured:
-        """A copy in which these instances, and their parts, have counted this instead."""
+        """A copy in which these instances and their parts have the counters `components`
+        instead."""
         found = copy.copy(self)
         found.shares = {name: list(shares) for name, shares in self.shares.items()}
         found.connections = {name: list(shares) for name, shares in self.connections.items()}
@@ -229,8 +230,8 @@ def grouped(rows: Iterable[Row]) -> list[Group]:
 
 
 def least_of_hottest(kernel: Group, run: Group) -> tuple[str, float]:
-    """Statistics of a kernel are usually sums over arrays, those of the run are not. What one
-    element did in the kernel is then known from below: what the busiest did in the run less all
-    that other kernels did to its array. Its path, and that part."""
+    """Statistics of a kernel are usually sums over arrays, those of the run are not. A lower bound
+    of one element's count in the kernel is then the busiest element's count in the run, less the
+    counts of all other kernels in its array. Returns the element's path and the bound."""
     hot = max(run.rows, key=lambda row: row.part)
     return hot.path, max(hot.part - max(run.part - kernel.part, 0), 0)

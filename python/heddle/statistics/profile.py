@@ -97,7 +97,7 @@ def causes(row: Row) -> list[tuple[str, float]]:
 
 
 def requests(row: Row, level: str) -> tuple[int, int, int]:
-    """To the caches of a level: those that hit, that joined a pending miss, and that missed."""
+    """Requests to the caches of a level: hits, requests that joined a pending miss, and misses."""
     hits, merged, misses = (int(row.get(f"{level}_{kind}", 0))
                             for kind in ("hits", "merged", "misses"))
     return hits, merged, misses
@@ -146,7 +146,7 @@ def source_lines(program: str | None, rows: list[Row]) -> dict[Place, str]:
 
 
 def _hits(row: Row, level: str) -> str:
-    """"38+3 %": those that hit, and those that joined a pending miss."""
+    """"38+3 %": hits, and requests that joined a pending miss."""
     hits, merged, misses = requests(row, level)
     asked = hits + merged + misses
     return f"{hits / asked * 100:.0f}+{merged / asked * 100:.0f} %" if asked else ""

@@ -29,9 +29,9 @@ class Row:
 
 @dataclasses.dataclass(slots=True)
 class Counted:
-    """A counter that was asked for by name, of one component: what it grew by in each interval, and
-    the cycles; of a histogram its sum, and its count. One that counts cycles, by its
-    name, may count a span when that ends, so it is spread back to where it was."""
+    """A counter of one component that was asked for by name: its growth in each interval, and the
+    cycles; for a histogram, its sum and its count. A counter of cycles, by its name, may count a
+    span when the span ends, so its growth is spread back over the span."""
     path: str
     type: str
     kind: str

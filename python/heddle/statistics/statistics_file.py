@@ -32,8 +32,8 @@ VECTORS = {"units", "blocks"}  # of `--profile blocks`: numbers in a text; SMs c
 
 
 def _wrong(name: str, value: Any, place: str) -> str:
-    """What is wrong with a member or with those in it: counts, sums and times are numbers of at
-    least 0."""
+    """What is wrong with a member, or with a member inside it: counts, sums and times are numbers
+    of at least 0."""
     if isinstance(value, (dict, list)):
         inside = value.items() if isinstance(value, dict) else enumerate(value)
         found = (_wrong(name if isinstance(value, list) else key, one,

@@ -2,8 +2,8 @@
 it as tidy CSV, with a row for each kernel and component of each run; and the reports of --report.
 
 Every number has a path: components.PATH.STAT, kernels[0].cycles, ... A structured statistic gives
-its members; buckets are left to the JSON. Rows are in the order of the first file, then those that
-only later ones have."""
+its members; buckets are left to the JSON. Rows are in the order of the first file; rows that only
+later files have follow."""
 from __future__ import annotations
 
 import dataclasses

@@ -91,8 +91,8 @@ class Plan:
     listed: tuple[tuple[str, ...], ...] = ()  # settings of each point, in place of combinations
 
     def identity(self) -> dict[str, Any]:
-        """What makes it this sweep and no other. Limits and ways to run it do not, and a list may
-        grow."""
+        """The settings that tell this sweep from others. Limits and ways to run it do not, and a
+        list may grow."""
         found = dataclasses.asdict(self)
         for name in ("limit", "generic", "place", "listed"):
             del found[name]

@@ -53,7 +53,8 @@ def _when(j: Judged, array: Array) -> str:
 
 
 def _atomics(j: Judged) -> tuple[str, float]:
-    """The array that does them, the last one that sees any, and their share in what it is asked."""
+    """The array that executes atomics (the last one that sees any), and their share in its
+    requests."""
     done = [path for path, stats in j.sums.items() if stats.get("atomics")
             or stats.get("atomics_done")]
     if not done:

@@ -22,7 +22,8 @@ ASSUMED = 0.04
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """Shares. `counters` has those that are larger than that of times, by path and name."""
+    """Noise as shares of a value. `counters` has the counters whose share is larger than that of
+    times, by path and name."""
     time: float
     words: str
     counters: dict[str, float] = dataclasses.field(default_factory=dict)

@@ -262,8 +262,8 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # whatever a stranger sends
 
     def linger(self) -> None:
-        """For a page that is open and has yet to see that the run has ended, and for one that has
-        asked: for the end itself, perhaps."""
+        """Goes on for a page that is open and has yet to see the end of the run, and for a page
+        whose question has no answer yet."""
         with self.view.lock:
             self.view.ended = True
             is_open = self.view.asked and time.monotonic() - self.view.asked < LINGER_SECONDS

@@ -1,14 +1,15 @@
-"""`heddle whatif --uncertainty`: the interval of a result by what is not known of the machine.
+"""`heddle whatif --uncertainty`: the interval of a result that follows from numbers of the machine
+that are assumed or fitted.
 
 Each number that the run depended on and that is assumed or fitted is set to both ends of its range.
 A description may state that at the beginning of the source ("Assumed: 10cy .. 40cy; ...").
-Otherwise the kind of source does: half to double of what is assumed, a fifth less to a fourth more
-of what is fitted. Choices are no numbers that are known badly; they stay as they are.
+Otherwise the kind of source does: an assumed number goes from half to double, a fitted one from a
+fifth less to a fourth more. Choices stay as they are.
 
 The interval takes the errors as independent: what one number adds, or takes away, is squared, added
-up, and the root taken. How far the result goes when all err the same way is simulated: one run with
-all ends that slow it down, and one with all that speed it up. Parameters of the fullest components
-come first, so a budget of runs goes to what is likely to matter."""
+up, and the root taken. Two runs show how far the result goes when all numbers err the same way: one
+with all ends that slow it down, and one with all ends that speed it up. Parameters of the fullest
+components come first, so a budget of runs goes to what is likely to matter."""
 from __future__ import annotations
 
 import dataclasses

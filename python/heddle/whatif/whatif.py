@@ -1,13 +1,14 @@
 """`heddle whatif`: what would the result be if a parameter of the platform were half or double?
 
-The run alone comes first, with what its report says limits it. Then each parameter that it depends
-on (heddle.sensitivity) gets other values, and the three that help most are combined. All runs are
-points of sweeps (heddle.sweeps) in folders of DIR, so an interrupted command goes on: `base` is the
-run alone, `runs` has a point for each value, `pairs` combines.
+The run alone comes first, with the limits that its report names. Then each parameter that the run
+depends on (heddle.whatif.sensitivity) gets other values, and the three that help most are combined.
+All runs are points of sweeps (heddle.sweeps) in folders of DIR, so an interrupted command goes on:
+`base` is the run alone, `runs` has a point for each value, `pairs` combines.
 
 The noise floor is the largest change that disturbed runs show, which are as right as the one
-without changes. What moves the result by no more than that cannot be told from chance. Results are
-times of kernels, so that clocks can be compared; of a run in which kernels are little, of all."""
+without changes. A value that moves the result by no more than that cannot be told from chance.
+Results are times of kernels, so that clocks can be compared; of a run in which kernels are little,
+of all."""
 from __future__ import annotations
 
 import csv
