@@ -235,8 +235,8 @@ enum driver_queue_flags {
     /* The queue has copies only, which kernels wait for: also when some kernels are executed
      * without timing, the others run beside them. */
     DRIVER_QUEUE_ATTENDS = 1,
-    /* The queue is a ring of packets: signals in memory order them and those of other queues, so
-     * that --check takes them for ordered. */
+    /* The queue is a ring of packets: signals in memory order its packets and those of other
+     * queues, and --check takes the packets for ordered. */
     DRIVER_QUEUE_SIGNALLED = 2
 };
 

@@ -80,7 +80,7 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
     syscall(SYS_futex, &own.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
 }
 
-/* What threads ask for that have not rung does not say that those that have go on. */
+/* A request of a thread that has not rung does not say that the threads that have rung go on. */
 static void take_request(struct kfd_request *request)
 {
     struct kfd_process *p = kfd_process_of(request);

@@ -269,8 +269,8 @@ static void add_libraries(struct clang_command *command, const char *target, uin
     add_library(command, own);
 }
 
-/* Our functions come in front of those that they replace, be they called by the program or by
- * opencl.bc. */
+/* Our functions come in front of the functions that they replace, for calls of the program and for
+ * calls of opencl.bc. */
 static void add_functions(struct clang_command *command, int file)
 {
     for (int i = 0; i < 2; i++) {

@@ -143,9 +143,8 @@ static int open_view(const struct kfd_process *p, struct kfd_allocation *a)
     return result == 0 && a->span > a->size ? show_allocation(p, a, at + a->size) : result;
 }
 
-/* A run of pages of the program's memory, from an offset on: how long it is, and in *other an
- * allocation that the program has given to GPUs, too, and that has all of it; NULL: none has any.
- */
+/* The length of a run of pages of the program's memory, from an offset on. *other is another
+ * allocation that has the whole run, too; NULL: none has any of its pages. */
 static uint64_t run_at(const struct kfd_memory *memory, const struct kfd_allocation *a,
                        uint64_t offset, const struct kfd_allocation **other)
 {
