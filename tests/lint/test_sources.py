@@ -119,10 +119,11 @@ def test_guard_of_another_header_is_found():
     assert not guard_of_another("runtime/engine/rows.h", "ROW(1)\n")
 
 
-VERBS = set("add allocate append ask attend begin capture check compile create destroy end enqueue "
-            "exchange fetch fill find finish forget forward has issue join keep launch leave load "
-            "made make map mark merge note place prepare print put receive record release run say "
-            "send serve settle start step store take told unmap watch".split())
+VERBS = set("add allocate answer append ask attend begin capture check choose compile copy create "
+            "describe destroy end enqueue exchange fetch fill find finish forget forward found has "
+            "issue join keep launch leave load made make map mark merge note place prepare print "
+            "put receive record release run say send serve settle start step store take told unmap "
+            "update watch".split())
 
 
 def verbs_without_object(named):

@@ -46,8 +46,8 @@ static struct {
     bool names_thread;    /* the next line must name its thread */
 } record;
 
-/* The calling thread: its last line of the call that it is in, and the last one that says what the
- * program asked for; its number, from 1, if it has no turns. */
+/* The calling thread: the last line of the call that the thread is in; the last line that says what
+ * the program asked for; the thread's number, from 1, if it has no turns. */
 static _Thread_local ptrdiff_t open_line = NO_PLACE, asked_line = NO_PLACE;
 static _Thread_local uint32_t unordered_number;
 

@@ -1,8 +1,8 @@
 /* The calls of /dev/kfd by number (linux/kfd_ioctl.h), and the function that does each of them.
  * What is not in the table, or came to Linux after the version that the program is told, answers
  * ENOTTY, and is named once. As with Linux a caller may have a shorter or longer argument than the
- * driver, from an older or newer header: what it lacks is 0, what is too much comes back as it was.
- */
+ * driver, from an older or newer header: missing bytes are 0, and bytes too many come back
+ * unchanged. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

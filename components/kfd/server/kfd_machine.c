@@ -1,13 +1,13 @@
-/* The machine's thread. It takes requests in the order in which they were handed over, lets the
- * queues of all processes begin what they can, in the order of processes, and runs the engine while
- * a thread of the program waits for what it has rung for: in a wait for events, or at a doorbell
- * whose packets no thread can wait for otherwise. So no program runs beside the engine, packets of
- * several queues begin at the same moment, and the same program finds the same simulated time at
- * each of its steps.
+/* The machine's thread. It takes requests in the order in which they were handed over. Then the
+ * queues of all processes begin what they can, in the order of processes. The engine runs while a
+ * thread of the program waits for the work that it has rung for: in a wait for events, or at a
+ * doorbell whose packets no thread can wait for otherwise. So no program runs beside the engine,
+ * packets of several queues begin at the same moment, and the same program finds the same simulated
+ * time at each of its steps.
  *
- * Between requests the machine sleeps if no process is busy: neither has the driver work of it, nor
- * waits a thread that may go on only at rest. Otherwise it does what the first of these asks for
- * that any process is (enum readiness):
+ * Between requests the machine sleeps if no process is busy: the driver has no work of any process,
+ * and no thread waits that may go on only at rest. Otherwise the readiest process decides (enum
+ * readiness), in this order:
  *   HELD_UP, COMPUTES   looks after threads, which may ask for something at this simulated time
  *   WAITS               runs the engine
  *   RESTS               looks after threads: those of the program have to go on
@@ -80,7 +80,7 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
     syscall(SYS_futex, &own.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
 }
 
-/* What threads ask for that have not rung does not say that those that have go on. */
+/* A request of a thread that has not rung does not say that the threads that have rung go on. */
 static void take_request(struct kfd_request *request)
 {
     struct kfd_process *p = kfd_process_of(request);

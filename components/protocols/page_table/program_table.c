@@ -234,18 +234,48 @@ static bool describe_stack(const struct program_table *table, uint64_t address, 
     return false;
 }
 
-void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
+static bool describe_freed(const struct program_table *table, uint64_t address, char *text,
+                           size_t size)
 {
     uint32_t number;
     const struct program_freed *freed = program_find_freed(table, address, &number);
-    if (freed) {
+    if (freed)
         snprintf(text, size,
                  "%" PRIu64 " bytes into allocation %" PRIu64 " of the program, %" PRIu64
                  " bytes at 0x%" PRIx64 ", which its free %" PRIu32 " gave back",
                  address - freed->start, freed->number, freed->end - freed->start, freed->start,
                  number);
+    return freed != NULL;
+}
+
+/* `before` is NULL when `after` is nearer. Both are NULL: nothing is allocated. */
+static void describe_near(const struct program_allocation *before,
+                          const struct program_allocation *after, uint64_t address, char *text,
+                          size_t size)
+{
+    if (before && address < before->end)
+        snprintf(text, size,
+                 "%" PRIu64 " bytes into the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
+                 address - before->start, before->end - before->start,
+                 page_table_address(before->start));
+    else if (before)
+        snprintf(
+            text, size,
+            "%" PRIu64 " bytes behind the end of the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
+            address - before->end, before->end - before->start, page_table_address(before->start));
+    else if (after)
+        snprintf(text, size,
+                 "%" PRIu64 " bytes before the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
+                 after->start - address, after->end - after->start,
+                 page_table_address(after->start));
+    else
+        snprintf(text, size, "nothing is allocated");
+}
+
+void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
+{
+    if (describe_freed(table, address, text, size))
         return;
-    }
     uint32_t rank = program_rank(table, address), low = rank, high = rank,
              end = table->allocation_count - (page_table_is_name(address) ? 0 : table->named);
     while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)
@@ -265,21 +295,6 @@ void program_describe(const struct program_table *table, uint64_t address, char 
         return;
     if (near && far)
         snprintf(text, size, "far from all allocations: is it a pointer of the host?");
-    else if (before && address < before->end)
-        snprintf(text, size,
-                 "%" PRIu64 " bytes into the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
-                 address - before->start, before->end - before->start,
-                 page_table_address(before->start));
-    else if (before)
-        snprintf(
-            text, size,
-            "%" PRIu64 " bytes behind the end of the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
-            address - before->end, before->end - before->start, page_table_address(before->start));
-    else if (after)
-        snprintf(text, size,
-                 "%" PRIu64 " bytes before the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
-                 after->start - address, after->end - after->start,
-                 page_table_address(after->start));
     else
-        snprintf(text, size, "nothing is allocated");
+        describe_near(before, after, address, text, size);
 }

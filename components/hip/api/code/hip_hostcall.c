@@ -1,9 +1,9 @@
 /* Calls of the host by device code. A wavefront takes a packet from a stack in device memory,
- * writes what it wants into it, pushes it on a second stack, and spins until the packet's ready bit
- * is cleared. Nothing tells the host: it looks while it waits for the kernel, through a queue of
- * its own, so the copies of buffer and kernel run side by side in simulated time. A kernel that is
- * executed without timing is over within one step of the driver, which lets the host look whenever
- * wavefronts wait (attend_kernel()).
+ * writes its request into the packet, pushes the packet on a second stack, and spins until the
+ * packet's ready bit is cleared. Nothing tells the host: it looks while it waits for the kernel,
+ * through a queue of its own, so the copies of buffer and kernel run side by side in simulated
+ * time. A kernel that is executed without timing is over within one step of the driver, which lets
+ * the host look whenever wavefronts wait (attend_kernel()).
  *
  * Layout and life of a packet are those of ROCm's device library (ROCm-Device-Libs, ockl:
  * hostcall): a buffer of six words, headers of 24 bytes, payloads of 8 words for each of 64 lanes.

@@ -80,8 +80,8 @@ static bool make_files(const struct hip_rtc_job *job, struct files *files)
 
 /* ---- the command ---- */
 
-/* Names the files of the device library one by one, as clang does by itself where it finds that of
- * the target. */
+/* Names the files of the device library one by one, as clang does by itself where it finds the
+ * target's library. */
 static void add_libraries(struct clang_command *command, const char *own)
 {
     static const char *const names[] = {

@@ -226,8 +226,8 @@ static struct kfd_process *find_holder(void)
     return NULL;
 }
 
-/* Calls in which no time passes: those of the holder or, without one, of those that have lost their
- * turn, or whose other threads wait. */
+/* Calls in which no time passes: the holder's calls or, without a holder, calls of guests that have
+ * lost their turn or whose other threads wait. */
 static bool do_now(const struct kfd_process *holder)
 {
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {

@@ -2,11 +2,12 @@
  *
  * Each allocation has pages of simulated memory at the address that the runtime has chosen. The
  * program's view of them is a mapping of the same bytes, which kfd_client.c makes when it calls
- * mmap() of a render node; memory of its own that it gives to GPUs is replaced by such a view, with
- * what it held, and is its own again when it is freed. The machine has a view, too, so that no call
- * of the program can take its bytes away. Memory of the host lies in the platform's, which GPUs
- * reach over their links, or where there is none, or one that GPU and host share, in memory of the
- * GPU that it was allocated for. An allocation is for those GPUs that it is mapped to. */
+ * mmap() of a render node. Memory that the program gives to GPUs becomes such a view with the same
+ * contents, and is the program's own again when the allocation is freed. The machine has a view,
+ * too, so that no call of the program can take its bytes away. Memory of the host lies in the
+ * platform's host memory, which GPUs reach over their links. On a platform without host memory, or
+ * whose GPU shares it, memory of the host lies in memory of the GPU that it is allocated for. Only
+ * GPUs to which an allocation is mapped reach it. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <errno.h>
 #include <linux/kfd_ioctl.h>
@@ -142,9 +143,8 @@ static int open_view(const struct kfd_process *p, struct kfd_allocation *a)
     return result == 0 && a->span > a->size ? show_allocation(p, a, at + a->size) : result;
 }
 
-/* A run of pages of the program's memory, from an offset on: how long it is, and in *other an
- * allocation that the program has given to GPUs, too, and that has all of it; NULL: none has any.
- */
+/* The length of a run of pages of the program's memory, from an offset on. *other is another
+ * allocation that has the whole run, too; NULL: none has any of its pages. */
 static uint64_t run_at(const struct kfd_memory *memory, const struct kfd_allocation *a,
                        uint64_t offset, const struct kfd_allocation **other)
 {

@@ -2,11 +2,11 @@
  * ranges of pages with a preferred and a prefetched location, flags, and what each GPU may do.
  *
  * What a GPU may access has to be there before kernels run, as with XNACK off, when GPUs cannot
- * retry an access. So a range that some GPU gets access to is given to it as a registered buffer at
- * its own address (kfd_memory.c), and stays given until the program unmaps it or no GPU may access
- * it any more. With XNACK all GPUs have access to a range at first, and its pages are managed ones
- * of the driver's, for which an access waits and is retried. Invariant: ranges are ordered, do not
- * overlap, and those with access are covered by such buffers. */
+ * retry an access. So a range is given to the GPUs that get access to it as a registered buffer at
+ * its own address (kfd_memory.c), until the program unmaps the range or no GPU may access it any
+ * more. With XNACK all GPUs have access to a range at first, and the driver manages its pages: an
+ * access waits for a page and is retried. Invariant: ranges are ordered, do not overlap, and those
+ * with access are covered by such buffers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,8 +147,8 @@ static struct kfd_allocation *find_given(const struct kfd_process *p, uint64_t a
     return a && a->host == a->address ? a : NULL;
 }
 
-/* The GPU in whose memory a range is to lie, the one that it was prefetched to or the preferred
- * one. Otherwise it lies at the host, for the first GPU that may access it. */
+/* The GPU in whose memory a range is to lie: the GPU of the last prefetch, or the preferred one. A
+ * range with neither lies at the host, for the first GPU that may access the range. */
 static uint32_t home_of(const struct traits *traits, bool *at_host)
 {
     int gpu = kfd_find_gpu(traits->prefetched);

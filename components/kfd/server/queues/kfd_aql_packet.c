@@ -163,20 +163,9 @@ static enum kfd_stop reason_of(const struct kfd_queue *q, const struct driver_la
                                                    : STOP_CODE;
 }
 
-static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet *p,
-                                    uint64_t completion)
+static struct driver_launch launch_of(const struct kfd_queue *q, const struct aql_packet *p,
+                                      const struct aql_descriptor *d, unsigned dimensions)
 {
-    const struct aql_descriptor *d = kfd_queue_bytes(q, p->kernel_object, sizeof *d);
-    unsigned dimensions = p->setup & 3;
-    uint64_t ticket = 0;
-    if (!d || !dimensions) {
-        kfd_queue_stop(q, d ? STOP_DIMENSION : STOP_CODE,
-                       d ? "a dispatch packet of no dimension"
-                         : "its kernel is not in memory that the GPU has mapped");
-        return TURN_OVER;
-    }
-    if (q->process->caches->host_ran && acquire_all(q) != 0)
-        return TURN_OVER;
     struct driver_launch launch = {.kernel_object = p->kernel_object,
                                    .entry = p->kernel_object + (uint64_t)d->entry_offset,
                                    .group_bytes = p->group_bytes,
@@ -195,6 +184,24 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
         kfd_kernel_name_find(q->process, q->gpu, launch.kernel_object, launch.entry);
     launch.name = kernel->name;
     launch.symbol = kernel->symbol;
+    return launch;
+}
+
+static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet *p,
+                                    uint64_t completion)
+{
+    const struct aql_descriptor *d = kfd_queue_bytes(q, p->kernel_object, sizeof *d);
+    unsigned dimensions = p->setup & 3;
+    uint64_t ticket = 0;
+    if (!d || !dimensions) {
+        kfd_queue_stop(q, d ? STOP_DIMENSION : STOP_CODE,
+                       d ? "a dispatch packet of no dimension"
+                         : "its kernel is not in memory that the GPU has mapped");
+        return TURN_OVER;
+    }
+    if (q->process->caches->host_ran && acquire_all(q) != 0)
+        return TURN_OVER;
+    struct driver_launch launch = launch_of(q, p, d, dimensions);
     if (kfd_status(kfd.api->launch(q->driver, &launch, &ticket), "a kernel dispatch packet") != 0) {
         kfd_queue_stop(q, reason_of(q, &launch), "the kernel cannot be launched");
         return TURN_OVER;

@@ -1,9 +1,9 @@
 /* Queues: rings of packets that the program writes.
  *
- * Each queue has one of the driver's, in which its launches execute in order, so a packet never
- * overtakes another one of its queue, with the barrier bit or without. A packet that only waits for
- * signals holds up its own queue. Signals change when the driver says that a launch is done, at
- * that moment of simulated time, before anything else begins.
+ * Launches of a queue go to a queue of the driver and execute in order, so no packet overtakes
+ * another one of its queue, with the barrier bit or without. A packet that only waits for signals
+ * holds up its own queue. Signals change when the driver says that a launch is done, at that moment
+ * of simulated time, before anything else begins.
  *
  * A GPU works on SLOTS queues of kernels at a time, of all processes. More of them take turns, as
  * the driver's run list has it: a queue of the highest priority goes first, among these the one
