@@ -11,11 +11,12 @@
  * wavefront that sleeps or branches on for FUNCTIONAL_SLICE instructions gives way. When all
  * wavefronts of a work-group have done so, the work-group gives way to further work-groups, as many
  * as fit on the device, so programs that wait for other resident work-groups make progress as on
- * hardware. If the launch may yield, and all work-groups have waited for FUNCTIONAL_PATIENCE turns,
- * the launch comes back unfinished, so that other kernels go on for which it may wait. Nothing
- * depends on the host: the same program gives the same bytes. A launch whose wavefronts all repeat
- * themselves ends as a deadlock, unless another launch may still change the memory that they wait
- * for.
+ * hardware. If executed instructions are counted (functional_launch.executed), as many work-groups
+ * go on side by side from the first atomic on that returns a value. If the launch may yield, and
+ * all work-groups have waited for FUNCTIONAL_PATIENCE turns, the launch comes back unfinished, so
+ * that other kernels go on for which it may wait. Nothing depends on the host: the same program
+ * gives the same bytes. A launch whose wavefronts all repeat themselves ends as a deadlock, unless
+ * another launch may still change the memory that they wait for.
  *
  * Wavefronts that call the host (printf, assert) wait for its answer like others that wait: the
  * caller may name a function that answers (functional_launch.attend).

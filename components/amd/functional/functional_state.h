@@ -83,6 +83,7 @@ struct run {
     uint64_t left;          /* work-groups that have not begun */
     uint32_t first, slots;  /* its part of the lists of slots */
     uint32_t live, free;    /* entries of live_groups and free_slots, from `first` on */
+    uint32_t abreast;       /* work-groups that take turns at each wait for memory; 0: none */
     uint32_t still;         /* turns of all since a work-group began or ended: rounds, but see */
     uint64_t turn_end;      /* end_turn(); and `instructions` at which the next one ends */
     uint64_t instructions;  /* of this launch */

@@ -55,9 +55,10 @@ void touch_pause(struct touch_launch *t)
         t->profile->reached[i] += warm_counts()[i];
 }
 
-uint32_t touch_unit_count(void)
+uint32_t touch_abreast(const struct touch_launch *t)
 {
-    return now->unit_count;
+    uint32_t units = t->unit_count ? t->unit_count : 1;
+    return t->launch->touches ? units : 0;
 }
 
 uint32_t touch_next_unit(void)

@@ -32,8 +32,9 @@ void touch_begin(struct touch_launch *t, const struct functional_launch *launch,
 void touch_turn(struct touch_launch *t);
 void touch_pause(struct touch_launch *t);
 
-/* Compute units of the launch's GPU; as many work-groups go on side by side. */
-uint32_t touch_unit_count(void);
+/* Work-groups of the launch that go on side by side: one for each compute unit. 0: it does not
+ * touch. */
+uint32_t touch_abreast(const struct touch_launch *t);
 /* The compute unit of the next work-group. */
 uint32_t touch_next_unit(void);
 
