@@ -192,8 +192,9 @@ static void describe_apart(void)
     view.waits[used] = '\0';
 }
 
-void view_gather(uint64_t instructions)
+void view_gather(void)
 {
+    view.instructions = rank_sum(engine_instructions());
     bool wanted =
         view_open_now
         && (wish(&view.page->wishes.pause) || wish(&view.page->wishes.waits) != view.waits_told);
@@ -206,7 +207,6 @@ void view_gather(uint64_t instructions)
         rank_state_share();
     if (wanted && view_open_now)
         describe_apart();
-    view.instructions = instructions;
     view.gathered = true;
     view.known = wanted;
     view_stops_now = view_open_now;

@@ -24,10 +24,9 @@ void view_tell_end(uint64_t time_ps);
  * for as long as the page asks for a pause. */
 void view_look(uint64_t time_ps);
 /* Called by all of several ranks when they have met: rank 0 gets the other ranks' part of its
- * status page and, only if the page asks for it, the graph of waiting components. `instructions`:
- * of all. */
+ * status page and, only if the page asks for it, the graph of waiting components. */
 bool view_is_shared(void);
-void view_gather(uint64_t instructions);
+void view_gather(void);
 /* Launch `number`, from 0, began or ended: between windows. */
 void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t end_ps,
                  uint64_t cycles);
