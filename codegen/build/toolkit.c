@@ -34,6 +34,23 @@ static bool set_home(struct region *region, const char *home, struct toolkit *to
     return exists(toolkit->library);
 }
 
+static void keep_path(struct region *region, struct toolkit *toolkit, const char *key,
+                      const char *value)
+{
+    const struct {
+        const char *key, **path;
+        bool must_exist;
+    } rows[] = {
+        {"archive", &toolkit->not_built, false},    {"hip", &toolkit->hip_folder, false},
+        {"opencl", &toolkit->opencl_library, true}, {"cuda", &toolkit->cuda_folder, false},
+        {"kfd", &toolkit->kfd_library, false},      {"mpi", &toolkit->mpi_folder, false},
+        {"objects", &toolkit->objects, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(key, rows[i].key) == 0 && (!rows[i].must_exist || exists(value)))
+            *rows[i].path = region_strdup(region, value);
+}
+
 /* Lines "key=value": source (the checkout), archive and library (any number), hip, opencl,
  * cuda, kfd, mpi, objects (folders and libraries). */
 static bool read_home_file(struct region *region, const char *path, struct toolkit *toolkit)
@@ -53,22 +70,10 @@ static bool read_home_file(struct region *region, const char *path, struct toolk
             source = region_strdup(region, value);
         else if (strcmp(line, "archive") == 0 && exists(value))
             vector_push(region, &toolkit->archives, region_strdup(region, value));
-        else if (strcmp(line, "archive") == 0)
-            toolkit->not_built = region_strdup(region, value);
         else if (strcmp(line, "library") == 0)
             vector_push(region, &toolkit->libraries, region_strdup(region, value));
-        else if (strcmp(line, "hip") == 0)
-            toolkit->hip_folder = region_strdup(region, value);
-        else if (strcmp(line, "opencl") == 0 && exists(value))
-            toolkit->opencl_library = region_strdup(region, value);
-        else if (strcmp(line, "cuda") == 0)
-            toolkit->cuda_folder = region_strdup(region, value);
-        else if (strcmp(line, "kfd") == 0)
-            toolkit->kfd_library = region_strdup(region, value);
-        else if (strcmp(line, "mpi") == 0)
-            toolkit->mpi_folder = region_strdup(region, value);
-        else if (strcmp(line, "objects") == 0)
-            toolkit->objects = region_strdup(region, value);
+        else
+            keep_path(region, toolkit, line, value);
     }
     fclose(file);
     if (!source)

@@ -221,20 +221,28 @@ static void collect_member(struct program *program, struct type_info *type,
                            struct body_names *names, const struct ast_item *item)
 {
     uint32_t errors = program->diagnostics->error_count;
-    if (item->kind == AST_PARAM || item->kind == AST_LET)
-        add_name(program, &names->values, item);
-    else if (item->kind == AST_STAT)
-        add_name(program, &names->stats, item);
-    else if (item->kind == AST_MEASURE)
-        add_name(program, &names->measures, item);
-    else if (item->kind == AST_BEHAVIOUR)
-        check_file(program, &type->behaviour, item);
-    else if (item->kind == AST_COHERENCE)
-        check_once(program, &type->coherence, item);
-    else if (item->kind == AST_INSTANCE || item->kind == AST_SPACE
-             || list_for(type, item->kind) != NULL)
-        add_name(program, &names->things, item);
     struct item_list *list = list_for(type, item->kind);
+    switch (item->kind) {
+    case AST_PARAM:
+    case AST_LET:
+        add_name(program, &names->values, item);
+        break;
+    case AST_STAT:
+        add_name(program, &names->stats, item);
+        break;
+    case AST_MEASURE:
+        add_name(program, &names->measures, item);
+        break;
+    case AST_BEHAVIOUR:
+        check_file(program, &type->behaviour, item);
+        break;
+    case AST_COHERENCE:
+        check_once(program, &type->coherence, item);
+        break;
+    default:
+        if (item->kind == AST_INSTANCE || item->kind == AST_SPACE || list != NULL)
+            add_name(program, &names->things, item);
+    }
     if (list != NULL && program->diagnostics->error_count == errors)
         vector_push(program->region, &list->v, item);
 }

@@ -62,12 +62,20 @@ static struct sum constant(struct elaboration *e, const struct object *object,
     struct sum sum = {.ok = value.ok, .is_number = true, .number = (double)value.integer};
     if (!value.ok)
         return sum;
-    if (value.dimension == MODEL_DIM_SECONDS)
+    switch (value.dimension) {
+    case MODEL_DIM_SECONDS:
         sum.number *= hz / 1e12;
-    else if (value.dimension == MODEL_DIM_BYTES_PER_S || value.dimension == MODEL_DIM_HZ)
+        break;
+    case MODEL_DIM_BYTES_PER_S:
+    case MODEL_DIM_HZ:
         sum.number /= hz;
-    else if (value.dimension == MODEL_DIM_ENUM || value.dimension == MODEL_DIM_STRING)
+        break;
+    case MODEL_DIM_ENUM:
+    case MODEL_DIM_STRING:
         return bad_sum(e, x->span, "this is not a number");
+    default:
+        break;
+    }
     return sum;
 }
 

@@ -403,26 +403,39 @@ static void walk_member(const struct scope_of_names *s, const struct ast_item *i
         refer(s, name.span, first != NULL ? first : item, s->type);
     }
     walk_expr(s, item->size, NULL);
-    if (item->kind == AST_PARAM && item->type != NULL) {
+    switch (item->kind) {
+    case AST_PARAM:
+        if (item->type == NULL)
+            break;
         declare_choices(s, item->type->literals, item);
         refer_top(s, item->type->name, AST_ENUM);
         walk_expr(s, item->value, item);
         walk_expr(s, item->low, NULL);
         walk_expr(s, item->high, NULL);
-    } else if (item->kind == AST_LET || item->kind == AST_CHECK || item->kind == AST_CLOCK) {
+        break;
+    case AST_LET:
+    case AST_CHECK:
+    case AST_CLOCK:
         walk_expr(s, item->value, NULL);
-    } else if (item->kind == AST_PORT) {
+        break;
+    case AST_PORT:
         refer_top(s, item->target, AST_PROTOCOL);
         walk_exprs(s, item->args);
         walk_expr(s, item->depth, NULL);
         walk_expr(s, item->latency, NULL);
         walk_expr(s, item->width, NULL);
-    } else if (item->kind == AST_SPACE || item->kind == AST_MAP || item->kind == AST_PARTITION) {
+        break;
+    case AST_SPACE:
+    case AST_MAP:
+    case AST_PARTITION:
         walk_paths(s, item->left);
         walk_expr(s, item->each, NULL);
         walk_expr(s, item->interleave, NULL);
         walk_expr(s, item->hashed, NULL);
         walk_expr(s, item->at, NULL);
+        break;
+    default:
+        break;
     }
 }
 
@@ -442,18 +455,30 @@ static void walk_body(const struct scope_of_names *s, const struct ast_items *bo
     for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         walk_member(s, item);
-        if (item->kind == AST_CONNECT)
+        switch (item->kind) {
+        case AST_CONNECT:
             walk_connect(s, item);
-        else if (item->kind == AST_IF)
+            break;
+        case AST_IF:
             walk_if(s, item);
-        else if (item->kind == AST_FOR)
+            break;
+        case AST_FOR:
             walk_for(s, item);
-        else if (item->kind == AST_INSTANCE || item->kind == AST_SUBPART || item->kind == AST_SLOT)
+            break;
+        case AST_INSTANCE:
+        case AST_SUBPART:
+        case AST_SLOT:
             walk_part_of(s, item);
-        else if (item->kind == AST_COHERENCE)
+            break;
+        case AST_COHERENCE:
             walk_facts(s, item->body);
-        else if (item->kind == AST_BEHAVIOUR)
+            break;
+        case AST_BEHAVIOUR:
             walk_behaviour(s, item);
+            break;
+        default:
+            break;
+        }
     }
 }
 

@@ -208,14 +208,19 @@ static void write_open_spans(void)
 
 static void write_event(const struct event *e)
 {
-    if (e->phase == 'm')
+    switch (e->phase) {
+    case 'm':
         write_message(e);
-    else if (e->phase == 'c')
+        break;
+    case 'c':
         write_growth(e);
-    else if (e->phase == 'e')
+        break;
+    case 'e':
         end_span(e);
-    else
+        break;
+    default:
         begin_span(e);
+    }
 }
 
 static void add_event(uint32_t shard, const struct event *e)

@@ -14,7 +14,7 @@
 
 #include "hang.h"
 #include "host_time.h"
-#include "runtime/engine/board.h"
+#include "runtime/engine/status_page.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/options.h"
@@ -34,17 +34,17 @@
 bool view_open_now, view_stops_now;
 
 static struct {
-    struct board *board;
+    struct status_page *page;
     const char *path;
     const struct platform_table *table;
     struct series_column *columns;
     uint32_t column_count;
     double written;
     uint32_t waits_told;
-    bool shared;             /* with several ranks: there is a board at rank 0 */
-    bool gathered, known;    /* rank 0 may look; it knows enough to obey */
-    uint64_t instructions;   /* instructions of all ranks */
-    char waits[BOARD_WAITS]; /* components that wait, and for which others */
+    bool shared;                   /* with several ranks: there is a status page at rank 0 */
+    bool gathered, known;          /* rank 0 may look; it knows enough to obey */
+    uint64_t instructions;         /* instructions of all ranks */
+    char waits[STATUS_PAGE_WAITS]; /* components that wait, and for which others */
 } view;
 
 static double seconds_now(void)
@@ -61,30 +61,30 @@ static uint32_t wish(const uint32_t *word)
 
 static void set_sequence(uint32_t by)
 {
-    __atomic_store_n(&view.board->sequence, view.board->sequence + by, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&view.page->sequence, view.page->sequence + by, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-static void set_state(enum board_state state)
+static void set_state(enum status_page_state state)
 {
-    __atomic_store_n(&view.board->state, state, __ATOMIC_RELAXED);
+    __atomic_store_n(&view.page->state, state, __ATOMIC_RELAXED);
 }
 
-static void write_board(uint64_t time_ps)
+static void write_page(uint64_t time_ps)
 {
-    struct board *b = view.board;
-    uint64_t *values = (uint64_t *)(void *)((char *)b + b->values);
+    struct status_page *p = view.page;
+    uint64_t *values = (uint64_t *)(void *)((char *)p + p->values);
     double now = seconds_now();
     set_sequence(1);
-    b->time_ps = time_ps;
-    b->cycles = engine_cycle_at(0, time_ps);
-    b->instructions = view.shared ? view.instructions : engine_instructions();
-    b->messages = engine_messages();
+    p->time_ps = time_ps;
+    p->cycles = engine_cycle_at(0, time_ps);
+    p->instructions = view.shared ? view.instructions : engine_instructions();
+    p->messages = engine_messages();
     struct run_counts counts;
     extensions_progress(&counts);
-    b->launches_asked = counts.launches;
-    b->parts = counts.parts;
-    b->parts_done = counts.done;
+    p->launches_asked = counts.launches;
+    p->parts = counts.parts;
+    p->parts_done = counts.done;
     series_columns_settle(view.table, time_ps);
     for (uint32_t i = 0; i < view.column_count; i++)
         values[i] = *view.columns[i].value;
@@ -94,13 +94,13 @@ static void write_board(uint64_t time_ps)
 
 static void tell_waits(void)
 {
-    uint32_t asked = wish(&view.board->wishes.waits);
+    uint32_t asked = wish(&view.page->wishes.waits);
     if (asked == view.waits_told)
         return;
     set_sequence(1);
-    snprintf(view.board->waits, sizeof view.board->waits, "%s",
+    snprintf(view.page->waits, sizeof view.page->waits, "%s",
              view.shared ? view.waits : hang_describe());
-    view.board->waits_told = view.waits_told = asked;
+    view.page->waits_told = view.waits_told = asked;
     set_sequence(1);
 }
 
@@ -109,22 +109,22 @@ void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t 
 {
     if (!view_open_now)
         return;
-    struct board *b = view.board;
-    struct board_kernel *k = &b->launches[number % BOARD_KERNELS];
+    struct status_page *p = view.page;
+    struct status_page_kernel *k = &p->launches[number % STATUS_PAGE_KERNELS];
     set_sequence(1);
     if (!end_ps)
-        b->kernels_begun++;
+        p->kernels_begun++;
     else
-        b->kernels_ended++;
+        p->kernels_ended++;
     if (!end_ps || k->number == number + 1) {
-        *k = (struct board_kernel){
+        *k = (struct status_page_kernel){
             .number = number + 1, .start_ps = start_ps, .end_ps = end_ps, .cycles = cycles};
         snprintf(k->name, sizeof k->name, "%s", name);
     }
     set_sequence(1);
-    if (end_ps && wish(&b->wishes.step)) {
-        __atomic_store_n(&b->wishes.pause, 1, __ATOMIC_RELAXED);
-        __atomic_store_n(&b->wishes.step, 0, __ATOMIC_RELAXED);
+    if (end_ps && wish(&p->wishes.step)) {
+        __atomic_store_n(&p->wishes.pause, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&p->wishes.step, 0, __ATOMIC_RELAXED);
         view_stops_now = true;
     }
 }
@@ -140,9 +140,9 @@ static bool is_served(void)
 static void wait_for_page(uint64_t time_ps)
 {
     const struct timespec nap = {.tv_nsec = WAIT_NS};
-    struct board_wishes *wishes = &view.board->wishes;
-    write_board(time_ps);
-    set_state(BOARD_PAUSED);
+    struct status_page_wishes *wishes = &view.page->wishes;
+    write_page(time_ps);
+    set_state(STATUS_PAGE_PAUSED);
     for (unsigned looks = 1; wish(&wishes->pause) && !wish(&wishes->step); looks++) {
         if (engine_is_interrupted() || (looks % ALIVE_LOOKS == 0 && !is_served()))
             break;
@@ -151,7 +151,7 @@ static void wait_for_page(uint64_t time_ps)
     }
     if (wish(&wishes->step)) /* a step ends a pause */
         __atomic_store_n(&wishes->pause, 0, __ATOMIC_RELAXED);
-    set_state(BOARD_RUNNING);
+    set_state(STATUS_PAGE_RUNNING);
 }
 
 /* ---- several ranks ---- */
@@ -192,11 +192,12 @@ static void describe_apart(void)
     view.waits[used] = '\0';
 }
 
-void view_gather(uint64_t instructions)
+void view_gather(void)
 {
+    view.instructions = rank_sum(engine_instructions());
     bool wanted =
         view_open_now
-        && (wish(&view.board->wishes.pause) || wish(&view.board->wishes.waits) != view.waits_told);
+        && (wish(&view.page->wishes.pause) || wish(&view.page->wishes.waits) != view.waits_told);
     rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
     rank_exchange();
     for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++)
@@ -206,7 +207,6 @@ void view_gather(uint64_t instructions)
         rank_state_share();
     if (wanted && view_open_now)
         describe_apart();
-    view.instructions = instructions;
     view.gathered = true;
     view.known = wanted;
     view_stops_now = view_open_now;
@@ -221,25 +221,25 @@ void view_look(uint64_t time_ps)
         return;
     view.gathered = false;
     bool obeys = !view.shared || view.known;
-    if (obeys && wish(&view.board->wishes.pause))
+    if (obeys && wish(&view.page->wishes.pause))
         wait_for_page(time_ps);
     else if (seconds_now() - view.written >= WRITE_SECONDS)
-        write_board(time_ps);
+        write_page(time_ps);
     if (obeys)
         tell_waits();
 }
 
 void view_tell_begin(void)
 {
-    set_state(BOARD_RUNNING);
+    set_state(STATUS_PAGE_RUNNING);
     view_look(engine.time_ps);
 }
 
 void view_tell_end(uint64_t time_ps)
 {
     if (seconds_now() - view.written >= WRITE_SECONDS)
-        write_board(time_ps);
-    set_state(BOARD_HOST);
+        write_page(time_ps);
+    set_state(STATUS_PAGE_HOST);
 }
 
 /* ---- opening ---- */
@@ -253,10 +253,10 @@ static bool complain(const char *what)
 /* Names behind the structure, values behind them. */
 static bool write_names(void)
 {
-    struct board *b = view.board;
-    char *at = (char *)(b + 1), *end = (char *)b + BOARD_BYTES;
-    b->names = sizeof *b;
-    b->value_count = view.column_count;
+    struct status_page *p = view.page;
+    char *at = (char *)(p + 1), *end = (char *)p + STATUS_PAGE_BYTES;
+    p->names = sizeof *p;
+    p->value_count = view.column_count;
     for (uint32_t i = 0; i < view.column_count; i++) {
         const struct series_column *c = &view.columns[i];
         size_t bytes = strlen(c->section) + strlen(c->path) + strlen(c->counter) + 4;
@@ -264,8 +264,8 @@ static bool write_names(void)
             return complain("the platform has more counters than can be shown");
         at += sprintf(at, "%s\t%s\t%s\n", c->section, c->path, c->counter);
     }
-    b->name_bytes = (uint64_t)(at - (char *)(b + 1));
-    b->values = (b->names + b->name_bytes + 7) / 8 * 8;
+    p->name_bytes = (uint64_t)(at - (char *)(p + 1));
+    p->values = (p->names + p->name_bytes + 7) / 8 * 8;
     return true;
 }
 
@@ -277,36 +277,36 @@ bool view_open(const struct platform_table *table)
     view.shared = !rank_is_alone() && path;
     if (!path || !rank_is_first())
         return true;
-    if (number >= BOARD_PLACES) {
+    if (number >= STATUS_PAGE_PLACES) {
         fprintf(stderr, "heddle: warning: the page shows %d processes; this is one more\n",
-                BOARD_PLACES);
+                STATUS_PAGE_PLACES);
         return true;
     }
     int file = open(path, O_RDWR | O_CLOEXEC);
     void *place = file < 0 ? MAP_FAILED
-                           : mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                                  (off_t)(number * BOARD_BYTES));
+                           : mmap(NULL, STATUS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                                  (off_t)(number * STATUS_PAGE_BYTES));
     if (file >= 0)
         close(file);
     if (place == MAP_FAILED)
         return complain(strerror(errno));
-    view.board = place;
+    view.page = place;
     view.path = path;
     view.table = table;
     view.written = 0;
-    view.waits_told = view.board->waits_told;
+    view.waits_told = view.page->waits_told;
     free(view.columns);
     if (!stats_wanted())
         stats_blocks_find(table);
     view.columns = series_columns_find(table, NULL, false, &view.column_count);
     if (!write_names())
         return false;
-    view.board->pid = (uint32_t)getpid();
-    snprintf(view.board->program, sizeof view.board->program, "%s", program_invocation_short_name);
-    snprintf(view.board->platform, sizeof view.board->platform, "%s", platform_string(table->name));
-    snprintf(view.board->model, sizeof view.board->model, "%s", table->model_hash);
-    set_state(BOARD_HOST);
-    __atomic_store_n(&view.board->magic, BOARD_MAGIC, __ATOMIC_RELEASE);
+    view.page->pid = (uint32_t)getpid();
+    snprintf(view.page->program, sizeof view.page->program, "%s", program_invocation_short_name);
+    snprintf(view.page->platform, sizeof view.page->platform, "%s", platform_string(table->name));
+    snprintf(view.page->model, sizeof view.page->model, "%s", table->model_hash);
+    set_state(STATUS_PAGE_HOST);
+    __atomic_store_n(&view.page->magic, STATUS_PAGE_MAGIC, __ATOMIC_RELEASE);
     view_open_now = true;
     return true;
 }
@@ -315,7 +315,7 @@ void view_close(void)
 {
     if (!view_open_now)
         return;
-    write_board(engine.time_ps);
-    set_state(BOARD_ENDED);
+    write_page(engine.time_ps);
+    set_state(STATUS_PAGE_ENDED);
     view_open_now = view_stops_now = false;
 }

@@ -121,7 +121,7 @@ static uint64_t reached_ps(void)
 /* With several ranks, one of which shows the run. true: that one has been interrupted. */
 static bool look_together(void)
 {
-    view_gather(rank_sum(engine_instructions()));
+    view_gather();
     if (view_stops_now)
         view_look(reached_ps());
     return rank_sum(rank_is_first() && engine_is_interrupted()) != 0;
@@ -232,7 +232,7 @@ static enum engine_result begin_and_loop(void)
     run_progress_begin();
     series_begin();
     if (view_is_shared())
-        view_gather(rank_sum(engine_instructions()));
+        view_gather();
     view_begin();
     shared_wire_find();
     for (uint32_t i = 0; i < engine.shard_count; i++) {

@@ -111,10 +111,11 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
                     const struct handed *handed);
 
 /* The page of `heddle run --view`. A child in Python serves it (python/heddle/view) out of the
- * board (runtime/engine/board.h), which is made here and written by the simulating processes. */
+ * status page (runtime/engine/status_page.h), which is made here and written by the simulating
+ * processes. */
 
-/* Before the run; the place of the board is handed over. Nothing without --view. false: said on
- * standard error. */
+/* Before the run; the place of the status page is handed over. Nothing without --view. false: said
+ * on standard error. */
 bool run_view_start(struct command *c, struct handed *handed);
 /* Behind it: a page that is open gets the last state. */
 void run_view_end(void);

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "codegen/command/python.h"
-#include "runtime/engine/board.h"
+#include "runtime/engine/status_page.h"
 
 static struct {
     pid_t child;
     int until_closed; /* the child's input */
-    char board[64];
+    char page[64];
 } view = {.until_closed = -1};
 
 static bool fail(void)
@@ -31,19 +31,19 @@ bool run_view_start(struct command *c, struct handed *handed)
     if (!c->options->view)
         return true;
     int file = memfd_create("heddle view", MFD_CLOEXEC);
-    if (file < 0 || ftruncate(file, (off_t)(BOARD_PLACES * BOARD_BYTES)) != 0
+    if (file < 0 || ftruncate(file, (off_t)(STATUS_PAGE_PLACES * STATUS_PAGE_BYTES)) != 0
         || pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
         return fail();
-    snprintf(view.board, sizeof view.board, "/proc/%ld/fd/%d", (long)getpid(), file);
+    snprintf(view.page, sizeof view.page, "/proc/%ld/fd/%d", (long)getpid(), file);
     const struct python_child child = {
-        .what = "view", .file = view.board, .in = in[0], .out = out[1]};
+        .what = "view", .file = view.page, .in = in[0], .out = out[1]};
     bool serves = python_start(c, &child, &view.child);
     close(in[0]);
     close(out[1]);
     view.until_closed = in[1];
     serves = serves && read(out[0], &line, 1) == 1;
     close(out[0]);
-    hand_over(handed, "view", '>', view.board);
+    hand_over(handed, "view", '>', view.page);
     return serves;
 }
 

@@ -1,6 +1,6 @@
 """The page of `heddle run --view`, served while the run goes on.
 
-board   memory that the simulating processes write (runtime/engine/board.h), as statistics
+board   memory that the simulating processes write (runtime/engine/status_page.h), as statistics
 server  what the page asks for
 
 `heddle run` makes the board, starts this as `python3 -m heddle run view BOARD`, and ends it by

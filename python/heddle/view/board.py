@@ -1,6 +1,6 @@
 """The boards of a run: each process shows its state there while it goes on, and gets its commands.
-runtime/engine/board.h has the layout. Boards belong to processes that may be anything, so their
-values are bounded before use."""
+runtime/engine/status_page.h has the layout. Boards belong to processes that may be anything, so
+their values are bounded before use."""
 from __future__ import annotations
 
 import array

@@ -394,15 +394,22 @@ int itrace_tracez_read(struct itrace_tracez *z, char *to, size_t room, size_t *g
             *got = left < room ? left : room;
             memcpy(to, z->text + z->text_at, *got);
             z->text_at += *got;
-        } else if (z->phase == NEXT_BLOCK) {
+            break;
+        }
+        switch (z->phase) {
+        case NEXT_BLOCK:
             ok = begin_block(z);
-        } else if (z->phase == NEXT_WARP) {
+            break;
+        case NEXT_WARP:
             ok = begin_warp(z);
-        } else if (z->phase == NEXT_PART) {
+            break;
+        case NEXT_PART:
             ok = begin_part(z);
-        } else if (z->phase == IN_PART) {
+            break;
+        case IN_PART:
             ok = unpack(z, to, room, got);
-        } else {
+            break;
+        default:
             return 0;
         }
     }

@@ -6,28 +6,29 @@
  * it. The simulator writes between windows, with `sequence` odd meanwhile; a reader takes a copy
  * and tries again when `sequence` was odd or has changed. Words that go both ways are read and
  * written atomically. python/heddle/view/board.py has the same layout. */
-#ifndef HEDDLE_RUNTIME_BOARD_H
-#define HEDDLE_RUNTIME_BOARD_H
+#ifndef HEDDLE_RUNTIME_STATUS_PAGE_H
+#define HEDDLE_RUNTIME_STATUS_PAGE_H
 
 #include <stdint.h>
 
-#define BOARD_MAGIC   UINT32_C(0x64726f62)
-#define BOARD_PLACES  32                    /* processes that can be watched */
-#define BOARD_BYTES   ((uint64_t)256 << 20) /* of a place; what is not written takes no memory */
-#define BOARD_KERNELS 32                    /* the latest that are shown */
-#define BOARD_WAITS   32768
-#define BOARD_NAME    160
-#define BOARD_HASH    72
+#define STATUS_PAGE_MAGIC   UINT32_C(0x64726f62)
+#define STATUS_PAGE_PLACES  32 /* processes that can be watched */
+/* Bytes of a place; what is not written takes no memory. */
+#define STATUS_PAGE_BYTES   ((uint64_t)256 << 20)
+#define STATUS_PAGE_KERNELS 32 /* the latest that are shown */
+#define STATUS_PAGE_WAITS   32768
+#define STATUS_PAGE_NAME    160
+#define STATUS_PAGE_HASH    72
 
-enum board_state {
-    BOARD_RUNNING,
-    BOARD_PAUSED,
-    BOARD_HOST, /* the program does something else; simulated time stands still */
-    BOARD_ENDED
+enum status_page_state {
+    STATUS_PAGE_RUNNING,
+    STATUS_PAGE_PAUSED,
+    STATUS_PAGE_HOST, /* the program does something else; simulated time stands still */
+    STATUS_PAGE_ENDED
 };
 
-struct board_kernel {
-    char name[BOARD_NAME];
+struct status_page_kernel {
+    char name[STATUS_PAGE_NAME];
     uint64_t number; /* from 1 */
     uint64_t start_ps;
     uint64_t end_ps; /* 0: it runs */
@@ -35,25 +36,26 @@ struct board_kernel {
 };
 
 /* What the page asks for. */
-struct board_wishes {
+struct status_page_wishes {
     uint32_t pause; /* stop between windows for as long as this is set */
     uint32_t step;  /* go on to the end of a launch, then set `pause` */
     uint32_t waits; /* counted up: say what waits for what */
 };
 
-struct board {
+struct status_page {
     uint32_t magic; /* the last to be written when a place is opened */
     uint32_t sequence;
-    struct board_wishes wishes;
-    uint32_t state; /* enum board_state */
+    struct status_page_wishes wishes;
+    uint32_t state; /* enum status_page_state */
     uint32_t pid;
     uint32_t waits_told; /* the wish that `waits` answers */
     uint64_t time_ps, cycles, instructions, messages;
     uint64_t kernels_begun, kernels_ended;
-    uint64_t launches_asked, parts, parts_done;  /* struct run_counts */
-    struct board_kernel launches[BOARD_KERNELS]; /* by number, modulo BOARD_KERNELS */
-    char program[BOARD_NAME], platform[BOARD_NAME], model[BOARD_HASH];
-    char waits[BOARD_WAITS];
+    uint64_t launches_asked, parts, parts_done; /* struct run_counts */
+    /* By number, modulo STATUS_PAGE_KERNELS. */
+    struct status_page_kernel launches[STATUS_PAGE_KERNELS];
+    char program[STATUS_PAGE_NAME], platform[STATUS_PAGE_NAME], model[STATUS_PAGE_HASH];
+    char waits[STATUS_PAGE_WAITS];
     /* `names` and `values` are offsets in bytes from the beginning of the place. Names: SECTION,
      * PATH, COUNTER by column, with tabs between and a newline after each column. Values: a
      * uint64_t of each column. */
