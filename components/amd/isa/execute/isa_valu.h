@@ -1,4 +1,4 @@
-/* What the executing files share: scalar sources, and the vector ALU in its variants.
+/* Declarations that the executing files share: scalar sources, and the vector ALU in its variants.
  * Private to components/amd/isa. */
 #ifndef HEDDLE_ISA_VALU_H
 #define HEDDLE_ISA_VALU_H
