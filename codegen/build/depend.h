@@ -1,4 +1,4 @@
-/* What a C file depends on: itself and all it includes with quotes, by content.
+/* The dependencies of a C file: itself and all files that it includes with quotes, by content.
  *
  * The scan looks at #include lines only, whatever conditions they stand under, so it may find more
  * files than the compiler reads, never fewer; an include whose name is a macro makes all files of

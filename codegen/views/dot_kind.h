@@ -1,5 +1,5 @@
-/* What sort of thing a component is, found from its ports and their protocols, never from its name:
- * so that a component written yesterday gets its colour too.
+/* The kind of a component in diagrams. It follows from its ports and their protocols, never from
+ * its name, so a new component gets its colour, too.
  *
  * Traffic of a protocol: `memory` when a message carries a block whose size is an argument of the
  * protocol (a line), or when every request names one place and some are answered with something

@@ -1,5 +1,5 @@
-/* What the writers of Graphviz source share: where they write, and the names and colours of things.
- * Internal to dot_write.c, dot_node.c and dot_edge.c.
+/* The pen that the writers of Graphviz source share: their output, and the names and colours of
+ * things. Internal to dot_write.c, dot_node.c and dot_edge.c.
  *
  * Nodes are named n0, n1, ... by their place in the graph; cells of ports p0, p1, ... by their
  * place in the type; the label of edge 3 is the node l3, the box of wire 2 the node w2. Names of an

@@ -1,4 +1,4 @@
-/* What is declared, as JSON, in order of the model's lists. Used by json.c. */
+/* The declarations of a platform as JSON, in order of the model's lists. Used by json.c. */
 #ifndef HEDDLE_CODEGEN_JSON_TYPES_H
 #define HEDDLE_CODEGEN_JSON_TYPES_H
 

@@ -1,6 +1,6 @@
-/* What checks know of the program's code and constants beside what is simulated: the lines of its
- * source, and which memory kernels may only read. Front ends tell the driver, and that tells here.
- * Addresses are those of program_name(). */
+/* The program's code and constants for checks: the lines of its source, and the memory that kernels
+ * may only read. Front ends report both to the driver, which passes them on. Addresses are those of
+ * program_name(). */
 #ifndef HEDDLE_CHECKS_CHECK_CODE_H
 #define HEDDLE_CHECKS_CHECK_CODE_H
 

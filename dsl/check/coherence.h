@@ -1,5 +1,5 @@
-/* What components say of themselves in `coherence { }`, and the routes of accesses to memory, for
- * the proof in check_coherence.c.
+/* The statements of components in `coherence { }`, and the routes of accesses to memory, for the
+ * proof in check_coherence.c.
  *
  * Words. An *actor* is a port of a leaf that sends accesses (`accesses`). A *keeper* is a leaf that
  * keeps copies of what passes (`keeps`), written lines among them (`delays`). A *moment* is a name

@@ -1,4 +1,4 @@
-/* What a compilation is made of. For dsl/pipeline, and for dsl/service, which asks for declarations
+/* The state of a compilation. For dsl/pipeline, and for dsl/service, which asks for declarations
  * without elaborating them. */
 #ifndef HEDDLE_DSL_COMPILATION_H
 #define HEDDLE_DSL_COMPILATION_H

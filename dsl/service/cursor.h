@@ -1,6 +1,5 @@
-/* What stands before the cursor, read off the tokens, so that it works where the statement has no
- * end yet: the braces around it, and the words of the statement in front of it. Called by
- * complete.c. */
+/* The context of the cursor: the braces around it, and the words of its statement in front of it.
+ * It is read off the tokens, so it works in a statement without an end. Called by complete.c. */
 #ifndef HEDDLE_DSL_CURSOR_H
 #define HEDDLE_DSL_CURSOR_H
 

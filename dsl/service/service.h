@@ -1,4 +1,4 @@
-/* What the files of a service share. */
+/* Declarations that the files of a service share. */
 #ifndef HEDDLE_DSL_SERVICE_H
 #define HEDDLE_DSL_SERVICE_H
 

@@ -1,4 +1,4 @@
-/* What a run is asked for: pairs of a key and a value, which `heddle run` hands to the process that
+/* The options of a run: pairs of a key and a value, which `heddle run` hands to the process that
  * runs the platform.
  *
  * A key is an option as it is typed, without its dashes: "max-cycles", "record perfetto". The

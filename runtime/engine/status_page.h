@@ -1,4 +1,4 @@
-/* What a run shows while it goes on (`heddle run --view`): memory that the simulating process
+/* The board of a run that is watched (`heddle run --view`): memory that the simulating process
  * writes and `heddle run`, which serves the page, reads; and the wishes that go the other way.
  *
  * It is a file without a name that `heddle run` makes, with a place for each process that opens the

@@ -1,4 +1,4 @@
-/* What is under way between shards: arrivals, and senders that wait for room; see exchange.c.
+/* Messages under way between shards: arrivals, and senders that wait for room; see exchange.c.
  *
  * Between windows exchange_turn() swaps two copies of all outboxes. In a window each is written by
  * the sender's thread only, and what was written in the window before is read by the receiver's. */

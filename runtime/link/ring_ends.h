@@ -1,5 +1,5 @@
-/* What the components at one end of a ring add to it (ring_add_delay(), ring_add_pipeline()), told
- * to the rank of the other end, where these components are not initialised.
+/* Tells the rank at the other end of a ring what the components at this end add to the ring
+ * (ring_add_delay(), ring_add_pipeline()), since these are not initialised there.
  *
  * Life cycle: ring_ends_open() before components are initialised, ring_ends_agree() behind that,
  * by all ranks. Alone neither is needed. */

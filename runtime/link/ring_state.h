@@ -1,4 +1,4 @@
-/* What the files of a ring share: ring.c (messages), ring_room.c (slots), ring_link.c
+/* The state that the files of a ring share: ring.c (messages), ring_room.c (slots), ring_link.c
  * (links), ring_open.c (start). Nothing else includes this. */
 #ifndef HEDDLE_RUNTIME_RING_STATE_H
 #define HEDDLE_RUNTIME_RING_STATE_H

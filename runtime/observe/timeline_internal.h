@@ -1,4 +1,4 @@
-/* What timeline.c, which writes the trace, is made of. */
+/* The parts of timeline.c, which writes the trace. */
 #ifndef HEDDLE_TIMELINE_INTERNAL_H
 #define HEDDLE_TIMELINE_INTERNAL_H
 

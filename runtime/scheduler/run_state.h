@@ -1,5 +1,6 @@
-/* What the files of the scheduler share of the present run: run.c, window.c, rank_run.c, failure.c,
- * deferred.c, progress.c. It belongs to the leader, but for `stop`, which is set in ticks. */
+/* The state of the present run, which the files of the scheduler share: run.c, window.c,
+ * rank_run.c, failure.c, deferred.c, progress.c. It belongs to the leader, but for `stop`, which is
+ * set in ticks. */
 #ifndef HEDDLE_RUNTIME_RUN_STATE_H
 #define HEDDLE_RUNTIME_RUN_STATE_H
 

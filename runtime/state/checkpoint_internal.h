@@ -1,5 +1,5 @@
-/* What checkpoint.c is made of: the bytes of a file, the parts that libraries keep, and
- * restoring with other parameters. */
+/* The parts of checkpoint.c: the bytes of a file, the parts that libraries keep, and restoring with
+ * other parameters. */
 #ifndef HEDDLE_CHECKPOINT_INTERNAL_H
 #define HEDDLE_CHECKPOINT_INTERNAL_H
 

@@ -1,5 +1,5 @@
-/* What stands where in the platform that was built last, for the runtime's own files. Strings,
- * parts and units stay as long as the platform. */
+/* Finds things of the platform that was built last, for the runtime's own files. Strings, parts and
+ * units stay as long as the platform. */
 #ifndef HEDDLE_RUNTIME_LOOKUP_H
 #define HEDDLE_RUNTIME_LOOKUP_H
 

@@ -42,6 +42,14 @@ def test_comment_has_a_subject_and_components_are_things():
                                   "component is 'that' or 'which'")
 
 
+def test_header_begins_with_what_it_is():
+    """'The order of a dispatcher', not 'What a dispatcher asks of its order'."""
+    first = {file: next(comments(text_of(file)), (1, "")) for file in sources()
+             if file.endswith(".h")}
+    house.check({file: f"{file}:{line}: {text[:70]}" for file, (line, text) in first.items()
+                 if text.startswith("What ")}, "a header's first comment names what the header is")
+
+
 NAMED = re.compile(r"(?<![\w.*<{>/-])(?:[\w.-]+/)*([a-z]\w+\.(?:c|h|py|heddle))(?![\w(])")
 SYSTEM = re.compile(r"^\s*# *include <(.*)>", re.MULTILINE)
 FOREIGN = {  # sources of Linux, glibc, libdrm and ROCr

@@ -1,4 +1,5 @@
-/* What the files of `heddle cuda-cc` share: the words of its command line and of clang's. */
+/* The state that the files of `heddle cuda-cc` share: the words of its command line and of
+ * clang's. */
 #ifndef HEDDLE_COMMAND_CUDA_CC_H
 #define HEDDLE_COMMAND_CUDA_CC_H
 

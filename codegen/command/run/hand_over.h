@@ -1,5 +1,6 @@
-/* What `heddle run` hands to the process that runs the platform: the options whose rows say so, and
- * what the command makes of others. runtime/engine/options.h describes the text. */
+/* The text that `heddle run` hands to the process that runs the platform: the options whose rows
+ * say so, and values that the command derives from others. runtime/engine/options.h describes the
+ * text. */
 #ifndef HEDDLE_CODEGEN_HAND_OVER_H
 #define HEDDLE_CODEGEN_HAND_OVER_H
 

@@ -24,7 +24,7 @@ static void account_begin(struct kernel_account *k, const struct slot_use *all, 
     memset(arena_at(uint64_t, active), 0, units * sizeof(uint64_t));
 }
 
-/* A work-group has come back with what compute unit `unit` wrote down. */
+/* A work-group has come back with the ledger of compute unit `unit`. */
 static void account_finish(struct kernel_account *k, struct slot_use *all, uint64_t now,
                            uint32_t wavefronts, uint32_t unit, const void *from_unit)
 {

@@ -34,7 +34,7 @@ enum {
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
     CU_DEFERRED_SHARES = 6,
     CU_SMEM = 64,           /* scalar memory instructions in flight */
-    CU_SMEM_DATA = 16 + 16, /* dwords: operands of an atomic and what it compares with */
+    CU_SMEM_DATA = 16 + 16, /* dwords: operands of an atomic and its compare values */
     CU_MOST_LGKM = 15,      /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
     CU_NONE = 0xffff
 };
@@ -161,7 +161,7 @@ struct cu_simd {
     uint8_t turn[CU_KINDS];     /* slot after the one that issued last */
     uint64_t valu_free;         /* cycle */
     uint64_t matrix_free;       /* cycle; the unit may be busy while VALU instructions issue */
-    uint64_t lds_done;          /* cycle: the LDS has done what it was given by this SIMD */
+    uint64_t lds_done;          /* cycle: the LDS is done with this SIMD's instructions */
     uint64_t raised;            /* wavefronts with a priority above 0 */
     uint64_t fetch_wanted;      /* wavefronts that may need a line */
     uint32_t lds_conflicts;     /* the last cycles of lds_done, for bank conflicts */
@@ -219,7 +219,7 @@ struct compute_unit {
     uint64_t wheel[CU_WHEEL]; /* wavefront slots; a cycle belongs to one SIMD */
     /* The LDS works in the order of issue, on one instruction at a time, or on one of each port.
      * Each SIMD has at most one there, so that none can keep the others out. */
-    uint64_t lds_free;                   /* cycle: it has done what it was given */
+    uint64_t lds_free;                   /* cycle: the LDS is done with all instructions */
     uint64_t lds_banks;                  /* cycle: its banks have */
     uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port has */
     uint32_t fetch_simd;

@@ -78,7 +78,7 @@ static inline bool execute_holds(const struct execute_entry *e, const struct dec
            && !memcmp(e->words, d->words, sizeof e->words) && e->target == d->inst.target;
 }
 
-/* What stands at place `number` of the decode cache, prepared. */
+/* The prepared instruction for place `number` of the decode cache. */
 static inline struct execute_entry *
 execute_entry(const struct compute_unit *c, const struct execute_domain *domain, uint32_t number)
 {
@@ -197,7 +197,7 @@ static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsig
     return true;
 }
 
-/* Adds what was left out to the counts of the instructions. */
+/* Adds the turns that were left out to the counts of the instructions. */
 static void execute_count_deferred(const struct compute_unit *c, struct execute_deferred *deferred)
 {
     uint64_t pc = deferred->pc;

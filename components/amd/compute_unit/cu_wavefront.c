@@ -20,7 +20,7 @@ static inline void wave_charge(struct compute_unit *c, const struct cu_wave *w,
     profile_spent(c, w, kind, cycles);
 }
 
-/* Charges the time up to now to what the wavefront was waiting for. */
+/* Charges the time up to now to the reason of the wavefront's wait. */
 static inline void wave_charge_wait(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
 {
     wave_account(c, w)[w->why] += now - w->since;

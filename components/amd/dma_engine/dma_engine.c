@@ -307,7 +307,7 @@ static void issue_piece(struct dma_engine *c, struct ring *lane, uint32_t i)
     }
 }
 
-/* Writes what has been read of a copy. */
+/* Writes the bytes that a piece of a copy has read. */
 static void send_kept(struct dma_engine *c, struct ring *lane, uint32_t number)
 {
     const struct dma_piece *p = piece_at(c, number);
@@ -330,7 +330,7 @@ static bool issue_command(struct dma_engine *c, uint32_t i)
     return progress;
 }
 
-/* What has been read is written first, so that slots come free. */
+/* Bytes that have been read are written first, so that slots come free. */
 static bool send_requests(struct dma_engine *c)
 {
     bool progress = false;

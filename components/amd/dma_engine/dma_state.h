@@ -70,7 +70,7 @@ static inline struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
     return arena_at(struct dma_piece, c->pieces) + i;
 }
 
-/* What is kept with a piece of a copy. */
+/* The bytes kept with a piece of a copy. */
 static inline uint8_t *kept_at(const struct dma_engine *c, uint32_t i)
 {
     return arena_at(uint8_t, c->kept) + (size_t)i * DMA_LONGEST;

@@ -1,4 +1,4 @@
-/* The words of what ends a run. */
+/* The texts of faults, which end a run. */
 #include "work_fault.h"
 
 #include "components/amd/isa/object/kernarg.h"

@@ -48,7 +48,7 @@ static void group_fit_lds(struct group *g, uint32_t bytes)
     g->lds = arena_allocate(g->lds_room);
 }
 
-/* The work-group of a slot, with room for what the launch needs. */
+/* The work-group of a slot, with room for the launch's registers and LDS. */
 struct group *functional_slot_group(const struct run *r, uint32_t slot)
 {
     if (!functional.slot_memory[slot])

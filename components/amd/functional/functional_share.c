@@ -8,8 +8,8 @@
 #include "runtime/engine/engine.h"
 #include "runtime/scheduler/thread_team.h"
 
-/* What is known of a kernel's launches. A launch on several threads costs their start, and one
- * whose work-groups depend on each other is executed twice. */
+/* Experience with a kernel's earlier launches. A launch on several threads costs their start, and
+ * one whose work-groups depend on each other is executed twice. */
 struct habit {
     uint64_t entry;
     uint64_t instructions; /* of the last one; 0: there was none */

@@ -147,7 +147,7 @@ void functional_worker_begin(struct worker *k, const struct functional_launch *l
 /* Begins a turn of the launch: other launches may have changed memory and page tables since its
  * last turn. */
 void functional_take_turn(struct run *r);
-/* The work-group of a slot, with room for what the launch needs. */
+/* The work-group of a slot, with room for the launch's registers and LDS. */
 struct group *functional_slot_group(const struct run *r, uint32_t slot);
 /* Begins the next work-group. `slot` numbers its area of private memory, too. */
 void functional_group_start(struct run *r, uint32_t slot);

@@ -1,5 +1,5 @@
-/* What `heddle debug` (python/heddle/debug) and the process that runs the platform say to each
- * other, over a socket of one machine: numbers are those of the host.
+/* Messages between `heddle debug` (python/heddle/debug) and the process that runs the platform,
+ * over a socket of one machine, with numbers in the host's form.
  *
  * The environment of the process names a folder (OPTIONS_ENV_DEBUG): "socket" in it is where
  * `heddle debug` waits, and code objects are written into it as "code-ADDRESS", those of PTX as

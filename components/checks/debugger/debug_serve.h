@@ -1,5 +1,5 @@
-/* What a debugged process says and answers while it stands (debug_channel.h). Private to
- * components/checks. */
+/* Serves the requests of the debugger while the debugged process is stopped (debug_channel.h).
+ * Private to components/checks. */
 #ifndef HEDDLE_CHECKS_DEBUG_SERVE_H
 #define HEDDLE_CHECKS_DEBUG_SERVE_H
 

@@ -1,4 +1,4 @@
-/* `--check uninitialised`: what was never written, through AMD's registers.
+/* `--check uninitialised`: follows values that were never written through AMD's registers.
  *
  * A bit for each vector register and lane, and for each bit of a scalar register, says that its
  * value depends on something that was never written: device memory fresh from an allocation, LDS
@@ -6,7 +6,7 @@
  * Copying such a value is no mistake; a value that was computed from one and is stored is, and so
  * are addresses and conditions. A value of which a part is defined counts as defined, and so does
  * what moves between lanes, unless no lane that sends is defined: silence rather than a false
- * accusation. What was reported is taken for defined from there on. */
+ * accusation. A reported value counts as defined from there on. */
 #include "uninitialised.h"
 
 #include <stdio.h>
@@ -23,8 +23,8 @@
 
 enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };
 
-/* What is known of an instruction once it was seen. Its address alone does not tell it: code is
- * loaded where other code was, and processes have theirs at one address. */
+/* Facts about an instruction, from the first time that it was seen. Its address alone does not tell
+ * it: code is loaded where other code was, and processes have theirs at one address. */
 struct facts {
     struct isa_inst inst;
     struct isa_use use[ISA_USES_MOST];

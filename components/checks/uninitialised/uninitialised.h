@@ -1,4 +1,5 @@
-/* The check of what was never written; see uninitialised.c. The driver tells it of memory. */
+/* The check for values that were never written; see uninitialised.c. The driver tells it of
+ * memory. */
 #ifndef HEDDLE_CHECKS_UNINITIALISED_H
 #define HEDDLE_CHECKS_UNINITIALISED_H
 

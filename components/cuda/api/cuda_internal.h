@@ -1,4 +1,5 @@
-/* What the files of CUDA's runtime library share, and the types in which CUDA differs from HIP.
+/* Declarations that the files of CUDA's runtime library share, and the types in which CUDA differs
+ * from HIP.
  *
  * The library is a second front end of the HIP library: gen_calls.py makes its exported functions
  * of cuda_calls.tab, and nearly all of them call a function of HIP. Errors have the same numbers,

@@ -1,6 +1,6 @@
-/* What programs that know they run on heddle may ask of its HIP library beside HIP. Other libraries
- * lack these functions: they are weak, so a program tests `if (heddleUnifyDevices)` and links
- * everywhere.
+/* Functions beside HIP for programs that know that they run on heddle's HIP library. Other
+ * libraries lack these functions: they are weak, so a program tests `if (heddleUnifyDevices)` and
+ * links everywhere.
  *
  * What is made here is a further HIP device: hipSetDevice() takes its number, memory is allocated
  * and kernels are launched on it as on any other. Numbers follow those of the platform's GPUs and

@@ -1,4 +1,4 @@
-/* What the HIP library offers beyond HIP: user queues (components/host/driver/user_queue_api.h),
+/* User queues, which the HIP library offers beyond HIP (components/host/driver/user_queue_api.h),
  * for programs that write AQL packets themselves. The functions are weak, as those of heddle_hip.h,
  * and return a hipError_t; those of the table return enum driver_status. Host threads that use the
  * table must take turns by themselves. */

@@ -1,7 +1,7 @@
-/* What further programming interfaces in the same process use of this library: the open platform,
- * its lock and the order of host threads, memory, modules and launches. The libraries of OpenCL
- * (components/opencl) and CUDA (components/cuda) have it; CUDA's also calls HIP's functions. So a
- * process has one platform, whichever interface it uses, and a program may use both.
+/* Services of this library for further programming interfaces in the same process: the open
+ * platform, its lock and the order of host threads, memory, modules and launches. The libraries of
+ * OpenCL (components/opencl) and CUDA (components/cuda) have it; CUDA's also calls HIP's functions.
+ * So a process has one platform, whichever interface it uses, and a program may use both.
  *
  * The functions go through a table, as exported ones would be names of every program. */
 #ifndef HEDDLE_HIP_SERVICES_H

@@ -1,5 +1,5 @@
-/* What the generated refusals (see gen_exports.py) need, without the HIP headers: there every
- * function has its real type. */
+/* Declarations for the generated refusals (see gen_exports.py), without the HIP headers: there
+ * every function has its real type. */
 #ifndef HEDDLE_HIP_UNSUPPORTED_H
 #define HEDDLE_HIP_UNSUPPORTED_H
 

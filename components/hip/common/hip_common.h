@@ -1,4 +1,5 @@
-/* What all rooms of the HIP library use: messages and host memory. It includes none of them. */
+/* Helpers for all rooms of the HIP library: messages and host memory. This header includes none of
+ * them. */
 #ifndef HEDDLE_HIP_COMMON_H
 #define HEDDLE_HIP_COMMON_H
 

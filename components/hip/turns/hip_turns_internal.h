@@ -1,4 +1,4 @@
-/* What the files hip_turns*.c share: the records of threads, the turn, and what is asked of the
+/* State that the files hip_turns*.c share: the records of threads, the turn, and functions of the
  * host. Included by them alone. */
 #ifndef HEDDLE_HIP_TURNS_INTERNAL_H
 #define HEDDLE_HIP_TURNS_INTERNAL_H

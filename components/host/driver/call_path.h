@@ -1,6 +1,6 @@
-/* What the driver asks of its call path: components between the program and the driver, through
- * which each call of the program goes before the driver does it. Without a path, calls are the
- * driver's at once.
+/* The call path of the driver: components between the program and the driver, through which each
+ * call of the program goes before the driver does it. Without a path, calls are the driver's at
+ * once.
  *
  * A command that is enqueued waits (`gated`) until its call has come to the driver again, over a
  * port from a device (device_call.execute). Calls go one after the other, as the program makes

@@ -1,5 +1,5 @@
-/* What the driver asks of its copy middleware: how the bytes of copies, fills and launches get to a
- * GPU's memory and back. The driver has looked up the pages, flushed what is dirty in caches, and
+/* The copy middleware of the driver: it decides how the bytes of copies, fills and launches get to
+ * a GPU's memory and back. The driver has looked up the pages, flushed what is dirty in caches, and
  * keeps the order of queues.
  *
  * A part with a `slot next : copy_middleware` passes on what it does not do itself, so parts form a

@@ -1,6 +1,6 @@
-/* What a front end (HIP, later others) asks of the driver component: a table of functions that the
- * platform's shared object hands out (heddle_platform.driver()). The front end is compiled once for
- * all platforms and knows only this file.
+/* The interface of the driver component for front ends (HIP and others): a table of functions that
+ * the platform's shared object hands out (heddle_platform.driver()). The front end is compiled once
+ * for all platforms and knows only this file.
  *
  * Threads: calls may come from any host thread; the driver serialises them with one lock. Calls
  * that wait run the engine in the calling thread; the engine is never entered twice at once.

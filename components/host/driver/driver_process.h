@@ -1,6 +1,6 @@
-/* What the driver keeps outside of the simulation's state, of which a process has one: the lock,
- * why the simulation ended, what is known of loaded code and of a recording. A checkpoint does not
- * hold it. All of it is used with the lock held, except `nudged`. */
+/* State of the driver outside of the simulation's state, once for each process: the lock, the
+ * reason why the simulation ended, loaded code and a recording. A checkpoint does not hold it. All
+ * of it is used with the lock held, except `nudged`. */
 #ifndef HEDDLE_DRIVER_PROCESS_H
 #define HEDDLE_DRIVER_PROCESS_H
 

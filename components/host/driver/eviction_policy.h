@@ -1,4 +1,4 @@
-/* What the driver asks of its eviction policy: which of a GPU's resident managed pages leaves for
+/* The eviction policy of the driver: it decides which of a GPU's resident managed pages leaves for
  * the host's memory. Calls come from the driver's tick, while no kernel accesses memory. */
 #ifndef HEDDLE_COMPONENTS_EVICTION_POLICY_H
 #define HEDDLE_COMPONENTS_EVICTION_POLICY_H

@@ -1,5 +1,5 @@
-/* What the driver asks of its prefetch policy when an access has waited for a page: which others of
- * the large page around it are to come, too. */
+/* The prefetch policy of the driver: when an access has waited for a page, it decides which other
+ * pages of the large page around it come, too. */
 #ifndef HEDDLE_COMPONENTS_PREFETCH_POLICY_H
 #define HEDDLE_COMPONENTS_PREFETCH_POLICY_H
 

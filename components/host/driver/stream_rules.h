@@ -1,4 +1,4 @@
-/* What the driver asks of its stream rules: when a call may begin on a queue, and whether the
+/* The stream rules of the driver: they decide when a call may begin on a queue, and whether the
  * program waits for its end. A front end asks through the driver (driver_api.h): call_begin()
  * before the commands of a call, call_end() behind them.
  *

@@ -1,6 +1,6 @@
-/* What the driver asks of its split: which of the GPUs of a unified device gets which pages of an
- * allocation, and which work-groups of a launch. Both are told run by run, in order, so that each
- * page and each work-group goes to exactly one GPU.
+/* The split of a unified device: it decides which of the GPUs of a unified device gets which pages
+ * of an allocation, and which work-groups of a launch. Both are told run by run, in order, so that
+ * each page and each work-group goes to exactly one GPU.
  *
  * (MGPUSim, "The GPU Driver": pages and work-groups in consecutive shares, the latter by the filter
  * of a launch.) */

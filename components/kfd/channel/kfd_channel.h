@@ -1,5 +1,5 @@
-/* What a process of the program and the server say to each other: messages of SOCK_SEQPACKET
- * sockets, and memory that both see. docs/design/kfd.md has the order of messages.
+/* The channel between a process of the program and the server: messages of SOCK_SEQPACKET sockets,
+ * and memory that both see. docs/design/kfd.md has the order of messages.
  *
  * A process has one connection that stands for it (HELLO), and one for each thread that makes calls
  * (THREAD). A thread sends a call and waits for its answer; only GIVE_UP may be sent meanwhile, and

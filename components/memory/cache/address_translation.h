@@ -1,6 +1,6 @@
-/* What a cache asks of its address translation: a TLB in front of the tags. The cache owns the
- * `translate` port and the requests that wait; the part owns the entries and the list of pages that
- * have been asked for.
+/* The address translation of a cache: a TLB in front of the tags. The cache owns the `translate`
+ * port and the requests that wait; the part owns the entries and the list of pages that have been
+ * asked for.
  *
  * lookup() counts a hit and changes the order of replacement only when it returns HIT; the cache
  * asks again for a request that could not be taken only if it was no hit. */

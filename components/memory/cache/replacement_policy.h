@@ -1,6 +1,7 @@
-/* What a cache asks of its replacement policy. Sets and ways are numbers from 0; a policy keeps its
- * own state for each line. Calls come from the cache's tick only; victim() is called once for each
- * line that is really replaced, so it may change state (ageing).
+/* The replacement policy of a cache: it chooses the line that makes room for a new one. Sets and
+ * ways are numbers from 0; a policy keeps its own state for each line. Calls come from the cache's
+ * tick only; victim() is called once for each line that is really replaced, so it may change state
+ * (ageing).
  *
  * To add a policy `x`: declare `part x : replacement_policy { }` with its parameters in a .heddle
  * file, and beside it write x.c with `struct x`, `x_init()` and `static const struct

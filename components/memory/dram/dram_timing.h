@@ -1,4 +1,4 @@
-/* What a dram asks of its timing part: when requests are through. The part keeps addresses and
+/* The timing part of a dram: it decides when requests are through. The part keeps addresses and
  * schedules commands; the dram keeps bytes, tags and ports. Times are those of the engine, in
  * picoseconds; they never go back.
  *

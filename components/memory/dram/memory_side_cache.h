@@ -1,6 +1,6 @@
-/* What a dram asks of a cache that stands in front of its timing part. Such a cache is a part of
- * the memory: all accesses go through it, so it has no duties of coherence, and the bytes are those
- * of the simulated memory. It only says what the timing part is spared.
+/* The cache in front of a dram's timing part. Such a cache is a part of the memory: all accesses go
+ * through it, so it has no duties of coherence, and the bytes are those of the simulated memory. It
+ * only says what the timing part is spared.
  *
  * look() says what a request would need of memory, and changes nothing; settle() follows when that
  * has been taken. */

@@ -56,7 +56,7 @@ void ptx_check_go_on(struct ptx_check_block *block, const struct warp_step *step
 
 /* A load, store or atomic? */
 bool ptx_check_accesses(const struct ptx_instruction *instruction);
-/* Fills in what a warp does at the instruction. */
+/* Fills in the place of a warp's instruction, for a report. */
 void ptx_check_place(const struct ptx_past *past, uint32_t warp, uint32_t instruction,
                      uint32_t lane, struct finding_place *place);
 

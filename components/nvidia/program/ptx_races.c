@@ -97,7 +97,7 @@ static unsigned places_of(struct ptx_check_block *b, const struct warp_step *s, 
     return count;
 }
 
-/* Orders by what the atomics at few places say. */
+/* Orders wavefronts by atomics at few places. */
 static void synchronise(struct ptx_check_block *b, const struct ptx_instruction *inst,
                         const struct warp_step *s)
 {

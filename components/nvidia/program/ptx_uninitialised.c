@@ -10,7 +10,7 @@
 
 enum { ORIGINS = 1 << 12 };
 
-/* Where an instruction has read what is undefined. */
+/* Reports an instruction that has read an undefined value. */
 static struct origin {
     uint32_t instruction;
     uint8_t space;

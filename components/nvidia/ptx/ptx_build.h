@@ -184,7 +184,7 @@ void ptx_initial_symbol(struct ptx_parser *parser, const char *name, bool generi
 uint64_t ptx_dimension(struct ptx_parser *parser, uint64_t count, struct ptx_number number,
                        uint32_t line);
 
-/* Functions and what stands in them (ptx_function.c). */
+/* Functions and their bodies (ptx_function.c). */
 void ptx_header_begin(struct ptx_parser *parser);
 void ptx_function_header(struct ptx_parser *parser, const char *name, bool is_entry,
                          uint8_t linkage, uint32_t line);

@@ -11,7 +11,7 @@
 
 enum { PTX_COMPONENTS_MAX = 20, PTX_OPERAND_FORMS_MAX = 8, PTX_MESSAGE_BYTES = 512 };
 
-/* What is known of a dotted name: its parts, and the operands of each form that fits. */
+/* A dotted name as matched: its parts, and the operands of each form that fits. */
 struct ptx_form {
     enum ptx_opcode opcode;
     uint8_t type_count;

@@ -77,8 +77,8 @@ static bool find_part(struct ptx_parser *parser, const char *word, const char *d
     return true;
 }
 
-/* What has no meaning yet is taken for a label, whose name the operand keeps until the instruction
- * is complete. */
+/* A name without a meaning yet is taken for a label, whose name the operand keeps until the
+ * instruction is complete. */
 struct ptx_operand ptx_operand_word(struct ptx_parser *parser, const char *word, bool negated,
                                     uint32_t line)
 {

@@ -159,7 +159,7 @@ static void serve_sector(struct sector_cache *c, struct sector_mshr *mshr, unsig
     index_pool_give(&c->free_targets, i);
 }
 
-/* Hands what has come to the requests that wait, in order, as much as a cycle allows. */
+/* Hands arrived sectors to the waiting requests, in order, as many as a cycle allows. */
 static bool serve_ready(struct sector_cache *c)
 {
     bool progress = false;
@@ -178,7 +178,8 @@ static bool serve_ready(struct sector_cache *c)
     return progress;
 }
 
-/* One of the answers to what was sent below with a tag of its own; the last is passed on. */
+/* One of the answers to a request that was sent below with a tag of its own; the last answer is
+ * passed on. */
 static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sectors)
 {
     struct sector_sent *sent = arena_at(struct sector_sent, c->sent) + number;

@@ -100,7 +100,7 @@ static inline void sector_mark_pending(struct sector_cache *c, uint32_t line, un
     sector_set_at(c, line / sector_ways(c))->busy |= (uint64_t)1 << line % sector_ways(c);
 }
 
-/* What stands here of the sectors is worth nothing any more; what is dirty of the others stays. */
+/* Drops the line's bytes of these sectors; dirty bytes of its other sectors stay. */
 static inline void sector_forget(struct sector_cache *c, uint32_t line, unsigned sectors)
 {
     struct sector_line *l = sector_line_at(c, line);

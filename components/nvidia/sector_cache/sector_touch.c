@@ -1,7 +1,7 @@
 /* Touching a sector cache: what a request would leave behind, without simulated time, messages and
  * statistics. For warming caches up before what is simulated in detail.
  *
- * The state afterwards is that of a request which is taken when nothing is under way and answered
+ * The state afterwards is as after a request that is taken when nothing is under way and answered
  * before the next. The caller does to the next level what is returned, in this order: the store of
  * `evicted`, the load, the store, the atomic or fill. Called between edges only, while the cache
  * has nothing under way. */

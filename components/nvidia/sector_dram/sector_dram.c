@@ -295,7 +295,7 @@ static uint32_t take_timed(struct sector_dram *c, uint32_t i, uint32_t room)
     return taken;
 }
 
-/* Answers what is due on a port. */
+/* Sends the answers that are due on a port. */
 static bool finish_request(struct sector_dram *c, uint32_t i)
 {
     struct port *p = port_at(c, i);

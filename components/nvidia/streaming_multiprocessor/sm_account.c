@@ -173,7 +173,7 @@ static void account_begin(struct streaming_multiprocessor *c, uint32_t number)
     c->block[number].start = c->now;
 }
 
-/* The block is over: what is left of its warps' time is behind their ends. */
+/* The block is over: the rest of its warps' time comes after their ends. */
 static const struct warp_account *account_end(struct streaming_multiprocessor *c, uint32_t number)
 {
     struct warp_account *a = sm_account(c, number);

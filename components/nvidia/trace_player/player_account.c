@@ -1,4 +1,4 @@
-/* Where the warp slots of all SMs were while a kernel ran: slot_account.h has what follows from
+/* The use of all SMs' warp slots while a kernel ran: slot_account.h has the part that follows from
  * time stamps, and SMs account for the warps of each block
  * (components/protocols/thread_block/warp_cycles.h). Occupancy and sums have the names of the
  * command processor's record (kernel_account.c), so that one report reads both: an SM is a compute

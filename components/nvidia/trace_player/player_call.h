@@ -76,7 +76,8 @@ static bool execute_is_over(void);
 
 /* ---- player_mbarrier.c ---- */
 
-/* A record of what executes at a barrier in shared memory, or of a bulk copy; its length. */
+/* Makes a record of an instruction at a barrier in shared memory, or of a bulk copy; returns its
+ * length. */
 static unsigned mbarrier_record(struct player_call *c, uint32_t words[TRACE_RECORD], uint8_t kind,
                                 const struct warp_step *step);
 /* What such a record says. */

@@ -385,7 +385,7 @@ static void execute_store(struct trace_player *p, const struct player_call *c,
     b->ended = execute_ended(c, b);
 }
 
-/* Is there room for what has been executed? */
+/* Is there room for the records of the executed instructions? */
 static bool execute_has_room(const struct trace_player *p, const struct player_call *c)
 {
     if (execute_chunks(c) > p->writer.chunks) {

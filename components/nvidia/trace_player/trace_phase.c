@@ -43,7 +43,7 @@ static uint32_t phase_find(struct player_phases *p, uint64_t address)
     return p->count++;
 }
 
-/* The barrier of a step, counted for what the instruction does with it. */
+/* Counts a step's instruction at its barrier: an arrival, a wait or a copy. */
 static uint32_t phase_count(struct player_kernel *k, uint8_t kind, const struct itrace_step *step)
 {
     struct player_phases *p = player_phases(k);

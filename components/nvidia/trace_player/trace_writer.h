@@ -26,7 +26,8 @@ static uint32_t trace_writer_take(struct trace_writer *w, const struct trace_str
 static void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,
                                  struct trace_block *b);
 
-/* What the block has in the store is over: its chunks are free, and one is taken for what follows.
+/* The block's records in the store are over: its chunks are free, and one is taken for the next
+ * records.
  */
 static void trace_writer_restart(struct trace_writer *w, const struct trace_stream *s,
                                  struct trace_block *b);

@@ -1,4 +1,4 @@
-/* What the files of the OpenCL library share.
+/* Declarations that the files of the OpenCL library share.
  *
  * The library is an installable client driver (cl_khr_icd): the system's loader opens it and calls
  * through the table of opencl_dispatch.c. Platform, lock, turns of host threads, memory and modules

@@ -1,5 +1,5 @@
-/* What the OpenCL library asks of the compiler: sources become code objects, objects are linked,
- * and a code object says what its kernels are.
+/* The compiler of the OpenCL library: sources become code objects, objects are linked, and a code
+ * object says what its kernels are.
  *
  * Nothing here knows the OpenCL objects of a program, and no function keeps anything between calls
  * but a cache of what was built. Functions may be called by several threads at once. What a result

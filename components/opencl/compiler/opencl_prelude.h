@@ -1,4 +1,4 @@
-/* What sources see in front of themselves: declarations that clang 19 leaves out. */
+/* The prelude of sources: declarations that clang 19 leaves out. */
 #ifndef HEDDLE_OPENCL_PRELUDE_H
 #define HEDDLE_OPENCL_PRELUDE_H
 

@@ -1,5 +1,5 @@
-/* What a packet_dma writes into the status of a command's blob, for the component that gave the
- * command. */
+/* The values that a packet_dma writes into the status of a command's blob, for the component that
+ * gave the command. */
 #ifndef HEDDLE_PACKET_DMA_STATUS_H
 #define HEDDLE_PACKET_DMA_STATUS_H
 

@@ -1,4 +1,5 @@
-/* What driver and devices that call it (protocol device_call) agree on beside the messages. */
+/* The agreement between the driver and devices that call it (protocol device_call), beside the
+ * messages. */
 #ifndef HEDDLE_DEVICE_CALL_H
 #define HEDDLE_DEVICE_CALL_H
 

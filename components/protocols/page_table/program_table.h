@@ -1,4 +1,5 @@
-/* What the simulated program owns: its allocations of device memory and the names of its kernels.
+/* The table of the simulated program: its allocations of device memory and the names of its
+ * kernels.
  *
  * A store: written by the driver, in host calls between edges; read by compute units (bounds
  * checks, reports) and the command processors (names in statistics). Invariant: allocations are

@@ -1,5 +1,5 @@
-/* What is free on each streaming multiprocessor: threads, blocks, registers, shared memory. The
- * limits are those of NVIDIA's occupancy calculator. */
+/* The free resources of each streaming multiprocessor: threads, blocks, registers, shared memory.
+ * The limits are those of NVIDIA's occupancy calculator. */
 #ifndef HEDDLE_COMPONENTS_SM_OCCUPANCY_H
 #define HEDDLE_COMPONENTS_SM_OCCUPANCY_H
 

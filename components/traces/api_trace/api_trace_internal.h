@@ -1,4 +1,4 @@
-/* What the files of this folder share. */
+/* Declarations that the files of this folder share. */
 #ifndef HEDDLE_API_TRACE_INTERNAL_H
 #define HEDDLE_API_TRACE_INTERNAL_H
 

@@ -97,7 +97,7 @@ LANES_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint3
     return lanes_are_zero(wrong);
 }
 
-/* What inactive lanes have is replaced by what an active one has. */
+/* Gives inactive lanes the value of an active lane. */
 LANES_INLINE void lanes_find_bounds(struct lanes_span *s, uint64_t exec)
 {
     uint32_t low = s->low, high = s->low, kept[64];

@@ -147,7 +147,8 @@ INLINE uint64_t two_floats(float low, float high)
 }
 
 /* An f32 without its lowest `drop` bits of fraction. `round`: 1 to nearest even, 0 toward zero.
- * What is too large becomes a NaN, or, `saturates`, the largest number; infinities become NaNs. */
+ * A number that is too large becomes a NaN, or with `saturates` the largest number; infinities
+ * become NaNs. */
 INLINE uint32_t fnuz_f32(uint32_t u, uint32_t drop, uint32_t bias, uint32_t round, bool saturates)
 {
     uint32_t magnitude = u & 0x7fffffff, exponent = magnitude >> 23, least = 128 - bias;

@@ -1,4 +1,4 @@
-/* What the executing files share: scalar sources, and the vector ALU in its variants.
+/* Declarations that the executing files share: scalar sources, and the vector ALU in its variants.
  * Private to components/amd/isa. */
 #ifndef HEDDLE_ISA_VALU_H
 #define HEDDLE_ISA_VALU_H
@@ -64,7 +64,7 @@ typedef void isa_prepare_function(const struct isa_inst *inst, struct isa_ready 
 isa_prepare_function isa_valu_prepare_v2, isa_valu_prepare_v3;
 isa_prepare_function isa_lds_prepare_v2, isa_lds_prepare_v3;
 
-/* Fills in what isa_ready says of memory instructions. */
+/* Fills in the fields of isa_ready for memory instructions. */
 void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out);
 
 /* Matrix instructions, by a function of the variant. */

@@ -1,5 +1,5 @@
-/* What device code sees: built-in variables, math, intrinsics, atomic functions, printf, assert and
- * malloc. Most of it is clang's; this file puts it in its order. */
+/* The environment of device code: built-in variables, math, intrinsics, atomic functions, printf,
+ * assert and malloc. Most of it is clang's; this file puts it in its order. */
 #ifndef HEDDLE_CUDA_DEVICE_RUNTIME_H
 #define HEDDLE_CUDA_DEVICE_RUNTIME_H
 

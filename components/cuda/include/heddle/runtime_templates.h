@@ -1,4 +1,5 @@
-/* What CUDA's runtime has for C++ only: typed pointers, kernels as functions, symbols by reference.
+/* The part of CUDA's runtime for C++ only: typed pointers, kernels as functions, symbols by
+ * reference.
  */
 #ifndef HEDDLE_CUDA_RUNTIME_TEMPLATES_H
 #define HEDDLE_CUDA_RUNTIME_TEMPLATES_H

@@ -36,7 +36,7 @@ SHUFFLE(SHFL_DOWN, i + b, j <= most)
 SHUFFLE(SHFL_BFLY, i ^ b, j <= most)
 SHUFFLE(SHFL_IDX, (u32)least | (b & ~segment), j <= most)
 
-/* Lanes that vote: those of the mask that execute. */
+/* Lanes that vote: lanes of the mask that execute. */
 RUN(VOTE_ALL)
 {
     u32 no = ~warp_predicate(m, op, 1) & mask & m->sync;

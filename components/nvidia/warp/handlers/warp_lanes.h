@@ -63,7 +63,7 @@ WARP_INLINE u64 lanes_get(const struct warp_machine *m, const struct warp_place 
     return p->bank == WARP_WIDE || p->wide ? ((const u64 *)row)[lane] : ((const u32 *)row)[lane];
 }
 
-/* Where the loop writes, and what is done behind it. */
+/* The target of the loop, and the merge after it. */
 WARP_INLINE void *lanes_target(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     return mask == (uint32_t)WARP_ALL ? warp_target(m, op) : (void *)m->temp;

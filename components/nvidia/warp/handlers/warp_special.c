@@ -86,7 +86,7 @@ static u64 of_cluster(const struct warp_machine *m, enum ptx_special which)
     }
 }
 
-/* Those that all lanes have in common. */
+/* Special registers with one value for all lanes. */
 static u64 common(const struct warp_machine *m, enum ptx_special which)
 {
     const struct warp_launch *l = m->launch;

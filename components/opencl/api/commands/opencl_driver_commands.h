@@ -1,7 +1,7 @@
-/* What commands ask of the driver. Where the calls of the program are recorded (`--record api`),
- * each is noted as the call of HIP that does the same: a lane is a stream, and an event that the
- * program may ask for, or another lane wait for, is one of HIP (hip_recorder.h). Addresses are
- * those of the program; `ticket` is that of the command. */
+/* The calls of the driver that commands make. Where the calls of the program are recorded
+ * (`--record api`), each is noted as the call of HIP that does the same: a lane is a stream, and an
+ * event that the program may ask for, or another lane wait for, is one of HIP (hip_recorder.h).
+ * Addresses are those of the program; `ticket` is that of the command. */
 #ifndef HEDDLE_OPENCL_DRIVER_COMMANDS_H
 #define HEDDLE_OPENCL_DRIVER_COMMANDS_H
 

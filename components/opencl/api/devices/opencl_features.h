@@ -1,4 +1,4 @@
-/* What a device of OpenCL answers that does not depend on the description. */
+/* Answers of an OpenCL device that do not depend on the description. */
 #ifndef HEDDLE_OPENCL_FEATURES_H
 #define HEDDLE_OPENCL_FEATURES_H
 

@@ -1,9 +1,9 @@
-/* What the writer and the reader of a cache share. File: 48 bytes (struct itrace_cache_head), then
- * the payload: the header's fields, then one record for each event. Numbers are LEB128, signed ones
- * zigzag, like DWARF's. A step is one byte when the warp executes what followed last time, with the
- * same mask and no addresses; addresses are differences from the instruction's last ones. The
- * coder's state (what followed what, last mask) is rebuilt by the reader from the records, so
- * nothing but the records is stored. */
+/* The format of a cache of a trace, for its writer and its reader. File: 48 bytes (struct
+ * itrace_cache_head), then the payload: the header's fields, then one record for each event.
+ * Numbers are LEB128, signed ones zigzag, like DWARF's. A step is one byte when the warp executes
+ * what followed last time, with the same mask and no addresses; addresses are differences from the
+ * instruction's last ones. The coder's state (what followed what, last mask) is rebuilt by the
+ * reader from the records, so nothing but the records is stored. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_CACHE_FORMAT_H
 #define HEDDLE_COMPONENTS_ITRACE_CACHE_FORMAT_H
 

@@ -1,5 +1,5 @@
-/* What Accel-Sim's tracer writes from version 2.0 on in lines of Hopper's bulk copies (UTMALDG,
- * UTMASTG, UTMAREDG, UTMAPF, UBLKCP, UBLKRED, UBLKPF), instead of a mode and addresses:
+/* The fields that Accel-Sim's tracer writes from version 2.0 on in lines of Hopper's bulk copies
+ * (UTMALDG, UTMASTG, UTMAREDG, UTMAPF, UBLKCP, UBLKRED, UBLKPF), instead of a mode and addresses:
  *
  *   mem_width barrier multicast [blocks] bytes out_of_bounds 3 count {address}
  *   mem_width barrier multicast [blocks] bytes out_of_bounds 4 base count {difference}

@@ -1,5 +1,5 @@
-/* What a trace says about a kernel: instructions by class, memory references, and how much of what
- * it touches the kernels beside it touch, too.
+/* Statistics of a kernel's trace: instructions by class, memory references, and the share of its
+ * lines that neighbouring kernels touch, too.
  *
  * A reference is one active lane of one instruction. For kernel k, A_k is the set of lines (of
  * `line_bytes`) of global memory that it touches; shared and local memory are counted, but belong
