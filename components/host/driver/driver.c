@@ -1,10 +1,10 @@
 /* The driver: stands for host and runtime of a simulated system.
  *
- * Two sides. The program's side (program/driver_api_table.c) runs in the program's
- * threads under one lock: it allocates memory, checks, and appends commands to queues. A call that
- * waits runs the engine in its own thread until what it waits for is done, so the engine is never
- * entered twice. The other side ticks like every component and turns commands into messages to the
- * GPUs (commands/driver_command_queues.c). */
+ * Two sides. The program's side (program/driver_api_table.c) runs in the program's threads under
+ * one lock: it allocates memory, checks, and appends commands to queues. A call that waits runs the
+ * engine in its own thread until the awaited command is done, so the engine is never entered twice.
+ * The other side ticks like every component and turns commands into messages to the GPUs
+ * (commands/driver_command_queues.c). */
 #include "driver.gen.h"
 
 #define UNIT_COLD

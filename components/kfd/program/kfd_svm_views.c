@@ -1,7 +1,7 @@
 /* Memory by attributes (AMDKFD_IOC_SVM) as the program has it: where the server gives a range to
  * GPUs, a view of it takes the place of the program's memory. Before anything changes in a range,
- * the views that it touches become the program's own memory again, with what they hold; then the
- * server does the call, and what it has given afterwards is shown. */
+ * the views in the range become the program's own memory again, with the same contents. Then the
+ * server does the call, and the ranges that it has given to GPUs are shown as views. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

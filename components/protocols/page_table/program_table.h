@@ -119,8 +119,9 @@ static inline const struct program_allocation *program_find_in(const struct prog
 const struct program_allocation *program_overlap(const struct program_table *table, uint64_t start,
                                                  uint64_t end);
 
-/* May kernels on the GPU access the allocation? The own memory, open one, and that of peers whose
- * access is enabled, unless the GPU is barred from it. */
+/* May kernels on the GPU access the allocation? It may lie in memory of the GPU itself, in open
+ * memory, or in memory of a peer to which access is enabled, and the GPU must not be barred from
+ * it. */
 static inline bool program_reaches(const struct program_table *table, uint32_t gpu,
                                    const struct program_allocation *a)
 {

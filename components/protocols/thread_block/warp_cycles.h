@@ -1,9 +1,9 @@
 /* Where the cycles of warp slots go: what a streaming multiprocessor tells the player about the
  * warps it ran, with the end of each block (payload of thread_block.finished).
  *
- * The quantity is the slot-cycle of components/statistics/slot_account.h. From the cycle in which a
- * block begins to that in which its end is reported each of its warps holds a slot, and each of
- * these slot-cycles is in exactly one of the kinds below, by the warp's next instruction:
+ * The quantity is the slot-cycle of components/statistics/slot_account.h. Each warp of a block
+ * holds a slot from the beginning of the block to the report of its end. Every slot-cycle is in
+ * exactly one of the kinds below, by the warp's next instruction:
  *
  * - Issued: the cycle in which one issues, by the unit that it goes to.
  * - Executing: it needs a result of an earlier one that a unit other than memory works on.

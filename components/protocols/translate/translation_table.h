@@ -1,16 +1,16 @@
 /* The entries of a TLB: set-associative, PID-tagged, exact LRU, found through a hash table so that
  * 64 ways cost the same as one. Pages that have been asked for stand in the same hash table, as
- * entries behind the real ones. The table grows with what it holds, and entries stand way by way,
- * so a program touches no more of a table for all pages of a device than what its pages need. The
- * shared TLB and the one inside a cache use it and name translation_table.c among their files. It
- * knows no timing.
+ * entries behind the real ones. The table grows with its entries, and entries stand way by way: of
+ * a table for all pages of a device a program touches the part that its own pages need. The shared
+ * TLB and the TLB inside a cache use the table and name translation_table.c among their files. The
+ * table knows no timing.
  *
  * Invariant: an answer covers every lookup that waits for it. All pages are of one size, which the
  * answers say: before the first one pages are asked for by their 4 KiB. An entry covers a page.
  *
  * With `fragments` an entry covers the fragment that its answer names, of whatever size, and is
- * looked for by each size that has been seen. Pages are asked for by their 4 KiB, since how large
- * the fragment is comes with the answer; those of one fragment that are asked for at the same time
+ * looked for by each size that has been seen. Pages are asked for by their 4 KiB, since the size of
+ * the fragment comes with the answer; pages of one fragment that are asked for at the same time
  * become one entry. */
 #ifndef HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
 #define HEDDLE_COMPONENTS_TRANSLATION_TABLE_H

@@ -1,10 +1,10 @@
 /* Where the cycles of wavefront slots go: what a compute unit tells the command processor about the
  * wavefronts it ran, with the end of each work-group (payload of work.finished).
  *
- * The quantity is the *slot-cycle*: one wavefront slot of one SIMD for one cycle. From the cycle in
- * which a work-group arrives at a compute unit to the cycle in which its last wavefront has ended,
- * each of its wavefronts holds a slot, and each of these slot-cycles is in exactly one of the kinds
- * below. So for every kernel, exactly and in integers:
+ * The quantity is the *slot-cycle*: one wavefront slot of one SIMD for one cycle. Each wavefront of
+ * a work-group holds a slot from the arrival of the work-group at the compute unit to the end of
+ * its last wavefront. Every slot-cycle is in exactly one of the kinds below. So for every kernel,
+ * exactly and in integers:
  *
  *   sum of all kinds = sum over its work-groups of wavefronts * (cycle of the end - cycle of the
  *   arrival)

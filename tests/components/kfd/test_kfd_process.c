@@ -1,19 +1,22 @@
 /* The end of processes in the server of `heddle run --stack rocm`, with a driver that only answers:
  * the simulation may end in any call that frees what a process had. Processes that live are told
- * then, and the one that is closed no more, whose tables are half freed (sanitizers see that). */
+ * then, and the one that is closed no more, whose tables are half freed (sanitizers see that). A
+ * guest leaves nothing to a later one. */
 #include <criterion/criterion.h>
 #include <linux/kfd_ioctl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "components/kfd/server/kfd_connection.h"
+#include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/kfd_ioctl.h"
 
 enum { RING = 0x100000, POINTERS = RING + KFD_PAGE, QUEUES = 2 };
 
 static int destroys_left, releases_left; /* that succeed before the simulation ends; -1: all do */
 static bool ended;
-static uint32_t made;
+static uint32_t made, switches;
 
 bool kfd_is_taking(void)
 {
@@ -97,6 +100,13 @@ static enum driver_status wait_for(uint64_t ticket)
     return ended ? DRIVER_DEADLOCK : DRIVER_OK;
 }
 
+static uint64_t switch_program(uint64_t progress)
+{
+    cr_expect_eq(progress, 0, "a new program begins with another one's progress");
+    switches++;
+    return 1000;
+}
+
 static const char *error_text(void)
 {
     return "the end";
@@ -121,6 +131,7 @@ static const struct driver_api api = {.context_create = create_context,
                                       .name = name_of,
                                       .now = now,
                                       .wait = wait_for,
+                                      .switch_program = switch_program,
                                       .error_text = error_text,
                                       .fault_address = fault_address};
 
@@ -200,4 +211,22 @@ Test(kfd_process, the_simulation_may_end_in_the_freeing_of_its_queues)
 Test(kfd_process, the_simulation_may_end_in_the_freeing_of_its_memory)
 {
     end_in(&releases_left, 1);
+}
+
+/* A guest may lie where one lay that has ended. */
+Test(kfd_process, each_guest_begins_with_a_progress_of_its_own)
+{
+    enum { GUESTS = 40 };
+    kfd.api = &api;
+    kfd.gpu_count = 1;
+    destroys_left = releases_left = -1;
+    for (int i = 0; i < GUESTS; i++) {
+        struct kfd_process *p = kfd_process_open(getpid(), 0, true);
+        static struct kfd_connection c;
+        c = (struct kfd_connection){.process = p};
+        memcpy(c.call.bytes, &(struct guest_call){.name = GUEST_leaves}, sizeof(struct guest_call));
+        cr_expect_eq(kfd_guest_do(&c), DRIVER_OK);
+        kfd_process_close(p);
+    }
+    cr_expect_eq(switches, GUESTS);
 }

@@ -33,8 +33,8 @@ static const uint64_t window_bases[] = {0x200000000000, 0x7a0000000000};
 
 static struct sigaction previous_handler;
 
-/* Room for pinned memory: its addresses are given out one behind the other, so that one that was
- * freed is not soon in use again. */
+/* Room for pinned memory: its addresses are given out one behind the other, so that a freed address
+ * is not soon in use again. */
 #define PINNED_BYTES (1ull << 38)
 
 bool hip_reserve_window(uint64_t device_bytes)

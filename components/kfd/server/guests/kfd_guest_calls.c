@@ -354,20 +354,28 @@ enum kfd_guest_kind kfd_guest_kind_of(uint32_t name)
     return calls[name].kind;
 }
 
+static struct kfd_guest *current; /* whose progress the driver has; NULL: it has none's */
+
+static void switch_to(struct kfd_guest *g)
+{
+    if (current == g)
+        return;
+    uint64_t before = kfd.api->switch_program(g->progress);
+    if (current)
+        current->progress = before;
+    current = g;
+}
+
+void kfd_guest_calls_forget(const struct kfd_guest *g)
+{
+    current = current == g ? NULL : current;
+}
+
 enum driver_status kfd_guest_do(struct kfd_connection *c)
 {
-    static struct kfd_guest *last; /* whose progress the driver has */
-    struct kfd_guest *g = c->process->guest;
     struct guest_call call;
     memcpy(&call, c->call.bytes, sizeof call);
-    if (last != g) {
-        uint64_t before = kfd.api->switch_program(g->progress);
-        for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
-            if (p->guest && p->guest == last)
-                last->progress = before;
-        }
-        last = g;
-    }
+    switch_to(c->process->guest);
     refused = NULL;
     enum driver_status status = calls[call.name].run(c->process, call.word, &c->reply);
     return_loans();

@@ -1,8 +1,8 @@
 /* What the words of a packet for an SDMA engine say.
  *
  * The first word has the operation in bits 0..7, a part of it in bits 8..15, and options above. A
- * row of the table below is a packet that is known; bits that are not looked at must be zero, since
- * they would change what it does.
+ * row of the table below is a packet that is known. Bits that the table does not name must be zero:
+ * set, they would change the meaning of the packet.
  *
  * Formats: Linux, amdgpu, tonga_sdma_pkt_open.h (gfx8) and vega10_sdma_pkt_open.h (gfx9), and
  * sdma_registers.h of ROCr; operations of atomics: enum TC_OP of vega10_enum.h. */

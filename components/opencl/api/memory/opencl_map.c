@@ -64,8 +64,8 @@ void *opencl_memory_map(const struct opencl_enqueue *how, struct opencl_memory *
     }
     box.offset += memory->parent ? memory->origin : 0;
     const struct opencl_mapping mapping = {shadow + box.offset, box, flags};
-    /* A program that maps for writing may leave bytes as they are. So they have to be those of the
-     * buffer, unless the flag says that they do not matter. */
+    /* A program that maps for writing may leave bytes as they are. So the mapped bytes have to be
+     * the buffer's, unless the flag says that they do not matter. */
     bool reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION) && !whole->is_shared;
     opencl_hold(&memory->object);
     *error = opencl_enqueue(how, exchange_box(whole, mapping.pointer, &box, false, reads));
