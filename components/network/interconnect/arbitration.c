@@ -8,9 +8,7 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->sources = sources;
     s->targets = targets;
     s->words = ((sources > targets ? sources : targets) + 63) / 64;
-    s->known = arena_allocate(s->words * sizeof(uint64_t));
-    s->busy = arena_allocate(s->words * sizeof(uint64_t));
-    s->wanted = arena_allocate((size_t)targets * s->words * sizeof(uint64_t));
+    s->bitmaps = arena_allocate(((size_t)targets + 2) * s->words * sizeof(uint64_t));
     s->by_source = arena_allocate(sources * sizeof(struct interconnect_source));
     s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
     s->bubble_in = arena_allocate(s->words * sizeof(uint64_t));

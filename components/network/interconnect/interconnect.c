@@ -181,7 +181,7 @@ INTERCONNECT_INLINE void interconnect_copy(struct message *to, const struct mess
 /* Where a side lies, looked up once a tick: in locals, which no store can change. */
 struct interconnect_view {
     uint64_t now, limit;
-    uint64_t *known, *wanted, *busy;
+    uint64_t *known, *busy, *wanted;
     struct interconnect_source *by_source;
     struct interconnect_target *by_target;
     uint32_t words;
@@ -301,12 +301,13 @@ INTERCONNECT_INLINE bool interconnect_move_words(const struct interconnect_unit 
                                                  bool reply)
 {
     const struct interconnect_side *s = &u->x->side[reply];
+    uint64_t *bitmaps = interconnect_bits(s->bitmaps);
     const struct interconnect_view v = {
         .now = u->component->limit >> 16,
         .limit = u->component->limit,
-        .known = interconnect_bits(s->known),
-        .wanted = interconnect_bits(s->wanted),
-        .busy = interconnect_bits(s->busy),
+        .known = bitmaps,
+        .busy = bitmaps + words,
+        .wanted = bitmaps + 2 * (size_t)words,
         .by_source = arena_at(struct interconnect_source, s->by_source),
         .by_target = arena_at(struct interconnect_target, s->by_target),
         .words = words,

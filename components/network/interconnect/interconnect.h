@@ -55,9 +55,8 @@ struct interconnect_target {
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t words;      /* of a bitmap, of sources and of targets */
-    uint32_t known;      /* arena offsets: bitmap of sources */
-    uint32_t wanted;     /* bitmap of sources, each target */
-    uint32_t busy;       /* bitmap of targets that are wanted */
+    uint32_t bitmaps;    /* arena offsets: of sources that are known; of targets that are wanted; of
+                            the sources that want each target */
     uint32_t by_source;  /* struct interconnect_source [sources] */
     uint32_t by_target;  /* struct interconnect_target [targets] */
     uint32_t bubble_in;  /* bitmap of sources that are other stops of a ring */
