@@ -8,9 +8,7 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->sources = sources;
     s->targets = targets;
     s->words = ((sources > targets ? sources : targets) + 63) / 64;
-    s->known = arena_allocate(s->words * sizeof(uint64_t));
-    s->busy = arena_allocate(s->words * sizeof(uint64_t));
-    s->wanted = arena_allocate((size_t)targets * s->words * sizeof(uint64_t));
+    s->bitmaps = arena_allocate(((size_t)targets + 2) * s->words * sizeof(uint64_t));
     s->by_source = arena_allocate(sources * sizeof(struct interconnect_source));
     s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
     s->bubble_in = arena_allocate(s->words * sizeof(uint64_t));
@@ -26,10 +24,10 @@ static inline void interconnect_side_messages(struct interconnect_side *s,
     for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
         uint64_t bytes = (messages[k].payload_bytes & ~UINT32_C(31)) + header;
         uint64_t cycles = width ? (bytes + width - 1) / width : 1;
-        s->kinds[k] =
-            (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
-                                       .payload_bytes = (uint16_t)messages[k].payload_bytes,
-                                       .awaited = messages[k].awaited != 0};
+        s->kinds[k] = (struct interconnect_kind){
+            .cycles = (uint32_t)(cycles ? cycles : 1),
+            .pieces = (uint16_t)(messages[k].payload_bytes / INTERCONNECT_PIECE),
+            .awaited = messages[k].awaited != 0};
     }
 }
 
@@ -41,8 +39,9 @@ static inline uint64_t interconnect_pending(const struct component *c, uint32_t 
     return end - first >= 64 ? bits : bits & (((uint64_t)1 << (end - first)) - 1);
 }
 
-static inline uint32_t interconnect_take_turn(uint64_t *wanted, const uint64_t *among,
-                                              uint32_t words, uint32_t *last_served)
+static inline uint32_t interconnect_take_turn(uint64_t *known, uint64_t *wanted,
+                                              const uint64_t *among, uint32_t words,
+                                              uint32_t *last_served)
 {
     uint32_t last = *last_served, word = words == 1 ? 0 : last / 64;
     uint64_t behind = UINT64_MAX << last % 64 << 1;
@@ -52,16 +51,17 @@ static inline uint32_t interconnect_take_turn(uint64_t *wanted, const uint64_t *
         turn = wanted[word] & (among ? among[word] : UINT64_MAX);
     }
     wanted[word] ^= turn & -turn;
+    known[word] ^= turn & -turn;
     *last_served = word * 64 + (uint32_t)__builtin_ctzll(turn);
     return *last_served;
 }
 
 static inline bool interconnect_meet(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
-    uint64_t common = 0;
     for (uint32_t w = 0; w < words; w++)
-        common |= a[w] & (b ? b[w] : UINT64_MAX);
-    return common != 0;
+        if (a[w] & (b ? b[w] : UINT64_MAX))
+            return true;
+    return false;
 }
 
 static inline uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now,

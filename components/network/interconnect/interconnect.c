@@ -154,19 +154,18 @@ INTERCONNECT_INLINE unsigned interconnect_cycles(const struct interconnect_unit 
  * makes a loop of the processor (rep movs) of memcpy(), which takes longer to begin than four moves
  * take.
  */
-typedef uint8_t interconnect_piece __attribute__((vector_size(16), aligned(8), may_alias));
+typedef uint8_t interconnect_piece
+    __attribute__((vector_size(INTERCONNECT_PIECE), aligned(8), may_alias));
 
-/* Copies a message of kind `k` from the head of `in` to the tail of `out`, under another tag. */
-INTERCONNECT_INLINE void interconnect_copy(const struct ring *in, const struct ring *out,
+/* Copies a message of kind `k` under another tag. */
+INTERCONNECT_INLINE void interconnect_copy(struct message *to, const struct message *from,
                                            const struct interconnect_kind *k, uint16_t tag)
 {
-    const struct message *from = ring_slot(in->head);
-    struct message *to = ring_slot(out->tail);
     memcpy(to->fields, from->fields, RING_FIELD_BYTES);
     to->tag = tag;
     const interconnect_piece *payload = (const void *)(from + 1);
     interconnect_piece *copied = (void *)(to + 1);
-    uint32_t at = 0, pieces = k->payload_bytes / 16; /* slots are whole units of 16 */
+    uint32_t at = 0, pieces = k->pieces;
     for (; at + 4 <= pieces; at += 4) {
         interconnect_piece first = payload[at], second = payload[at + 1], third = payload[at + 2],
                            fourth = payload[at + 3];
@@ -182,7 +181,7 @@ INTERCONNECT_INLINE void interconnect_copy(const struct ring *in, const struct r
 /* Where a side lies, looked up once a tick: in locals, which no store can change. */
 struct interconnect_view {
     uint64_t now, limit;
-    uint64_t *known, *wanted, *busy;
+    uint64_t *known, *busy, *wanted;
     struct interconnect_source *by_source;
     struct interconnect_target *by_target;
     uint32_t words;
@@ -199,7 +198,7 @@ INTERCONNECT_INLINE unsigned interconnect_pass(const struct interconnect_unit *u
     const struct message *m = ring_slot(in->head);
     unsigned kind = message_kind(m);
     const struct interconnect_kind *k = &x->side[reply].kinds[kind];
-    unsigned cycles = interconnect_cycles(u, m, k, reply), awaited = k->awaited;
+    unsigned cycles = interconnect_cycles(u, m, k, reply), awaited = reply ? 0 : k->awaited;
     uint32_t number = 0;
     if (reply) {
         number = interconnect_origin(x, m->tag)->tag;
@@ -208,7 +207,7 @@ INTERCONNECT_INLINE unsigned interconnect_pass(const struct interconnect_unit *u
         number = index_pool_take(&x->free_origins);
         *interconnect_origin(x, number) = (struct interconnect_origin){source, m->tag};
     }
-    interconnect_copy(in, out, k, (uint16_t)number);
+    interconnect_copy(ring_slot(out->tail), m, k, (uint16_t)number);
     ring_post(out, v->limit, kind, awaited);
     *more = ring_drop(in, v->limit);
     *(reply ? u->replies : u->requests) += 1;
@@ -283,10 +282,9 @@ INTERCONNECT_INLINE bool interconnect_serve(const struct interconnect_unit *u,
         if (!interconnect_meet(wanted, among, v->words))
             return false;
     }
-    uint32_t source = interconnect_take_turn(wanted, among, v->words, &t->last_served);
+    uint32_t source = interconnect_take_turn(v->known, wanted, among, v->words, &t->last_served);
     bool again; /* a source shows one message a cycle */
     unsigned cycles = interconnect_pass(u, v, source, out, reply, &again);
-    v->known[v->words == 1 ? 0 : source / 64] ^= (uint64_t)1 << source % 64;
     t->free_at = v->now + cycles;
     if (!interconnect_meet(wanted, NULL, v->words)) {
         v->busy[v->words == 1 ? 0 : target / 64] ^= (uint64_t)1 << target % 64;
@@ -303,12 +301,13 @@ INTERCONNECT_INLINE bool interconnect_move_words(const struct interconnect_unit 
                                                  bool reply)
 {
     const struct interconnect_side *s = &u->x->side[reply];
+    uint64_t *bitmaps = interconnect_bits(s->bitmaps);
     const struct interconnect_view v = {
         .now = u->component->limit >> 16,
         .limit = u->component->limit,
-        .known = interconnect_bits(s->known),
-        .wanted = interconnect_bits(s->wanted),
-        .busy = interconnect_bits(s->busy),
+        .known = bitmaps,
+        .busy = bitmaps + words,
+        .wanted = bitmaps + 2 * (size_t)words,
         .by_source = arena_at(struct interconnect_source, s->by_source),
         .by_target = arena_at(struct interconnect_target, s->by_target),
         .words = words,

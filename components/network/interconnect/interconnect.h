@@ -26,6 +26,7 @@ struct warm_access;
 
 #define INTERCONNECT_IN_FLIGHT 65535 /* tags have 16 bits */
 #define INTERCONNECT_KINDS     8
+#define INTERCONNECT_PIECE     16
 
 /* Where a request came from. */
 struct interconnect_origin {
@@ -35,9 +36,9 @@ struct interconnect_origin {
 
 /* What a message of a kind takes: of a target's time, and to be copied. */
 struct interconnect_kind {
-    uint16_t cycles;
-    uint16_t payload_bytes;
-    uint8_t awaited;
+    uint32_t cycles;
+    uint16_t pieces; /* of payload, INTERCONNECT_PIECE bytes each; slots are whole units of that */
+    uint16_t awaited;
 };
 
 struct interconnect_source {
@@ -54,9 +55,8 @@ struct interconnect_target {
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t words;      /* of a bitmap, of sources and of targets */
-    uint32_t known;      /* arena offsets: bitmap of sources */
-    uint32_t wanted;     /* bitmap of sources, each target */
-    uint32_t busy;       /* bitmap of targets that are wanted */
+    uint32_t bitmaps;    /* arena offsets: of sources that are known; of targets that are wanted; of
+                            the sources that want each target */
     uint32_t by_source;  /* struct interconnect_source [sources] */
     uint32_t by_target;  /* struct interconnect_target [targets] */
     uint32_t bubble_in;  /* bitmap of sources that are other stops of a ring */
@@ -112,10 +112,10 @@ static void interconnect_side_messages(struct interconnect_side *s,
 /* Bits first .. first + 63 of the component's pending bits, those at and behind `end` cleared. */
 static uint64_t interconnect_pending(const struct component *c, uint32_t first, uint32_t end);
 
-/* Takes the next in turn of the sources that want a target, of those `among` (NULL: all). At least
- * one must be there. */
-static uint32_t interconnect_take_turn(uint64_t *wanted, const uint64_t *among, uint32_t words,
-                                       uint32_t *last_served);
+/* Takes the next in turn of the sources that want a target, of those `among` (NULL: all), which is
+ * then not `known`. At least one must be there. */
+static uint32_t interconnect_take_turn(uint64_t *known, uint64_t *wanted, const uint64_t *among,
+                                       uint32_t words, uint32_t *last_served);
 
 /* Whether two bitmaps have a bit in common; `b` NULL: whether `a` has any. */
 static bool interconnect_meet(const uint64_t *a, const uint64_t *b, uint32_t words);
